@@ -85,7 +85,7 @@ fn two_equal_ends_share_the_roles_and_end_together() {
             .into_iter()
             .map(|event| event.text)
             .collect();
-        let counts = format!("the initiator says: {0} frames sent, {0} came back", rtt.received);
+        let counts = format!("the initiator reports: {0} frames sent, {0} came back", rtt.received);
         assert!(said.contains(&counts), "{said:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! The relation of the two clocks as the measuring threads read it: without a lock, and without waiting for who writes.
+//! The relation of the NIC's clock and the system clock for the measuring threads, which read it without a lock and without
+//! waiting for the writer.
 
 use super::relation::StraightLine;
 use model::setting;
@@ -6,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 use units::{Monotonic, Ns, Ptp, Realtime};
 
-/// How long the programs in the kernel may go by one relation of the NIC's clock with the monotonic one, in ns.
+/// Longest time for which the programs in the kernel use one relation of the NIC's clock to the monotonic clock, in ns.
 pub(crate) const IN_KERNEL_NS: i64 = 100_000_000;
 
-/// How far apart the system clock and the monotonic one are read at the most.
+/// Largest uncertainty of reading the system clock and the monotonic clock together, in ns.
 const READING_NS: u64 = 500;
 
 /// A line that one thread writes while others read it.
@@ -20,26 +21,26 @@ struct SharedLine {
     rate_bits: AtomicU64,
 }
 
-/// The newest line stands in one place while the next is written into the other.
+/// Two slots: the newest line is in one while the next is written into the other.
 #[derive(Debug, Default)]
 struct Shared {
     places: [SharedLine; 2],
-    /// How many lines there were so far; the newest is in the place of that number modulo 2.
+    /// Number of lines so far; the newest is in the slot with that number modulo 2.
     lines: AtomicU64,
 }
 
-/// A NIC's clock that is followed.
+/// The clock of a NIC, which a thread follows.
 #[derive(Debug, Clone)]
 pub(crate) struct NicClock {
     shared: Arc<Shared>,
-    /// Its device, such as `/dev/ptp0`.
+    /// Device of the clock, such as `/dev/ptp0`.
     device: Arc<str>,
-    /// Its stamps are placed on the system clock to within this, in ns; when they are not, an event says so.
+    /// Largest error of stamps converted to the system clock, in ns; an event reports any larger one.
     within_ns: u64,
 }
 
 impl NicClock {
-    /// A clock whose stamps cannot be placed yet.
+    /// Makes a clock whose stamps cannot be converted yet.
     pub(super) fn new(device: &str, within_ns: u64) -> Self {
         Self {
             shared: Arc::default(),
@@ -48,7 +49,7 @@ impl NicClock {
         }
     }
 
-    /// A clock that is always so far from the system clock.
+    /// Makes a clock with a constant difference to the system clock.
     #[cfg(test)]
     pub(crate) fn fixed(offset_ns: i64, within_ns: u64) -> Self {
         let clock = Self::new("/dev/ptp0", within_ns);
@@ -60,7 +61,7 @@ impl NicClock {
         clock
     }
 
-    /// From now on stamps are placed by `line`. Only one thread may call this.
+    /// Uses `line` for the conversion of stamps from now on. Only one thread may call this.
     pub(super) fn set(&self, line: &StraightLine) {
         let next = self.shared.lines.load(Ordering::Relaxed) + 1;
         let place = &self.shared.places[(next % 2) as usize];
@@ -70,14 +71,14 @@ impl NicClock {
         self.shared.lines.store(next, Ordering::Release);
     }
 
-    /// When it was on the system clock; `None` for a stamp that is not near any reading of the two clocks.
+    /// Converts a stamp to the system clock; `None` if the stamp is not near any reading of the two clocks.
     #[inline]
     pub(crate) fn on_system_clock(&self, stamp: Ptp) -> Option<Realtime> {
         let line = self.line()?;
         line.realtime_ns(stamp.as_ns()).map(Realtime::from_ns)
     }
 
-    /// The monotonic clock minus this one, in ns, and when that was; `None` where it is not known.
+    /// The monotonic clock minus this one, in ns, and the instant of that difference; `None` if it is not known.
     pub(crate) fn behind_monotonic(&self) -> Option<(i64, Monotonic)> {
         let line = self.line()?;
         let pair = sys::clock::pair();
@@ -86,7 +87,7 @@ impl NicClock {
         Some((pair.monotonic.as_ns() - phc_ns, pair.monotonic))
     }
 
-    /// The newest line.
+    /// The newest line; `None` before the first.
     #[inline]
     fn line(&self) -> Option<StraightLine> {
         loop {
@@ -101,24 +102,24 @@ impl NicClock {
                 rate: f64::from_bits(place.rate_bits.load(Ordering::Relaxed)),
             };
             fence(Ordering::Acquire);
-            // It is written again only after the other place was: not while the number stays.
+            // This slot is written again only after the other one, so it has not changed while the number is the same.
             if self.shared.lines.load(Ordering::Relaxed) == lines {
                 return Some(line);
             }
         }
     }
 
-    /// Its stamps are placed on the system clock to within this, in ns.
+    /// Largest error of stamps converted to the system clock, in ns.
     pub(crate) fn within_ns(&self) -> u64 {
         self.within_ns
     }
 
-    /// Settings of a series whose samples lie between its stamps and instants of the system clock.
+    /// Settings of a series whose samples are between stamps of this clock and instants of the system clock.
     pub(crate) fn settings(&self) -> Vec<(String, String)> {
         self.within(self.within_ns)
     }
 
-    /// The same of samples that are taken in the kernel, where the relation of the clocks stands still for [`IN_KERNEL_NS`].
+    /// The same settings for samples taken in the kernel, where the relation of the clocks is constant for [`IN_KERNEL_NS`].
     pub(crate) fn settings_in_kernel(&self) -> Vec<(String, String)> {
         let drift = self.line().map_or(0.0, |line| line.rate.abs());
         let drifted_ns = (2.0 * drift * IN_KERNEL_NS as f64).ceil() as u64;
@@ -137,7 +138,7 @@ impl NicClock {
         ]
     }
 
-    /// Setting of a series whose samples lie between two of its stamps.
+    /// Setting of a series whose samples are between two stamps of this clock.
     pub(crate) fn alone(&self) -> (String, String) {
         (setting::STAMPS.to_owned(), format!("the NIC's, by {}", self.device))
     }
@@ -163,7 +164,7 @@ mod tests {
                 let placed = |_| clock.on_system_clock(Ptp::from_ns(0)).expect("near").as_ns();
                 (0..200_000).map(placed).collect::<Vec<i64>>()
             });
-            // A half would have an offset that is not the reading's: the clocks of one that is far off the other are not near 0.
+            // A half could have a wrong offset: for a clock far from the other, the offset is not near 0.
             (2..200_000).for_each(|n| clock.set(&line(n)));
             let placed = reader.join().expect("read");
             assert!(placed.is_sorted_by(|a, b| a >= b), "the lines come in order");

@@ -1,4 +1,4 @@
-//! The thread that reads a NIC's clock beside the system clock, and says when the relation of the two did not hold.
+//! The thread that reads a NIC's clock together with the system clock, and reports when their relation was broken.
 
 use super::clock::NicClock;
 use super::relation::{ClockStep, FURTHEST_NS, Found, Reading, Relation};
@@ -10,25 +10,25 @@ use sys::SysError;
 use sys::phc::{Phc, PhcMethod};
 use units::{Monotonic, Ns};
 
-/// How often both clocks are read.
+/// Interval between two readings of both clocks.
 const EACH: Duration = Duration::from_millis(100);
 
-/// Readings before the first frame, and the time between them.
+/// Number of readings before the first frame, and the time between them.
 const FIRST_READINGS: u32 = 8;
 const FIRST_EACH: Duration = Duration::from_millis(20);
 
-/// Stamps may be off by so many times what they were in the first readings, and at least by [`LEAST_NS`]: a servo steers harder at
-/// times, and the rate is known better later.
+/// Factor from the error in the first readings to the stated error of stamps, which is at least [`LEAST_NS`]: a servo steers
+/// harder at times, but the rate is known better later.
 const MARGIN: u64 = 4;
 const LEAST_NS: u64 = 500;
 
-/// Clocks that differ more in rate are not two clocks of one second.
+/// Largest rate difference of two clocks that both count seconds.
 const MOST_PPB: f64 = 1_000_000.0;
 
-/// Events of one run at the most; when more happens, no stamp is placed any more.
+/// Maximum number of events in one run; after that, no stamp is converted any more.
 const MOST_EVENTS: u32 = 100;
 
-/// Both clocks now.
+/// Reads both clocks.
 ///
 /// # Errors
 /// As [`Phc::offset`].
@@ -44,19 +44,19 @@ fn read(phc: &Phc) -> Result<(Reading, PhcMethod), SysError> {
     Ok((read, offset.method))
 }
 
-/// A relation that was looked at for some readings.
+/// A relation that was checked for several readings.
 #[derive(Debug)]
 pub(super) struct Looked {
     pub(super) relation: Relation,
-    /// Stamps are off by no more, in ns.
+    /// Largest error of stamps, in ns.
     pub(super) within_ns: u64,
     pub(super) method: PhcMethod,
 }
 
-/// Reads both clocks some times: how they relate, and how well.
+/// Reads both clocks several times to find their relation and its error.
 ///
 /// # Errors
-/// The clock cannot be read, or does not run as the system clock does: why, in words.
+/// The clock cannot be read, or does not run at the rate of the system clock; the text says why.
 pub(super) fn look(phc: &Phc) -> Result<Looked, String> {
     let mut relation = Relation::default();
     let mut worst_ns = 0;
@@ -84,7 +84,7 @@ pub(super) fn look(phc: &Phc) -> Result<Looked, String> {
     })
 }
 
-/// Bound that is stated for stamps that were off by `worst_ns` in the first readings.
+/// Stated error for stamps that had an error of `worst_ns` in the first readings.
 fn stated(worst_ns: u64) -> u64 {
     worst_ns.saturating_mul(MARGIN).max(LEAST_NS)
 }
@@ -96,10 +96,10 @@ fn not_steady(step: ClockStep, before: Option<&Reading>, now: &Reading) -> Strin
         return "it stands still".to_owned();
     }
     let [parted, elapsed] = [step.by_ns.unsigned_abs(), elapsed_ns.unsigned_abs()].map(Ns);
-    format!("it and the system clock parted by {parted} within {elapsed}")
+    format!("it and the system clock moved apart by {parted} within {elapsed}")
 }
 
-/// Account of the readings of a run.
+/// Counts of the readings of a run.
 #[derive(Debug, Default)]
 struct Account {
     readings: u64,
@@ -108,7 +108,7 @@ struct Account {
     unread: u64,
 }
 
-/// The thread; it ends when this is dropped.
+/// The following thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Follower {
     over: Stop,
@@ -119,7 +119,7 @@ impl Follower {
     /// Follows the clock of `interface` from now on.
     ///
     /// # Errors
-    /// The kernel has no thread left.
+    /// The kernel cannot create another thread.
     pub(super) fn start(following: Following) -> std::io::Result<Self> {
         let over = Stop::new();
         let told = over.clone();
@@ -137,13 +137,13 @@ impl Drop for Follower {
         self.over.request();
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A panic of it is a defect of its own; the frames have come.
+            // A panic of this thread is its own defect; the frames were received.
             let _ = thread.join();
         }
     }
 }
 
-/// State that the thread works with.
+/// State of the thread.
 pub(super) struct Following {
     pub(super) interface: String,
     pub(super) phc: Phc,
@@ -158,19 +158,19 @@ impl Following {
         let mut before = sys::clock::monotonic();
         while !over.requested() && account.told < MOST_EVENTS {
             std::thread::park_timeout(EACH);
-            // The last look is when all frames have come: it is held against those behind the look before.
+            // The last reading is after the last frame, so every stamp is between two readings.
             before = self.take(before, &mut account);
         }
         self.say(&account);
     }
 
-    /// One reading; returns when both clocks were last read well.
+    /// Reads both clocks once; returns the instant of the last good reading.
     fn take(&mut self, before: Monotonic, account: &mut Account) -> Monotonic {
         let Ok((reading, _)) = read(&self.phc) else {
             account.unread += 1;
             return before;
         };
-        // Too wide to tell anything: stamps are carried on from the one before.
+        // The reading is too uncertain to use: stamps are extrapolated from the one before.
         if reading.uncertainty_ns > self.clock.within_ns() {
             account.unread += 1;
             return before;
@@ -193,19 +193,19 @@ impl Following {
         now
     }
 
-    /// Says what is known at the end.
+    /// Writes the totals at the end.
     fn say(&self, account: &Account) {
         let interface = &self.interface;
         if account.told >= MOST_EVENTS {
-            let text = format!("{interface}: its clock does not follow: no stamp of it is taken any more");
+            let text = format!("{interface}: its clock is not stable: its stamps are not used any more");
             self.events.write(EventKind::ClockStep, text);
         }
         let unread = match account.unread {
             0 => String::new(),
-            n => format!("; {n} times it could not be read, or not well enough"),
+            n => format!("; {n} times it could not be read, or not precisely enough"),
         };
         let text = format!(
-            "{interface}: its clock was read {} times; stamps were placed on the system clock within {} (stated: {}), drift {:.1} ppm{unread}",
+            "{interface}: its clock was read {} times; stamps were converted to the system clock within {} (stated: {}), drift {:.1} ppm{unread}",
             account.readings,
             Ns(account.worst_ns),
             Ns(self.clock.within_ns()),
@@ -215,8 +215,8 @@ impl Following {
     }
 }
 
-/// The instants of the events of what happened between two readings. Each event is held against the windows of a little while before
-/// it; no stamp was placed that is further from the first reading than stamps are carried.
+/// Instants of the events for a step between two readings. Each event affects the windows shortly before it, so several cover the
+/// whole time in which stamps were converted.
 fn noticed(before: Monotonic, now: Monotonic) -> Vec<Monotonic> {
     let each_ns = STEP_NOTICED_NS.cast_signed();
     let end = now.min(before + (FURTHEST_NS + each_ns));
@@ -230,12 +230,12 @@ fn noticed(before: Monotonic, now: Monotonic) -> Vec<Monotonic> {
     instants
 }
 
-/// Text to be told of a reading, if any.
+/// Text about a reading, if it needs a report.
 fn text(interface: &str, found: Found, within_ns: u64) -> Option<String> {
     match found {
         Found::Follows(off_ns) if off_ns <= within_ns => None,
         Found::Follows(off_ns) => Some(format!(
-            "{interface}: the NIC's stamps were up to {} off, more than the {} that is stated: its clock was steered hard",
+            "{interface}: the NIC's stamps were up to {} off, more than the stated {}: its clock was steered hard",
             Ns(off_ns),
             Ns(within_ns)
         )),
@@ -272,7 +272,7 @@ mod tests {
         let still = not_steady(step, Some(&before), &reading(3_000, 20_000_000));
         assert_eq!(still, "it stands still");
         let set = not_steady(step, Some(&before), &reading(40_000_000, 20_000_000));
-        assert_eq!(set, "it and the system clock parted by 20.0 ms within 20.0 ms");
+        assert_eq!(set, "it and the system clock moved apart by 20.0 ms within 20.0 ms");
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
             nic.contains("the NIC's clock was set") && nic.contains("37.0 s"),
             "{nic}"
         );
-        // Every instant since the reading before is at most so long before an event, or behind what is placed at all.
+        // Every instant since the reading before is shortly before an event, or too late for any conversion.
         for span_ns in [100_000_000, 900_000_000, 60_000_000_000] {
             let before = Monotonic::from_ns(7);
             let told = noticed(before, before + span_ns);

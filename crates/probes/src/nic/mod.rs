@@ -1,11 +1,12 @@
-//! Time stamps of the NIC: which ports make them, and how they compare with the clocks of this host. One rule for every probe.
+//! Time stamps of the NIC: the ports that have them, and their relation to the clocks of this host. All probes follow the same
+//! rules.
 //!
-//! A NIC stamps frames with its own clock. Times between two of its stamps need no other clock. Where a stamp is held against an instant
-//! of this host, it is placed on `CLOCK_REALTIME`: a thread beside the measurement reads both clocks ten times a second, and each
-//! reading tells how well the stamps since the one before were placed. What is stated is checked by that throughout; a clock that is
-//! set puts what it touches in doubt.
+//! A NIC stamps frames with its own clock. Times between two of its stamps need no other clock. To compare a stamp with an
+//! instant of this host, it is converted to `CLOCK_REALTIME`: a separate thread reads both clocks ten times a second, and each
+//! reading shows the error of the conversion since the reading before. The stated error is checked against these readings during
+//! the whole run; if a clock is set, the affected samples are in doubt.
 //!
-//! A frame that the NIC did not stamp is counted, and never measured by another clock instead.
+//! A frame that the NIC did not stamp is counted, but never measured with another clock instead.
 
 mod clock;
 mod follower;
@@ -28,7 +29,7 @@ use units::Ns;
 /// Group of the facts about stamps.
 const GROUP: &str = "time stamps";
 
-/// Makers of the stamps of frames that are sent, and of those that answer them.
+/// Makers of the stamps of sent frames and of their answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stamps {
@@ -41,7 +42,7 @@ pub enum Stamps {
     Hardware,
 }
 
-/// Makers of the stamps of frames that are received.
+/// Makers of the stamps of received frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveStamps {
@@ -53,7 +54,7 @@ pub enum ReceiveStamps {
 }
 
 impl Stamps {
-    /// Maker of the stamps of the same frames where they are received.
+    /// Maker of the stamps of the same frames on reception.
     pub fn received(self) -> ReceiveStamps {
         match self {
             Self::Off | Self::Software => ReceiveStamps::Software,
@@ -61,7 +62,7 @@ impl Stamps {
         }
     }
 
-    /// How a port is to be opened that sends and has such stamps.
+    /// Options of a port that sends and has such stamps.
     #[must_use]
     pub fn asked_of(self, options: PortOptions) -> PortOptions {
         PortOptions {
@@ -71,7 +72,7 @@ impl Stamps {
         }
     }
 
-    /// Checks that this port has them.
+    /// Checks that this port has such stamps.
     pub(crate) fn check(self, port: &Port) -> Result<(), String> {
         let interface = port.interface();
         match (self, port.packet()) {
@@ -84,7 +85,7 @@ impl Stamps {
         }
     }
 
-    /// Event that they mark where the frame leaves, in words.
+    /// Description of the stamped event, for the report.
     pub(crate) fn leaves(self) -> &'static str {
         match self {
             Self::Hardware => "the NIC has sent it (its own stamp)",
@@ -94,7 +95,7 @@ impl Stamps {
 }
 
 impl ReceiveStamps {
-    /// How a port is to be opened that receives and has such stamps.
+    /// Options of a port that receives and has such stamps.
     #[must_use]
     pub fn asked_of(self, options: PortOptions) -> PortOptions {
         PortOptions {
@@ -103,7 +104,7 @@ impl ReceiveStamps {
         }
     }
 
-    /// Maker of the stamps, in words.
+    /// Maker of the stamps, as text.
     pub(crate) fn maker(self) -> &'static str {
         match self {
             Self::Software => "kernel",
@@ -121,24 +122,24 @@ pub struct Directions {
     pub sent: bool,
 }
 
-/// A NIC that stamps frames, and its clock; the NIC is as before when this is dropped.
+/// A NIC that stamps frames, and its clock. When this is dropped, the earlier setting is restored.
 #[derive(Debug)]
 pub struct NicStamps {
     interface: String,
     device: String,
     looked: Option<(Phc, Looked)>,
     clock: NicClock,
-    // The clock is no longer read before the stamps are turned off.
+    // Declared first, so that the clock is no longer read when the stamps are turned off.
     follower: Option<Follower>,
     stamping: Stamping,
 }
 
 impl NicStamps {
-    /// Has the NIC of `interface` stamp frames, before a port is opened there: in the calling thread's network namespace.
+    /// Turns on the stamps of the NIC of `interface` before a port is opened there, in the calling thread's network namespace.
     ///
     /// # Errors
-    /// No such interface, one without such stamps (says what it can, and which others have them), one whose stamps somebody else has
-    /// narrowed, a clock that cannot be read, `CAP_NET_ADMIN` missing.
+    /// The interface does not exist or has no such stamps (the text names its stamps, and other interfaces that have them);
+    /// another program has restricted its stamps; the clock cannot be read; or `CAP_NET_ADMIN` is missing.
     pub fn take(interface: &str, directions: Directions) -> Result<Self, ProbeError> {
         let number = Self::check(interface, directions)?;
         let device = format!("/dev/ptp{number}");
@@ -162,10 +163,10 @@ impl NicStamps {
         })
     }
 
-    /// Checks that the NIC of `interface` can stamp these frames; changes nothing. Returns the number of its clock.
+    /// Checks that the NIC of `interface` can stamp these frames; changes nothing. Returns the number of the NIC's clock.
     ///
     /// # Errors
-    /// No such interface, or one without such stamps: as [`NicStamps::take`].
+    /// The interface does not exist or has no such stamps: as [`NicStamps::take`].
     pub fn check(interface: &str, directions: Directions) -> Result<u32, ProbeError> {
         let refuse = |why: String| Err(ProbeError::Usage(format!("{interface}: {why}")));
         let able = match sys::ethtool::stamping(interface)? {
@@ -188,15 +189,15 @@ impl NicStamps {
         }
     }
 
-    /// Its clock.
+    /// The NIC's clock.
     pub(crate) fn clock(&self) -> &NicClock {
         &self.clock
     }
 
-    /// Follows its clock from now on, for a run that is told what is known of it.
+    /// Follows the clock from now on, for a run that receives the known facts about it.
     ///
     /// # Errors
-    /// The kernel has no thread left.
+    /// The kernel cannot create another thread.
     pub(crate) fn follow(&mut self, recorder: &Recorder) -> Result<(), ProbeError> {
         let Some((phc, looked)) = self.looked.take() else {
             return Ok(());
@@ -230,15 +231,15 @@ impl NicStamps {
     }
 }
 
-/// Text about `frames` that the NIC did not stamp, or whose stamps could not be placed.
+/// Text about `frames` without a NIC stamp, or whose stamps could not be converted.
 pub(crate) fn unstamped_text(interface: &str, frames: u64) -> String {
     format!(
-        "{interface}: {frames} frames have no time stamp of the NIC that can be placed (it had no room for more, or its clock was set or not \
-         read): they are counted, and not measured"
+        "{interface}: {frames} frames have no usable time stamp of the NIC (it had no room for more, or its clock was set or not \
+         read): they are counted but not measured"
     )
 }
 
-/// Reason why an interface cannot stamp these frames with its NIC's clock, in words; `None` if it can.
+/// Reason why an interface cannot stamp these frames with its NIC's clock, as text; `None` if it can.
 fn unable(able: &TimeStamping, directions: Directions) -> Option<String> {
     let can = |name: &str| able.capabilities.iter().any(|known| known == name);
     let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
@@ -278,7 +279,7 @@ fn unable(able: &TimeStamping, directions: Directions) -> Option<String> {
     None
 }
 
-/// Lists the other interfaces here that can, in words.
+/// Lists the other interfaces here that can stamp these frames, as text.
 fn others(directions: Directions) -> String {
     let able = |name: &str| {
         let told = sys::ethtool::stamping(name);
@@ -317,7 +318,7 @@ mod tests {
         let all = ["hardware-transmit", "hardware-receive", "hardware-raw-clock"];
         let igc = nic(&all, &["off", "on"], &["none", "all"]);
         assert_eq!(unable(&igc, BOTH), None);
-        // As many PHYs and small controllers: PTP's frames alone.
+        // Abilities of many PHYs and small controllers, which stamp only PTP frames.
         let ptp_only = nic(&all, &["off", "on"], &["none", "ptpv2-event"]);
         let why = unable(&ptp_only, BOTH).expect("cannot");
         assert!(why.contains("none, ptpv2-event"), "{why}");

@@ -1,55 +1,56 @@
-//! How a NIC's clock and the system clock relate, from readings of both.
+//! Relation of a NIC's clock and the system clock, from readings of both.
 //!
-//! Stamps lie behind the newest reading, so the relation is carried on from it by the rate of the last two seconds. The next reading
-//! tells how far off that was by then: no stamp in between was further off than at its two ends, unless one of the clocks was set.
+//! Stamps are later than the newest reading, so the relation is extrapolated from it with the rate of the last two seconds. The
+//! next reading shows the error by then: no stamp in between had a larger error than at the two ends, unless one of the clocks
+//! was set.
 
 use std::collections::VecDeque;
 
-/// Readings that the rate is taken from: two seconds of them.
+/// Number of readings from which the rate is taken: two seconds.
 const REMEMBERED: usize = 20;
 
-/// The part of the time between two readings that drift and steering of both clocks explain: 500 ppm.
+/// Fraction of the time between two readings that drift and steering of both clocks can explain: 500 ppm.
 const SLEW_PART: i64 = 2_000;
 
-/// Beyond what drift explains, this is a step.
+/// A change in ns beyond the drift from which a clock was set.
 const STEP_NS: i64 = 10_000;
 
-/// Stamps are carried this far from the newest reading at the most, in ns.
+/// Longest extrapolation from the newest reading, in ns.
 pub(super) const FURTHEST_NS: i64 = 1_000_000_000;
 
 /// Both clocks at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// The NIC's clock, in ns of its own.
+    /// The NIC's clock, in ns.
     pub(super) phc_ns: i64,
     /// `CLOCK_REALTIME` minus the NIC's clock.
     pub(super) offset_ns: i64,
-    /// How far the two may have been read apart.
+    /// Uncertainty of the reading, in ns.
     pub(super) uncertainty_ns: u64,
-    /// `CLOCK_MONOTONIC` then.
+    /// `CLOCK_MONOTONIC` at that instant.
     pub(super) at_ns: i64,
 }
 
 impl Reading {
-    /// `CLOCK_REALTIME` minus `CLOCK_MONOTONIC` then.
+    /// `CLOCK_REALTIME` minus `CLOCK_MONOTONIC` at that instant.
     fn wall_ahead_ns(&self) -> i64 {
         self.phc_ns + self.offset_ns - self.at_ns
     }
 }
 
-/// The relation as it is carried on from the newest reading.
+/// The relation, extrapolated from the newest reading.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StraightLine {
     /// The NIC's clock at that reading.
     pub(super) phc_ns: i64,
-    /// `CLOCK_REALTIME` minus the NIC's clock then.
+    /// `CLOCK_REALTIME` minus the NIC's clock at that reading.
     pub(super) offset_ns: i64,
-    /// Growth of that offset with each ns of the NIC's clock.
+    /// Growth of that offset for each ns of the NIC's clock.
     pub(super) rate: f64,
 }
 
 impl StraightLine {
-    /// `CLOCK_REALTIME` when the NIC's clock showed `phc_ns`; `None` too far from the reading.
+    /// `CLOCK_REALTIME` when the NIC's clock showed `phc_ns`; `None` if that is too far from the reading.
     #[inline]
     pub(super) fn realtime_ns(&self, phc_ns: i64) -> Option<i64> {
         let passed_ns = phc_ns.checked_sub(self.phc_ns)?;
@@ -68,32 +69,32 @@ impl StraightLine {
     }
 }
 
-/// Finding of a reading.
+/// Result of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Stamps since the reading before were off by this at the most, in ns.
+    /// Largest error of the stamps since the reading before, in ns.
     Follows(u64),
-    /// One of the clocks was set since.
+    /// One of the clocks was set since then.
     Step(ClockStep),
 }
 
-/// A clock that was set.
+/// Report of a clock that was set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClockStep {
-    /// By how much the system clock minus the NIC's changed, in ns.
+    /// Change of the system clock minus the NIC's, in ns.
     pub(super) by_ns: i64,
-    /// It was the system clock: its distance from the monotonic one changed by as much.
+    /// True if the system clock was set: its difference from the monotonic clock changed by the same amount.
     pub(super) of_system: bool,
 }
 
-/// The readings, the newest last.
+/// The readings; the newest is last.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Relation {
     readings: VecDeque<Reading>,
 }
 
 impl Relation {
-    /// The relation from the newest reading on; `None` before the first.
+    /// Relation from the newest reading on; `None` before the first reading.
     pub(super) fn line(&self) -> Option<StraightLine> {
         let (oldest, newest) = (self.readings.front()?, self.readings.back()?);
         let span_ns = newest.phc_ns - oldest.phc_ns;
@@ -108,12 +109,12 @@ impl Relation {
         })
     }
 
-    /// How much faster the system clock runs than the NIC's, in parts of a billion.
+    /// Rate difference of the system clock and the NIC's clock, in parts per billion; positive if the system clock is faster.
     pub(super) fn drift_ppb(&self) -> f64 {
         self.line().map_or(0.0, |line| line.rate * 1e9)
     }
 
-    /// Takes a reading. After a step the relation begins anew with it.
+    /// Adds a reading. After a step the relation starts again from it.
     pub(super) fn add(&mut self, reading: Reading) -> Found {
         let (Some(line), Some(before)) = (self.line(), self.readings.back().copied()) else {
             self.readings.push_back(reading);
@@ -148,8 +149,8 @@ mod tests {
     const TAI_NS: i64 = 37_000_000_000;
     const EACH_NS: i64 = 100_000_000;
 
-    /// A NIC's clock on TAI that runs `ppb` faster than the system clock, and was set ahead by `set_ns`, read `at_ns` after the start
-    /// with `noise_ns` of error; the system clock was set ahead by `wall_set_ns`.
+    /// Reading of a NIC's clock on TAI that runs `ppb` faster than the system clock and was set ahead by `set_ns`, taken `at_ns`
+    /// after the start with an error of `noise_ns`; the system clock was set ahead by `wall_set_ns`.
     fn reading(at_ns: i64, ppb: i64, noise_ns: i64, [set_ns, wall_set_ns]: [i64; 2]) -> Reading {
         let phc_ns = WALL_NS + TAI_NS + set_ns + at_ns + at_ns * ppb / 1_000_000_000;
         Reading {
@@ -192,7 +193,7 @@ mod tests {
     fn the_next_reading_tells_how_far_off_the_stamps_were() {
         let mut relation = Relation::default();
         follow(&mut relation, 10, 5_000, |_| 0);
-        // The servo changes the rate by 20 ppm: 2 µs by the next reading, and no step.
+        // The servo changes the rate by 20 ppm, which is 2 µs by the next reading and no step.
         let line = relation.line().expect("a line");
         let mut changed = reading(10 * EACH_NS, 5_000, 0, [0, 0]);
         (changed.phc_ns, changed.offset_ns) = (changed.phc_ns + 2_000, changed.offset_ns - 2_000);
@@ -227,7 +228,7 @@ mod tests {
             };
             assert!((found - by_ns).abs() < 1_000_000, "{found}, {by_ns}");
             assert_eq!(is_system, of_system, "{set:?}");
-            // Readings after it go by the clocks as they are now.
+            // Later readings use the clocks as set now.
             let next = reading(6 * EACH_NS, 4_000, 0, set);
             assert!(matches!(relation.add(next), Found::Follows(_)));
             let line = relation.line().expect("a line");

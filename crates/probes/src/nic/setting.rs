@@ -1,6 +1,6 @@
-//! Has a NIC stamp frames as long as somebody measures with its stamps, and no longer.
+//! Turns on a NIC's time stamps while a measurement uses them.
 //!
-//! The setting is everybody's who uses the interface. What somebody else has set stays: more is added only where nothing is.
+//! All users of an interface share the setting. A setting of another program is kept; stamps are turned on only if they are off.
 
 use crate::error::ProbeError;
 use std::sync::{Mutex, PoisonError};
@@ -20,20 +20,20 @@ struct HeldSetting {
     control: NicStampControl,
 }
 
-/// A NIC that stamps as it was asked to; as before when the last one of an interface is dropped.
+/// A NIC with the required stamps; the earlier setting is restored when the last one of an interface is dropped.
 #[derive(Debug)]
 pub(super) struct Stamping {
     phc: u32,
     interface: String,
-    /// Change that was made, in words; `None` where nothing had to be changed.
+    /// Description of the change; `None` if no change was needed.
     pub(super) changed: Option<String>,
 }
 
 impl Stamping {
-    /// Has the NIC `interface`, whose clock is number `phc`, stamp what is wanted.
+    /// Turns on the required stamps of the NIC `interface`, whose clock has number `phc`.
     ///
     /// # Errors
-    /// Somebody else has chosen other frames, or the driver cannot.
+    /// Another program has chosen other frames, or the driver cannot stamp the required ones.
     pub(super) fn hold(interface: &str, phc: u32, received: bool, sent: bool) -> Result<Self, ProbeError> {
         let mut all = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         let position = all
@@ -81,7 +81,7 @@ impl HeldSetting {
         self.now = self.control.set(wanted)?;
         if (received && !self.now.stamps_all_received()) || (sent && !self.now.stamps_sent()) {
             let made = self.now.filter_word();
-            // Others of this process may measure with what was found.
+            // Other probes of this process may measure with the setting as found.
             let _ = self.control.set(found);
             self.now = found;
             return Err(ProbeError::Usage(format!(
@@ -94,26 +94,26 @@ impl HeldSetting {
             _ => "sent frames",
         };
         Ok(Some(format!(
-            "{interface}: its NIC stamped no {what}, and does as long as this is measured; then it is put back (`hwstamp_ctl -i {interface}` \
+            "{interface}: NIC time stamping of {what} was off; it is on during this run and will be restored (`hwstamp_ctl -i {interface}` \
              shows it)"
         )))
     }
 
-    /// As it was, unless somebody has set something else meanwhile.
+    /// Restores the earlier setting, unless another program has changed it meanwhile.
     fn put_back(&mut self) {
         if self.now != self.before && self.control.read().is_ok_and(|found| found == self.now) {
-            // The interface may be gone, and its setting with it.
+            // The interface may have been removed together with its setting.
             let _ = self.control.set(self.before);
         }
         self.now = self.before;
     }
 }
 
-/// Text about a NIC that stamps fewer frames than are measured, and what to do.
+/// Text about a NIC that stamps fewer frames than are measured, with advice.
 fn narrow(interface: &str, filter: &str) -> String {
     format!(
-        "{interface}: its NIC stamps {filter} frames only, as another program has chosen (ptp4l?), and is not changed under it: let it stamp \
-         all (`hwts_filter full` in ptp4l.conf, linuxptp 3.1; or `hwstamp_ctl -i {interface} -r 1` while nobody needs the other), or use \
+        "{interface}: its NIC stamps only {filter} frames, as set by another program (ptp4l?); that setting is not changed: let it stamp \
+         all (`hwts_filter full` in ptp4l.conf, linuxptp 3.1; or `hwstamp_ctl -i {interface} -r 1` if no program needs the other setting), or use \
          --stamps software"
     )
 }

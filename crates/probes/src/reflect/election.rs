@@ -1,7 +1,7 @@
-//! How an end finds out by itself whether it sends or returns.
+//! Decides automatically which end sends and which end returns.
 //!
-//! Every end that will do either broadcasts a claim ten times a second. Of two such ends the one with the larger hardware
-//! address sends, as DPDK's l2reflect has it; an end that was told its role keeps it, and the other takes what is left.
+//! Every end with an open role broadcasts a claim ten times a second. Of two such ends, the one with the larger hardware address
+//! sends, as in DPDK's l2reflect. An end with a fixed role keeps it, and the other end takes the other role.
 
 use super::{ReflectConfig, Role, nobody_answers};
 use crate::error::ProbeError;
@@ -16,11 +16,10 @@ use wire::test_frame::{CLAIM_EITHER, CLAIM_REFLECTOR, TestFrame, TestFrameKind};
 /// Time between claims.
 const EVERY_NS: u64 = 100_000_000;
 
-/// The role of this end and the address of the other, found within the configuration's patience; `None` when told to stop
-/// before.
+/// Finds the role of this end and the address of the other, within the configured patience; `None` if a stop is requested first.
 ///
 /// # Errors
-/// Nobody there, both ends have one address, or what the kernel refused.
+/// The other end is missing, both ends have the same address, or the kernel refused an operation.
 pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Result<Option<(Role, Mac)>, ProbeError> {
     let own = Mac(port.mac());
     let claim = TestFrame {
@@ -39,7 +38,7 @@ pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Re
         bear(port.send(&broadcast))?;
         if let Some((role, peer, answers)) = listen(own, config.peer, port)? {
             if answers {
-                // The other end has to know as well, and may not have seen our broadcast.
+                // The other end must learn the result as well, and may not have received our broadcast.
                 bear(port.send(&claim.encode(peer, own, config.vlan, 0)))?;
             }
             return Ok(Some((role, peer)));
@@ -48,7 +47,7 @@ pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Re
     Ok(None)
 }
 
-/// A queue that is full and a link that is down for the moment are not the end.
+/// Ignores a full queue and a link that is down, since both may pass.
 fn bear(outcome: Result<(), SysError>) -> Result<(), ProbeError> {
     match outcome {
         Err(error) if !error.is_passing() => Err(error.into()),
@@ -56,7 +55,7 @@ fn bear(outcome: Result<(), SysError>) -> Result<(), ProbeError> {
     }
 }
 
-/// Waits one interval for what decides: our role, the other end, and whether it waits for an answer.
+/// Waits one interval for a frame that decides: our role, the other end's address, and true if that end waits for an answer.
 fn listen(own: Mac, wanted: Option<Mac>, port: &mut Port) -> Result<Option<(Role, Mac, bool)>, ProbeError> {
     let until = sys::clock::monotonic() + Ns(EVERY_NS);
     loop {

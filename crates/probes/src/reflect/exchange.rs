@@ -1,4 +1,4 @@
-//! Sends the same frame again and again, receives the answers, and keeps what happened to each frame.
+//! Sends the same frame repeatedly, receives the answers, and records the result for each frame.
 
 use super::link::LinkState;
 use super::notice::Notice;
@@ -19,36 +19,36 @@ use units::{Monotonic, Realtime};
 use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::test_frame::{self, COUNTS, Summary, TestFrame, TestFrameKind, TestFrameMut};
 
-/// An answer that takes longer is waited for asleep: the thread must not spin for ever for a frame that is gone. Its round
-/// trip, should it still come, is then an upper bound.
+/// Time after which the thread sleeps while it waits for an answer, so that it does not spin endlessly for a lost frame. If the
+/// answer still comes, its round trip is an upper limit.
 pub(super) const GIVE_UP_NS: i64 = 100_000_000;
 
-/// Sequence numbers kept: at 250 us, two seconds.
+/// Number of tracked sequence numbers: two seconds at 250 us.
 const TRACKED_FRAMES: usize = 8_192;
 
-/// Looks at the ring between two looks at the clock, which would hold up the next look at the ring.
+/// Number of polls of the ring between two readings of the clock, since a reading delays the next poll.
 const LOOKS_PER_CLOCK: u32 = 64;
 
-/// Longest sleep before a look whether to stop.
+/// Longest sleep before a check for a stop, in ns.
 const LONGEST_SLEEP_NS: i64 = 100_000_000;
 
-/// How long an interface that cannot be waited on is left alone.
+/// Sleep in ns if the interface cannot be waited for.
 const UNWAITABLE_NS: i64 = 1_000_000;
 
-/// Looks at the clock without an answer, after which what was noted is recorded: some ms.
+/// Number of clock readings without an answer after which noted round trips are recorded: some milliseconds.
 const QUIET_LOOKS: u32 = 1_000;
 
-/// A frame of our session, as it came.
+/// A received frame of this session.
 struct Came {
     frame: TestFrame,
     reflector: Mac,
     tag: Option<VlanTag>,
     at: Monotonic,
-    /// When its driver had it, and when we had it, on one clock.
+    /// Times at which the driver and the application received it, on one clock.
     stamps: Option<(RxStamp, Realtime)>,
 }
 
-/// The initiator's port, its frames and their fate.
+/// The initiator's port, its frames and their results.
 pub(super) struct Exchange {
     pub(super) config: ReflectConfig,
     pub(super) stop: Stop,
@@ -59,10 +59,10 @@ pub(super) struct Exchange {
     frame: Vec<u8>,
     bye: Vec<u8>,
     session: u32,
-    /// Answers that are none.
+    /// Answers that do not count.
     strange: Strange,
     greeted: bool,
-    /// The tag its answer came with.
+    /// VLAN tag of the answer to a greeting.
     greeted_with: Option<VlanTag>,
     farewell: Option<Summary>,
     measuring: bool,
@@ -73,7 +73,7 @@ impl Exchange {
     pub(super) fn new(config: ReflectConfig, port: Port, stop: Stop) -> Self {
         let peer = config.peer.unwrap_or(Mac::BROADCAST);
         let own = Mac(port.mac());
-        // The low bits of the clock differ from run to run, which is all that a session number is for.
+        // The low bits of the clock differ from run to run, which is sufficient for a session number.
         let session = sys::clock::monotonic().as_ns() as u32;
         let first = TestFrame {
             kind: TestFrameKind::Hello,
@@ -108,12 +108,12 @@ impl Exchange {
         }
     }
 
-    /// The interface.
+    /// Name of the interface.
     pub(super) fn interface(&self) -> &str {
         self.port.interface()
     }
 
-    /// From here on frames count. What is still on its way belongs to the warm-up.
+    /// Starts the measurement. Frames still under way belong to the warm-up.
     pub(super) fn begin(&mut self) {
         self.tracker.forget();
         self.measuring = true;
@@ -128,7 +128,7 @@ impl Exchange {
     pub(super) fn send_probe(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
         let sequence = self.tracker.next();
         let sent = self.send(TestFrameKind::Probe, sequence, feed)?;
-        // Before the measuring began, every place was forgotten: what is missing here counts.
+        // All slots were cleared before the measurement, so every missing answer counts here.
         let lost = self.tracker.sent(sent, |missing| feed.suspect(missing));
         if self.measuring {
             self.round_trips.sent();
@@ -165,7 +165,7 @@ impl Exchange {
         Ok(sent)
     }
 
-    /// Sends a greeting and waits, asleep, at most `ns` for its answer.
+    /// Sends a greeting and sleeps for at most `ns` until it is answered.
     pub(super) fn greet(&mut self, ns: i64, feed: &mut Feed) -> Result<bool, ProbeError> {
         self.greeted = false;
         let sent = self.send(TestFrameKind::Hello, 0, feed)?;
@@ -173,12 +173,12 @@ impl Exchange {
         Ok(self.greeted)
     }
 
-    /// The VLAN tag that the answer to the last greeting came with.
+    /// VLAN tag of the answer to the last greeting.
     pub(super) fn greeted_with(&self) -> Option<VlanTag> {
         self.greeted_with
     }
 
-    /// Says what was counted and waits at most `ns` for what the reflector counted.
+    /// Sends this end's counts and waits at most `ns` for those of the reflector.
     pub(super) fn part(&mut self, ns: i64, feed: &mut Feed) -> Result<Option<Summary>, ProbeError> {
         self.round_trips.record(feed);
         let summary = self.summary();
@@ -192,7 +192,7 @@ impl Exchange {
         Ok(self.farewell)
     }
 
-    /// Takes answers until `due` or until `is_done`; `pause` is how it waits between two looks.
+    /// Takes answers until `due` or until `is_done`; `pause` waits between two polls.
     fn take_until(
         &mut self,
         due: Monotonic,
@@ -210,7 +210,7 @@ impl Exchange {
         }
     }
 
-    /// Takes answers until `due`: awake as long as one is expected, else asleep.
+    /// Takes answers until `due`: awake while one is expected, otherwise asleep.
     pub(super) fn wait_for(&mut self, due: Monotonic, feed: &mut Feed) {
         loop {
             self.look(feed);
@@ -246,7 +246,7 @@ impl Exchange {
         }
     }
 
-    /// No longer waits for what was sent too long before `now`.
+    /// Gives up frames that were sent too long before `now`.
     fn give_up(&mut self, now: Monotonic, feed: &Feed) {
         let measuring = self.measuring;
         self.tracker.give_up(now + -GIVE_UP_NS, |sent| {
@@ -256,7 +256,7 @@ impl Exchange {
         });
     }
 
-    /// Gives what is on its way at the end the time it would have had, then counts it as lost.
+    /// Waits the usual time for frames under way at the end, then counts them as lost.
     pub(super) fn close(&mut self, feed: &mut Feed) {
         let end = sys::clock::monotonic() + GIVE_UP_NS;
         self.take_until(end, feed, Self::pause, |exchange| exchange.tracker.unanswered() == 0);
@@ -264,7 +264,7 @@ impl Exchange {
         let now = sys::clock::monotonic();
         self.give_up(now + GIVE_UP_NS, feed);
         feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
-        // An answer that comes while the ends part is counted already.
+        // An answer that arrives during the farewell is already counted as lost.
         self.tracker.forget();
         if let Some(stages) = &mut self.stages {
             stages.close(&self.port, feed);
@@ -282,7 +282,8 @@ impl Exchange {
         }
     }
 
-    /// The series that are told of round trips that could not be split: where they put it in doubt, each that lacks them.
+    /// Series that report round trips that could not be split: each series that lacks them if this is a doubt, otherwise only the
+    /// main one.
     fn unsplit_in(&self) -> &'static [(u16, &'static str)] {
         match self.config.stamps {
             Stamps::Hardware => series::stages(Stamps::Hardware),
@@ -290,17 +291,17 @@ impl Exchange {
         }
     }
 
-    /// In blocking mode, sleeps until a frame comes, at most `ns`.
+    /// In blocking mode, sleeps until a frame arrives, for at most `ns`.
     fn pause(&mut self, ns: i64, feed: &mut Feed) {
         if self.config.receive == Receive::Block {
             self.sleep(ns, feed);
         }
     }
 
-    /// Sleeps until a frame comes, at most `ns`.
+    /// Sleeps until a frame arrives, for at most `ns`.
     fn sleep(&mut self, ns: i64, feed: &mut Feed) {
         self.round_trips.record(feed);
-        // Stamps that are not taken would end every wait at once.
+        // A stamp that is not taken would end every wait at once.
         if let Some(stages) = &mut self.stages {
             stages.collect(&self.port, None, feed);
         }
@@ -309,7 +310,7 @@ impl Exchange {
         }
     }
 
-    /// Looks at the ring some times and takes what is there; whether anything was.
+    /// Polls the ring several times and takes all frames; returns true if there were any.
     fn look(&mut self, feed: &mut Feed) -> bool {
         let looks = match self.config.receive {
             Receive::Spin => LOOKS_PER_CLOCK,
@@ -333,7 +334,7 @@ impl Exchange {
         false
     }
 
-    /// The next frame of this session in the ring.
+    /// Next frame of this session in the ring.
     fn next_answer(&mut self) -> Option<Came> {
         loop {
             let frame = self.port.next()?;

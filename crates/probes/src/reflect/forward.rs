@@ -1,15 +1,15 @@
-//! Frames that arrived at the reflector: each counted frame once, twice, out of order, or never.
+//! Frames that arrived at the reflector: each counted once, and those that came twice or out of order.
 
 use wire::test_frame::Summary;
 
-/// Sequence numbers remembered: at 250 us, two seconds, as long as the initiator remembers them.
+/// Number of remembered sequence numbers: two seconds at 250 us, the same as at the initiator.
 const REMEMBERED: u64 = 8_192;
 
-/// Frames of one session on their way there.
+/// Counts of the frames of one session that arrived here.
 #[derive(Debug)]
 pub(super) struct Forward {
     session: Option<u32>,
-    /// A bit for each of the last [`REMEMBERED`] sequence numbers: whether it came.
+    /// One bit for each of the last [`REMEMBERED`] sequence numbers, set if its frame arrived.
     came: Box<[u64]>,
     highest: u64,
     counted: Summary,
@@ -25,7 +25,7 @@ impl Forward {
         }
     }
 
-    /// Counts of a session; nothing of one that has not come, or not last.
+    /// Counts of a session; zeros unless it is the last session.
     pub(super) fn summary_of(&self, session: u32) -> Summary {
         match self.session {
             Some(last) if last == session => self.counted,
@@ -33,7 +33,7 @@ impl Forward {
         }
     }
 
-    /// Notes a frame. Another session than the last one's begins anew.
+    /// Counts a frame. A frame of another session starts new counts.
     pub(super) fn came(&mut self, session: u32, sequence: u64) {
         if self.session != Some(session) {
             self.session = Some(session);
@@ -47,7 +47,7 @@ impl Forward {
             self.forget_up_to(sequence);
             self.first_time(sequence);
         } else if self.highest - sequence >= REMEMBERED || self.has_come(sequence) {
-            // Too old to be remembered: the initiator gave it up as well, so it is nothing new.
+            // Too old to be remembered: the initiator has given it up as well, so it is not counted.
             self.counted.duplicate += 1;
         } else {
             self.counted.reordered += 1;
@@ -55,7 +55,7 @@ impl Forward {
         }
     }
 
-    /// Makes room for the sequence numbers up to `sequence`, which is the highest now.
+    /// Makes room for the sequence numbers up to `sequence`, which is now the highest.
     fn forget_up_to(&mut self, sequence: u64) {
         if sequence - self.highest >= REMEMBERED {
             self.came.fill(0);

@@ -12,32 +12,32 @@ use units::{Grid, Monotonic, Ns, SignedNs};
 use wire::ether::VlanTag;
 use wire::test_frame::TestFrameKind;
 
-/// Round trips before the first recorded one.
+/// Number of round trips before the first recorded one.
 const WARM_UP_FRAMES: u64 = 64;
 
-/// How long an answer to a greeting, or to a farewell, is waited for before it is sent again.
+/// Time to wait for the answer to a greeting or a farewell before it is repeated.
 const GREETING_NS: i64 = 10_000_000;
 
-/// Greetings after a rest, which only make sure that the reflector is up again, and farewells.
+/// Number of greetings after a rest, which only make sure that the reflector is awake again, and of farewells.
 const ATTEMPTS: usize = 5;
 
-/// How long nothing is sent for a rest of `length_ns`: answers that are under way are waited for before it, and the far end is greeted
-/// after it.
+/// Longest time without a frame for a rest of `length_ns`: before it, answers under way are awaited, and after it, the far end is
+/// greeted.
 pub(super) fn longest_silence_ns(length_ns: u64) -> u64 {
     let around_ns = GIVE_UP_NS + GREETING_NS * ATTEMPTS as i64;
     length_ns.saturating_add(around_ns.unsigned_abs())
 }
 
-/// A rest that was taken.
+/// A completed rest.
 struct Rested {
-    /// When it was to be over, with the time that the last answers may take.
+    /// Planned end, including the time for the last answers.
     planned: Monotonic,
-    /// When frames are sent again.
+    /// Instant at which frames are sent again.
     over: Monotonic,
 }
 
-/// Cycles up to `next` that a rest took longer than it was to, with the time that a greeting and its answers may take; none behind
-/// the end.
+/// Number of cycles before `next` by which a rest lasted longer than planned, apart from the time for a greeting and its answers.
+/// Cycles after the end do not count.
 fn overslept(grid: &Grid, rest: &Rested, next: u64, end: Option<u64>) -> u64 {
     let latest = rest.planned + GREETING_NS * ATTEMPTS as i64;
     let next = end.map_or(next, |end| next.min(end));
@@ -70,7 +70,7 @@ impl Initiator {
         self.part(feed)
     }
 
-    /// Greets until a reflector answers and so shows its address.
+    /// Greets until a reflector answers and thereby shows its address.
     fn find_reflector(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let patience_ns = self.exchange.config.patience_ns;
         let until = sys::clock::monotonic() + Ns(patience_ns);
@@ -85,7 +85,8 @@ impl Initiator {
         Err(super::nobody_answers(self.exchange.interface(), patience_ns))
     }
 
-    /// Checks that frames come back with the VLAN they were sent with: else they have gone half their way in another network.
+    /// Checks that frames return with the VLAN that they were sent with. Otherwise they have used another network for half of
+    /// their way.
     fn check_tag(&self) -> Result<(), ProbeError> {
         let (sent, came) = (self.exchange.config.vlan, self.exchange.greeted_with());
         let vid = |tag: Option<VlanTag>| tag.map_or(0, VlanTag::vid);
@@ -112,7 +113,7 @@ impl Initiator {
         Ok(())
     }
 
-    /// Keeps as many frames under way as asked for.
+    /// Keeps the configured number of frames under way.
     fn back_to_back(&mut self, begin: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let end = self.exchange.config.duration_ns.map(|ns| begin + Ns(ns));
         let frames = u64::from(self.exchange.config.frames);
@@ -130,7 +131,7 @@ impl Initiator {
         Ok(())
     }
 
-    /// Sends as many frames as asked for at each due instant.
+    /// Sends the configured number of frames at each due instant.
     fn paced(&mut self, begin: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let interval_ns = self.exchange.config.interval_ns;
         let grid = Grid::every_ns(begin, interval_ns);
@@ -148,7 +149,7 @@ impl Initiator {
                 self.exchange.send_probe(feed)?;
             }
             let next = grid.first_after(sent).max(cycle + 1);
-            // Cycles behind the end were never due.
+            // Cycles after the end were never due.
             let next = end.map_or(next, |end| next.min(end));
             feed.count(series::RTT, Counter::Missed, sent, (next - cycle - 1) * frames);
             cycle = next;
@@ -156,7 +157,7 @@ impl Initiator {
                 let rest = self.rest(feed)?;
                 rested = rest.over;
                 let next = grid.first_after(rest.over).max(cycle);
-                // A stall of this thread is no part of its rest.
+                // A stall of this thread does not belong to its rest.
                 let missed = overslept(&grid, &rest, next, end);
                 feed.count(series::RTT, Counter::Missed, rest.over, missed * frames);
                 cycle = next;
@@ -170,7 +171,7 @@ impl Initiator {
         rest.is_on() && SignedNs(now - rested) >= Ns(rest.every_ns)
     }
 
-    /// Announces a rest when every answer is there, sleeps through it, and makes sure that the reflector is up again.
+    /// Announces a rest once every answer is there, sleeps through it, and makes sure that the reflector is awake again.
     fn rest(&mut self, feed: &mut Feed) -> Result<Rested, ProbeError> {
         let answered_by = sys::clock::monotonic() + GIVE_UP_NS;
         self.exchange.await_room(1, feed);
@@ -189,7 +190,7 @@ impl Initiator {
         })
     }
 
-    /// Exchanges what both ends counted: so a loss is known to be on the way there or back.
+    /// Exchanges the counts of both ends, so that losses on the way there and back are known separately.
     fn part(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         for _ in 0..ATTEMPTS {
             if let Some(there) = self.exchange.part(GREETING_NS, feed)? {

@@ -6,7 +6,7 @@ use run::Feed;
 use sys::SysError;
 use units::Monotonic;
 
-/// State of an interface: up, or down and taking no frames. One that goes down during a run loses frames; the run goes on.
+/// State of a link: up, or down and accepting no frames. If it goes down during a run, frames are lost and the run continues.
 #[derive(Debug, Default)]
 pub(super) struct LinkState {
     is_down: bool,
@@ -18,8 +18,8 @@ impl LinkState {
         self.is_down
     }
 
-    /// Notes what a send call at `at` came to. A full transmit queue and a link that is down lose the frame; whoever counts
-    /// answers sees that.
+    /// Records the result of a send call at `at`. With a full transmit queue or a link that is down the frame is lost; the count
+    /// of answers shows the loss.
     pub(super) fn after_send(
         &mut self,
         outcome: Result<(), SysError>,

@@ -49,14 +49,14 @@ pub enum Role {
     Reflector,
 }
 
-/// How a round trip is to be measured.
+/// Settings of a round trip.
 #[derive(Debug, Clone)]
 pub struct ReflectConfig {
     /// Role of this end.
     pub role: Role,
-    /// Where the initiator sends to; until the first answer has shown the reflector's address, broadcast if not given.
+    /// Destination of the initiator. If none is given, broadcast until the first answer has shown the reflector's address.
     pub peer: Option<Mac>,
-    /// Time between sends; 0 sends again as soon as the answer is there.
+    /// Time between sends; 0 sends the next frame as soon as the answer is there.
     pub interval_ns: u64,
     /// Frames sent at each due instant; back to back, frames kept under way. 1 to [`MOST_FRAMES`].
     pub frames: u32,
@@ -64,32 +64,32 @@ pub struct ReflectConfig {
     pub frame_bytes: usize,
     /// VLAN tag of the frames.
     pub vlan: Option<VlanTag>,
-    /// How long the far end is waited for.
+    /// Longest wait for the far end.
     pub patience_ns: u64,
-    /// How long to measure; `None` until told to stop.
+    /// Duration of the measurement; `None` measures until a stop is requested.
     pub duration_ns: Option<u64>,
-    /// An answer that took longer is counted as late.
+    /// Round trip in ns above which an answer counts as late.
     pub late_after_ns: u64,
-    /// An answer that took longer ends the measurement.
+    /// Round trip in ns above which the measurement ends.
     pub break_above_ns: Option<u64>,
-    /// Stamps to split round trips with, where the port was opened for them.
+    /// Stamps to split round trips with; the port must have been opened for them.
     pub stamps: Stamps,
-    /// How to wait for frames.
+    /// Method of waiting for frames.
     pub receive: Receive,
     /// Scheduling policy.
     pub policy: Policy,
     /// CPU to run on.
     pub cpu: Option<u32>,
-    /// Pauses that keep a spinning real-time thread from being throttled by the kernel.
+    /// Pauses that prevent the kernel from throttling a spinning real-time thread.
     pub rest: Rest,
-    /// Samples above are counted as overflow and kept as spikes.
+    /// Samples above this are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
-    /// Second part of the name of the round trip's or the turn-round's series.
+    /// Second part of the name of the round-trip or turnaround series.
     pub label: String,
 }
 
 impl ReflectConfig {
-    /// One frame of the shortest length each 250 us, spinning, until told to stop.
+    /// One frame of the shortest length each 250 us, spinning, until a stop is requested.
     pub fn new(role: Role) -> Self {
         Self {
             role,
@@ -113,14 +113,14 @@ impl ReflectConfig {
     }
 }
 
-/// Most frames under way at once: far fewer than the frames that are remembered.
+/// Maximum number of frames under way, far below the number of remembered frames.
 pub const MOST_FRAMES: u32 = 1_024;
 
 /// Shortest and longest frames, without FCS.
 pub use wire::test_frame::{MAX_OCTETS as LONGEST_FRAME, MIN_OCTETS as SHORTEST_FRAME};
 
-/// How the packet socket for this probe is to be opened: a reflector only sees, and returns, VLAN tags when told that there are
-/// some, since looking costs each frame some 90 ns.
+/// Options of the packet socket of this probe. A reflector handles VLAN tags only if the configuration has one, since the check
+/// costs each frame about 90 ns.
 pub fn port_options(config: &ReflectConfig) -> PortOptions {
     let stamped = config.stamps != Stamps::Off;
     PortOptions {
@@ -135,7 +135,7 @@ pub fn port_options(config: &ReflectConfig) -> PortOptions {
     }
 }
 
-/// How the AF_XDP socket for this probe is to be opened.
+/// Options of the AF_XDP socket of this probe.
 pub fn xdp_options(config: &ReflectConfig, form: XdpRequest) -> XdpOptions {
     XdpOptions {
         ethertypes: vec![wire::test_frame::ETHER_TYPE],
@@ -149,8 +149,8 @@ pub fn xdp_options(config: &ReflectConfig, form: XdpRequest) -> XdpOptions {
     }
 }
 
-/// Room for a frame and its tag. A frame in another VLAN is told apart by its tag, so there is room for one also where none is
-/// asked for, unless that is more than AF_XDP has.
+/// Room for a frame and its tag. Frames of another VLAN are recognised by their tag, so there is room for a tag even without a
+/// VLAN, unless that exceeds the limit of AF_XDP.
 fn xdp_room(frame_bytes: usize, is_tagged: bool) -> usize {
     let tagged = frame_bytes + VLAN_TAG;
     if is_tagged {
@@ -160,8 +160,8 @@ fn xdp_room(frame_bytes: usize, is_tagged: bool) -> usize {
     }
 }
 
-/// Frames that may wait in the ring. Paced, those of a stall of [`STALL_NS`]. Back to back no more come than are under way, and
-/// a small ring stays in the caches.
+/// Number of frames that may wait in the ring. With paced frames, those of a stall of [`STALL_NS`]. Back to back, no more frames
+/// come than are under way, and a small ring stays in the caches.
 fn ring_frames(config: &ReflectConfig) -> usize {
     let under_way = 2 * u64::from(config.frames);
     let in_a_stall = STALL_NS.checked_div(config.interval_ns).unwrap_or(0) * u64::from(config.frames);
@@ -169,14 +169,14 @@ fn ring_frames(config: &ReflectConfig) -> usize {
     usize::try_from(frames).unwrap_or(usize::MAX)
 }
 
-/// Longest stall of a thread that its ring outlasts.
+/// Longest stall of a thread without loss in its ring.
 const STALL_NS: u64 = 500_000_000;
 
-/// Smallest and largest ring.
+/// Smallest and largest ring, in frames.
 const LEAST_RING_FRAMES: u64 = 64;
 const MOST_RING_FRAMES: u64 = 8 * MOST_FRAMES as u64;
 
-/// Octets of a VLAN tag, which AF_XDP leaves in the frame.
+/// Bytes of a VLAN tag, which AF_XDP leaves in the frame.
 const VLAN_TAG: usize = 4;
 
 /// Facts known about this probe before it runs.
@@ -245,7 +245,7 @@ impl Probe for ReflectConfig {
     }
 }
 
-/// The VLAN tag of a frame, in it or beside it; a port that was opened without `vlan_tags` sees none beside.
+/// VLAN tag of a frame, from its data or from the kernel; a port opened without `vlan_tags` has only the first.
 fn tag_of(frame: &Frame<'_>, ethernet: &EthernetView<'_>) -> Option<VlanTag> {
     let taken = frame.taken_tag();
     taken.map_or_else(
@@ -259,7 +259,7 @@ fn tag_of(frame: &Frame<'_>, ethernet: &EthernetView<'_>) -> Option<VlanTag> {
     )
 }
 
-/// True if a frame with this tag is of our VLAN. The priority may have been changed on its way; identifier 0 is no VLAN.
+/// True if a frame with this tag is in our VLAN. The priority may have changed on the way; identifier 0 means no VLAN.
 fn is_of(ours: VlanTag, tag: Option<VlanTag>) -> bool {
     ours.vid() == tag.map_or(0, VlanTag::vid)
 }
@@ -271,7 +271,7 @@ fn vlan_words(tag: Option<VlanTag>) -> String {
     }
 }
 
-/// Nobody at the far end.
+/// Error if the far end does not answer.
 fn nobody_answers(interface: &str, patience_ns: u64) -> ProbeError {
     ProbeError::NoTraffic(format!(
         "reflect: nobody answered on {interface} within {}: start `triptime reflect IF` at the far end too, and check the \
@@ -280,7 +280,7 @@ fn nobody_answers(interface: &str, patience_ns: u64) -> ProbeError {
     ))
 }
 
-/// Time between the thread being ready and its first frame.
+/// Time from the moment the thread is ready to its first frame.
 const LEAD_NS: i64 = 10_000_000;
 
 fn check(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
@@ -309,11 +309,10 @@ fn check(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
     Ok(())
 }
 
-/// Back to back, a fast path answers in about a microsecond.
+/// Records a second when frames are sent back to back: a fast path answers in about a microsecond.
 const FASTEST_BACK_TO_BACK_NS: u64 = 2_000;
 
-/// Records that a reflector's feed holds at least: it does not know at which pace it will be asked, and back to back this is a
-/// second.
+/// Minimum number of records in a reflector's feed. Its pace is not known beforehand; back to back this is one second.
 const LEAST_OF_A_REFLECTOR: usize = 1 << 18;
 
 fn capacity(config: &ReflectConfig, role: Role) -> usize {
@@ -349,7 +348,7 @@ mod tests {
         let tag = Some(VlanTag::new(4, false, 100));
         assert_eq!((room(1_514, None), room(1_514, tag)), (1_518, 1_518));
         assert_eq!((room(3_840, None), room(3_836, tag)), (3_840, 3_840));
-        // Refused where the socket is opened.
+        // This length is refused when the socket is opened.
         assert_eq!((room(3_841, None), room(3_837, tag)), (3_841, 3_841));
     }
 }

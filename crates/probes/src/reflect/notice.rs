@@ -1,4 +1,4 @@
-//! Notices of this probe, and their words.
+//! Notices of `reflect`, and their texts.
 
 use super::series::Reflect;
 use crate::notice::notices;
@@ -6,33 +6,33 @@ use model::EventKind;
 use units::Ns;
 
 notices! {
-    /// Notices of this probe.
+    /// Notices of `reflect`.
     pub(super) enum Notice {
-        /// The socket dropped frames before we read them.
+        /// Number of frames that the socket dropped before they were read.
         SocketDrop = 1,
-        /// The link went down (1) or takes frames again (0).
+        /// The link went down (1) or accepts frames again (0).
         Link = 2,
-        /// Frames lost on the way there, and on the way back.
+        /// Number of frames lost on the way to the reflector, and on the way back.
         LostWhere = 3,
-        /// Frames the initiator sent, and answers it got.
+        /// Number of frames that the initiator sent, and of answers that it received.
         FarCounts = 4,
-        /// Mean and longest round trip the initiator measured, in ns.
+        /// Mean and longest round trip of the initiator, in ns.
         FarTimes = 5,
-        /// Frames that arrived at the reflector, and how often one was doubled or out of order.
+        /// Number of frames that arrived at the reflector, and of those that were doubled or out of order.
         Arrived = 6,
-        /// The engine that runs.
+        /// The mechanism in use.
         Engine = 7,
-        /// Round trips that could not be split into stages.
+        /// Number of round trips that could not be split into stages.
         Unsplit = 8,
-        /// The round trip that ended the measurement, in ns, and its number.
+        /// Round trip that ended the measurement, in ns, and its number.
         Break = 9,
-        /// Frames that were longer than the ring's places.
+        /// Number of frames that were longer than a slot of the ring.
         TooLong = 10,
-        /// Answers of others than the far end.
+        /// Number of answers from other stations than the far end.
         Others = 11,
-        /// Answers with other contents than were sent.
+        /// Number of answers whose contents differ from those sent.
         Changed = 12,
-        /// So many frames were answered twice, so many of them in a row.
+        /// Number of frames answered twice, and the most of them in a row.
         Double = 13,
     }
 }
@@ -75,7 +75,7 @@ impl Reflect {
             ),
             Notice::Changed => (
                 EventKind::Incomplete,
-                format!("{name}: {a} answers differ from what was sent, or are shorter: they do not count as answers"),
+                format!("{name}: {a} answers differ from what was sent, or are shorter: they are not counted"),
             ),
             Notice::Unsplit if self.nic.is_some() => (
                 EventKind::Incomplete,
@@ -96,11 +96,11 @@ impl Reflect {
             ),
             Notice::FarCounts => (
                 EventKind::Note,
-                format!("the initiator says: {a} frames sent, {b} came back"),
+                format!("the initiator reports: {a} frames sent, {b} came back"),
             ),
             Notice::FarTimes => (
                 EventKind::Note,
-                format!("the initiator says: round trip mean {}, max {}", Ns(a), Ns(b)),
+                format!("the initiator reports: round trip mean {}, max {}", Ns(a), Ns(b)),
             ),
             Notice::Arrived => (
                 EventKind::Note,

@@ -5,7 +5,7 @@ use crate::options::{defaults, duration, ns, positive_duration, some_positive_ns
 use serde::Deserialize;
 use wire::ether::VlanTag;
 
-/// An answer to a frame that is sent back to back is late after this.
+/// Time after which an answer is late if frames are sent back to back.
 const LATE_BACK_TO_BACK_NS: u64 = 1_000_000;
 
 /// Options for what is sent, and from when on an answer is late. In a plan each option is a key of the step: `late_after = "1ms"`.
@@ -43,7 +43,7 @@ impl Default for ReflectOptions {
 }
 
 impl ReflectOptions {
-    /// One end of a round trip with these options.
+    /// Makes one end of a round trip with these options.
     pub fn config(&self, role: Role) -> ReflectConfig {
         let one_interval = match self.interval {
             0 => LATE_BACK_TO_BACK_NS,

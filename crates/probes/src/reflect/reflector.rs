@@ -14,31 +14,31 @@ use units::{Monotonic, Ns};
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{self, CLAIM_REFLECTOR, COUNTS, Summary, TestFrame, TestFrameKind, TestFrameMut};
 
-/// Without a frame for this long, the thread stops spinning and sleeps until one comes: nobody is measuring.
+/// Time without a frame after which the thread stops spinning and sleeps until one comes, since no measurement is running.
 const IDLE_NS: i64 = 20_000_000;
 
-/// How long it sleeps before it looks whether it is to stop.
+/// Longest sleep before a check for a stop.
 const LOOK_UP_NS: u64 = 100_000_000;
 
-/// How long an elected reflector stays to answer further farewells, in case its answer was lost.
+/// Time for which an elected reflector still answers farewells, in case its answer was lost.
 const FAREWELL_NS: i64 = 100_000_000;
 
-/// The clock is read once in so many empty looks at the ring, so that looking costs next to nothing.
+/// Number of empty polls of the ring between two readings of the clock, so that polling costs almost nothing.
 const LOOKS_PER_CLOCK: u32 = 256;
 
-/// Answers noted before they are counted and recorded. Code that runs once in so many frames does not push the kernel's out of
-/// the instruction cache at each, which costs more than the code itself.
+/// Number of answers noted before they are counted and recorded. Code that runs once in so many frames does not evict the
+/// kernel's code from the instruction cache with each frame, which would cost more than the code itself.
 const NOTED: usize = 8;
 
-/// Octets of the two addresses, behind which a VLAN tag stands.
+/// Bytes of the two addresses, after which a VLAN tag follows.
 const ADDRESSES: usize = 12;
 
-/// A measured frame, answered.
+/// A measured frame that was answered.
 #[derive(Debug, Clone, Copy, Default)]
 struct Answered {
     session: u32,
     sequence: u64,
-    /// The CPU's counter when it was seen, and when its answer was on its way.
+    /// The CPU's counter when the frame was seen, and when its answer was sent.
     seen: u64,
     done: u64,
 }
@@ -48,21 +48,21 @@ pub(super) struct Reflector {
     port: Port,
     stop: Stop,
     link: LinkState,
-    /// The frame to be sent back.
+    /// Buffer for the frame to be sent back.
     frame: Vec<u8>,
     length: usize,
     forward: Forward,
-    /// A clock would cost twice as much as this counter, before every answer.
+    /// The CPU's counter, since reading a clock before every answer would cost twice as much.
     counter: Rate,
     noted: [Answered; NOTED],
     notes: usize,
-    /// The session that has said farewell.
+    /// The session that has sent its farewell.
     parted_from: Option<u32>,
-    /// The session that had it rest last, and when that was over.
+    /// The session that requested the last rest, and the end of that rest.
     rested: Option<(u32, Monotonic)>,
-    /// Frames that did not fit a place of the ring.
+    /// Number of frames that did not fit a slot of the ring.
     too_long: u64,
-    /// When to end because of it.
+    /// Time at which the reflector ends because of its duration or a farewell.
     end: Option<Monotonic>,
 }
 
@@ -87,13 +87,13 @@ impl Reflector {
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
-        // Until the roles were known it might have been the initiator, which stamps what it sends.
+        // Until the roles were known, this end could have become the initiator, which needs stamps of sent frames.
         self.port.end_tx_stamps();
-        // Greetings that came while this thread was being made ready may have found no place.
+        // Greetings that came during the preparation may have been dropped; they do not count.
         let _ = self.port.dropped();
         let begin = sys::clock::monotonic();
         let duration_ns = self.config.duration_ns;
-        // One that was elected stays as long as the initiator does.
+        // An elected reflector runs as long as the initiator.
         self.end = duration_ns.filter(|_| !self.is_elected()).map(|ns| begin + Ns(ns));
         let ended = self.reflect(feed);
         self.record(feed);
@@ -136,7 +136,7 @@ impl Reflector {
         self.config.role == Role::Auto
     }
 
-    /// An initiator that went without a farewell does not keep an elected reflector for ever.
+    /// True if the initiator ended without a farewell: an elected reflector then does not wait for ever.
     fn is_left_alone(&self, idle_ns: u64) -> bool {
         self.is_elected() && idle_ns > self.config.patience_ns
     }
@@ -145,7 +145,7 @@ impl Reflector {
         if (self.config.receive == Receive::Block || idle_ns > IDLE_NS.cast_unsigned())
             && self.port.wait(LOOK_UP_NS).is_err()
         {
-            // The link is down; frames come again when it is up.
+            // The link is down; frames arrive again when it is up.
             sleep_until(sys::clock::monotonic() + IDLE_NS);
         }
         if idle_ns > LOOK_UP_NS {
@@ -154,18 +154,18 @@ impl Reflector {
         Ok(())
     }
 
-    /// The next test frame meant for us, turned around in our buffer, and the CPU's counter when it was seen.
+    /// The next test frame for this station, with its addresses swapped in the buffer, and the CPU's counter when it was seen.
     fn take(&mut self) -> Option<(TestFrame, u64)> {
         let own = Mac(self.port.mac());
         let frame = self.port.next()?;
         let seen = cycles::now();
         let ethernet = EthernetView::parse(frame.data()).ok()?;
         let to = ethernet.dst();
-        // A packet socket also gets frames that a bridge floods to stations they are not meant for.
+        // A packet socket also receives frames that a bridge floods to other stations.
         if to != own && !to.is_multicast() {
             return None;
         }
-        // Answered in a VLAN it did not come in, it would measure two networks.
+        // A frame from another VLAN is not answered: the round trip would cover two networks.
         if self
             .config
             .vlan
@@ -205,7 +205,7 @@ impl Reflector {
                 self.give_back(feed)
             }
             TestFrameKind::Bye => self.part(request.session, feed),
-            // A talker's; nobody waits for its return.
+            // A frame of a talker, which expects no answer.
             TestFrameKind::Stream => Ok(()),
         }
     }
@@ -225,7 +225,7 @@ impl Reflector {
         }
     }
 
-    /// Counts and records what was noted.
+    /// Counts and records the noted answers.
     #[inline(never)]
     fn record(&mut self, feed: &mut Feed) {
         let (now, counter_now) = (sys::clock::monotonic(), cycles::now());
@@ -242,7 +242,7 @@ impl Reflector {
         }
     }
 
-    /// Sleeps as long as it is told; not for a copy of the frame that told so, which a redundant network delivers.
+    /// Sleeps for the requested rest, unless the request is a copy delivered by a redundant network.
     fn rest(&mut self, request: &TestFrame) {
         let length_ns = i64::try_from(request.sequence.min(LOOK_UP_NS)).unwrap_or(0);
         let now = sys::clock::monotonic();
@@ -255,7 +255,7 @@ impl Reflector {
         }
     }
 
-    /// Answers a farewell with what arrived here, and tells what the initiator measured.
+    /// Answers a farewell with the counts of this end, and reports the results of the initiator.
     fn part(&mut self, session: u32, feed: &mut Feed) -> Result<(), ProbeError> {
         self.record(feed);
         let now = sys::clock::monotonic();
@@ -290,7 +290,7 @@ impl Reflector {
         Summary::parse(&EthernetView::parse(&self.frame[..self.length]).ok()?)
     }
 
-    /// Sends the buffer.
+    /// Sends the frame in the buffer.
     fn give_back(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let outcome = self.port.send(&self.frame[..self.length]);
         match outcome {
@@ -300,7 +300,7 @@ impl Reflector {
     }
 }
 
-/// Copies a frame, with the VLAN tag that the kernel took out put back; returns its length.
+/// Copies a frame and restores the VLAN tag that the kernel removed; returns its length.
 fn copy_tagged(frame: &Frame<'_>, buffer: &mut [u8]) -> usize {
     let data = frame.data();
     let Some(tag) = frame.taken_tag() else {

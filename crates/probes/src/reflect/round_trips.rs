@@ -1,4 +1,4 @@
-//! The round trips of a run: noted as they come, then counted and recorded.
+//! The round trips of a run: noted when they come, then counted and recorded in groups.
 
 use super::notice::Notice;
 use super::{ReflectConfig, series};
@@ -7,11 +7,11 @@ use run::{Feed, Stop};
 use units::{Monotonic, Ns, SignedNs};
 use wire::test_frame::Summary;
 
-/// Round trips noted before they are counted and recorded: as with the reflector's answers, code that runs once in so many frames does
-/// not push the kernel's out of the instruction cache at each.
+/// Number of round trips noted before they are counted and recorded. As with the reflector's answers, code that runs once in so
+/// many frames does not evict the kernel's code from the instruction cache with each frame.
 const NOTED: usize = 8;
 
-/// A round trip that was measured.
+/// A measured round trip.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
     pub(super) rtt_ns: i64,
@@ -21,7 +21,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Where nothing is noted.
+    /// An empty slot for a note.
     const NONE: Self = Self {
         rtt_ns: 0,
         sequence: 0,
@@ -30,11 +30,11 @@ impl Measured {
     };
 }
 
-/// Round trips that were counted, and those that are noted and not yet counted.
+/// Counts of the round trips, and notes not yet counted.
 pub(super) struct RoundTrips {
     late_after_ns: u64,
     break_above_ns: Option<u64>,
-    /// Requested when a round trip is above that.
+    /// Set when a round trip is above this.
     stop: Stop,
     counted: Summary,
     sum_ns: u64,
@@ -63,19 +63,19 @@ impl RoundTrips {
         }
     }
 
-    /// A probe was sent.
+    /// Counts a sent probe.
     #[inline]
     pub(super) fn sent(&mut self) {
         self.counted.sent += 1;
     }
 
-    /// An answer came again.
+    /// Counts a repeated answer.
     pub(super) fn duplicate(&mut self, at: Monotonic, feed: &mut Feed) {
         self.counted.duplicate += 1;
         feed.count(series::RTT, Counter::Duplicate, at, 1);
     }
 
-    /// Notes a round trip, and counts and records all that are noted when it is time to.
+    /// Notes a round trip; when the notes are full, counts and records them.
     #[inline]
     pub(super) fn note(&mut self, measured: Measured, feed: &mut Feed) {
         self.noted[self.notes] = measured;
@@ -86,7 +86,7 @@ impl RoundTrips {
         }
     }
 
-    /// Counts and records what was noted.
+    /// Counts and records the noted round trips.
     #[inline(never)]
     pub(super) fn record(&mut self, feed: &mut Feed) {
         let noted = self.noted;

@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series.
+//! Names and meaning of the series of `reflect`.
 
 use super::notice::Notice;
 use super::{ReflectConfig, Role, initiator};
@@ -10,15 +10,15 @@ use units::Ns;
 
 /// Slot of the initiator's series.
 pub(super) const RTT: u16 = 0;
-/// Slot of the part from us to the driver.
+/// Slot of the part from the application to the driver.
 pub(super) const SEND: u16 = 1;
 /// Slot of the part from driver to driver, or from NIC to NIC.
 pub(super) const WIRE: u16 = 2;
-/// Slot of the part from the driver to us.
+/// Slot of the part from the driver to the application.
 pub(super) const RECEIVE: u16 = 3;
-/// Slot of the parts that are not between the NICs' stamps.
+/// Slot of the round trip without the part between the NIC's stamps.
 pub(super) const HOST: u16 = 4;
-/// Slots in all.
+/// Number of slots.
 pub(super) const SLOTS: usize = 5;
 /// Slot of the reflector's series.
 pub(super) const TURNAROUND: u16 = 0;
@@ -123,7 +123,7 @@ impl Describe for Reflect {
         let by_nic = self.nic.as_ref().filter(|_| matches!(slot, WIRE | HOST));
         settings.extend(by_nic.map(NicClock::alone));
         SeriesSpec {
-            // A clock of the NIC that is set between its two stamps is told like a step of the wall clock.
+            // A step of the NIC's clock between its two stamps is reported like a step of the wall clock.
             clock: match by_nic {
                 Some(_) => SeriesClock::Realtime,
                 None => SeriesClock::Monotonic,
@@ -135,7 +135,7 @@ impl Describe for Reflect {
         }
     }
 
-    /// A round trip that ends the measurement is kept.
+    /// Keeps a round trip that ends the measurement.
     fn threshold_otherwise(&self, slot: u16) -> Option<u64> {
         self.config
             .break_above_ns
@@ -146,7 +146,7 @@ impl Describe for Reflect {
         Some(self.told(Notice::of(code)?, name, a, b))
     }
 
-    /// A turnaround is the reflector's own work, and the stages between drivers and NICs are not this CPU's.
+    /// A turnaround is the reflector's own work; the stages between drivers or NICs do not run on this CPU.
     fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
         let is_waited_for = self.role == Role::Initiator && matches!(slot, RTT | RECEIVE);
         (is_waited_for && value_ns >= FRAME_WORTH_ASKING_NS).then_some(QuestionKind::Frame)

@@ -1,7 +1,8 @@
-//! Where the time of a round trip goes: to the driver, on the wire and at the far end, and from the driver to us.
+//! Splits a round trip into stages: to the driver, on the wire with the far end, and from the driver to the application.
 //!
-//! The kernel stamps a frame when its driver takes it, and an answer when its driver hands it up; both stamps and our own two
-//! are of `CLOCK_REALTIME`. Where the NIC stamps both, the time between them is the wire's and the far end's alone.
+//! The kernel stamps a frame when its driver takes it, and an answer when its driver passes it up. Both stamps and the two stamps
+//! of the application are of `CLOCK_REALTIME`. If the NIC stamps both frames, the time between its stamps is that of the wire and
+//! the far end alone.
 
 use super::series;
 use crate::port::Port;
@@ -9,27 +10,27 @@ use run::Feed;
 use sys::packet::{PacketPort, RxStamp, TxEvent, TxStage};
 use units::{Monotonic, Ptp, Realtime};
 
-/// Frames remembered: as many as are under way at the most.
+/// Number of remembered frames: the most that can be under way.
 const REMEMBERED: usize = 2 * super::MOST_FRAMES as usize;
 
-/// An answer, as it came.
+/// A received answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReturnedFrame {
-    /// When its driver or NIC had it.
+    /// Time when its driver or NIC received it.
     pub(super) stamp: RxStamp,
-    /// When we had it.
+    /// Time when the application received it.
     pub(super) seen: Realtime,
-    /// The same instant.
+    /// The same instant on the monotonic clock.
     pub(super) at: Monotonic,
-    /// The whole round trip.
+    /// The whole round trip, in ns.
     pub(super) rtt_ns: i64,
 }
 
-/// One frame that was sent.
+/// A sent frame.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     sequence: u64,
-    /// The socket's number of it.
+    /// Number of the frame on this socket.
     id: u32,
     before: Realtime,
     driver: Option<Realtime>,
@@ -37,19 +38,19 @@ struct Sent {
     answer: Option<ReturnedFrame>,
 }
 
-/// The frames of one socket and their stamps.
+/// Frames of one socket and their stamps.
 #[derive(Debug)]
 pub(super) struct Stages {
     frames: Box<[Option<Sent>]>,
-    /// Sequence numbers by the socket's number of the frame.
+    /// Sequence numbers, indexed by the frame's number on the socket.
     sequences: Box<[u64]>,
     by_nic: bool,
-    /// Round trips that could not be split, because a stamp did not come or a clock was stepped.
+    /// Number of round trips that could not be split, because a stamp is missing or a clock was stepped.
     unsplit: u64,
 }
 
 impl Stages {
-    /// For a port that was opened with stamps of sent frames; those of the NIC where `by_nic`.
+    /// Makes the state for a port that stamps sent frames; with `by_nic`, the NIC stamps them.
     pub(super) fn new(by_nic: bool) -> Self {
         Self {
             frames: vec![None; REMEMBERED].into(),
@@ -59,12 +60,12 @@ impl Stages {
         }
     }
 
-    /// Round trips that could not be split.
+    /// Number of round trips that could not be split.
     pub(super) fn unsplit(&self) -> u64 {
         self.unsplit
     }
 
-    /// Notes a frame that the socket took as its number `id`, and the instant before the send call.
+    /// Records a frame that has number `id` on the socket, and the instant before its send call.
     pub(super) fn sent(&mut self, sequence: u64, id: u32, before: Realtime) {
         self.sequences[index(u64::from(id))] = sequence;
         let place = &mut self.frames[index(sequence)];
@@ -79,14 +80,14 @@ impl Stages {
         });
     }
 
-    /// Takes what stamps there are; the answered frames that are still without one count as unsplit.
+    /// Takes the available stamps; answered frames that still lack one count as unsplit.
     pub(super) fn close(&mut self, port: &Port, feed: &mut Feed) {
         self.collect(port, None, feed);
         let unstamped = self.frames.iter().flatten().filter(|sent| sent.answer.is_some());
         self.unsplit += unstamped.count() as u64;
     }
 
-    /// Notes the first answer to a frame, and looks for the stamps that are still missing.
+    /// Records the first answer to a frame, and takes stamps that are still missing.
     pub(super) fn answered(&mut self, sequence: u64, answer: ReturnedFrame, port: &Port, feed: &mut Feed) {
         let place = &mut self.frames[index(sequence)];
         let Some(sent) = place.as_mut().filter(|sent| sent.sequence == sequence) else {
@@ -97,7 +98,7 @@ impl Stages {
         self.collect(port, Some(sequence), feed);
     }
 
-    /// Takes the kernel's stamps of sent frames: all there are, or until the frame `wanted` is split.
+    /// Takes the kernel's stamps of sent frames: all available ones, or until frame `wanted` is split.
     pub(super) fn collect(&mut self, port: &Port, wanted: Option<u64>, feed: &mut Feed) {
         let Some(port) = port.packet() else { return };
         loop {
@@ -111,7 +112,7 @@ impl Stages {
         }
     }
 
-    /// Takes one stamp; the frame it belongs to, if that is known. `None` when there is no more.
+    /// Takes one stamp and returns the frame that it belongs to, if that is known. `None` if no stamp is left.
     fn next_stamp(&mut self, port: &PacketPort) -> Option<Option<u64>> {
         let TxEvent::Stamp(stamp) = port.next_tx_event().ok()?? else {
             return Some(None);
@@ -129,7 +130,7 @@ impl Stages {
         Some(Some(sent.sequence))
     }
 
-    /// Records the parts of a round trip when every stamp is there; whether it was, or never will be.
+    /// Records the parts of a round trip once every stamp is there; returns true if the frame is finished.
     fn split(&mut self, sequence: u64, feed: &mut Feed) -> bool {
         let place = &mut self.frames[index(sequence)];
         let Some(sent) = place.filter(|sent| sent.sequence == sequence) else {
@@ -152,7 +153,7 @@ impl Stages {
     }
 }
 
-/// The parts of a round trip and the slots of their series; `None` as long as a stamp is missing.
+/// The parts of a round trip with the slots of their series; `None` while a stamp is missing.
 fn parts(sent: &Sent, answer: &ReturnedFrame, by_nic: bool) -> Option<[Option<(u16, i64)>; 3]> {
     if by_nic {
         let (Some(wire), RxStamp::Hardware(came)) = (sent.wire, answer.stamp) else {

@@ -1,4 +1,4 @@
-//! Strange answers: from a station other than the far end, with contents that were not sent, or twice each.
+//! Unexpected answers: from a station other than the far end, with changed contents, or twice for each frame.
 
 use super::notice::Notice;
 use super::series;
@@ -7,16 +7,16 @@ use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{HEADER, TestFrameKind};
 
-/// So many frames in a row do not come twice by chance.
+/// Number of frames answered twice in a row that is no coincidence.
 const DOUBLED: u64 = 16;
 
-/// Identity of the far end, and what came that is not from it, or not what it was given.
+/// Identity of the far end, and counts of unexpected answers.
 #[derive(Debug)]
 pub(super) struct Strange {
     far: Option<Mac>,
     others: u64,
     changed: u64,
-    /// Frames that were answered again, the last of them, how many in a row it ends, and most in a row.
+    /// Number of frames answered twice; the last of them, the length of the row that it ends, and the longest row.
     again: u64,
     last_again: u64,
     row: u64,
@@ -24,7 +24,7 @@ pub(super) struct Strange {
 }
 
 impl Strange {
-    /// `peer`: the far end, or a group that it is in: then it is who answers first.
+    /// `peer` is the far end, or a group that contains it; in a group, the first station that answers is the far end.
     pub(super) fn new(peer: Mac) -> Self {
         Self {
             far: (!peer.is_multicast()).then_some(peer),
@@ -37,25 +37,25 @@ impl Strange {
         }
     }
 
-    /// The far end has answered a greeting.
+    /// Records the station that answered a greeting; the first one is the far end.
     pub(super) fn met(&mut self, far: Mac) {
         self.far = self.far.or(Some(far));
     }
 
-    /// True if a frame of our session is the far end's answer to `sent`, whose sequence number may be another; counts what is not.
+    /// True if a frame of our session is the far end's answer to `sent`, apart from its sequence number; otherwise it is counted.
     #[inline]
     pub(super) fn is_answer(&mut self, kind: TestFrameKind, came: &EthernetView<'_>, sent: &[u8]) -> bool {
         if self.far.is_some_and(|far| far != came.src()) {
             self.others += 1;
             return false;
         }
-        // A farewell is answered with other contents.
+        // The answer to a farewell has other contents.
         let is_same = kind != TestFrameKind::Probe || has_same_data(came, sent);
         self.changed += u64::from(!is_same);
         is_same
     }
 
-    /// Frame number `sequence` was answered again. A row of such frames is of two stations that answer, or of two ways.
+    /// Records that frame `sequence` was answered twice. A row of such frames means two stations that answer, or two paths.
     pub(super) fn again(&mut self, sequence: u64) {
         self.again += 1;
         self.row = match self.last_again.checked_add(1) {
@@ -66,7 +66,7 @@ impl Strange {
         self.longest_row = self.longest_row.max(self.row);
     }
 
-    /// Says what came.
+    /// Reports the counts of unexpected answers.
     pub(super) fn say(&self, now: Monotonic, feed: &mut Feed) {
         if self.longest_row >= DOUBLED {
             feed.notice(series::RTT, Notice::Double, now, self.again, self.longest_row);
@@ -79,7 +79,7 @@ impl Strange {
     }
 }
 
-/// True if what came is not shorter than what was sent, and holds the same behind the fields.
+/// True if the received frame is not shorter than the sent one and has the same data after the fields.
 fn has_same_data(came: &EthernetView<'_>, sent: &[u8]) -> bool {
     let Ok(sent) = EthernetView::parse(sent) else {
         return false;
@@ -109,7 +109,7 @@ mod tests {
         frame.encode(FAR, OWN, None, MIN_OCTETS)
     }
 
-    /// True if it is taken, as the answer of `from`, changed so.
+    /// True if the answer of `from`, modified by the function, is accepted.
     fn is_taken(strange: &mut Strange, from: Mac, change: impl FnOnce(&mut Vec<u8>)) -> bool {
         let mut answer = probe();
         reflect(&mut answer, from);

@@ -1,4 +1,4 @@
-//! Sequence numbers that are on their way, came, came twice, or never came.
+//! State of the sequence numbers: under way, answered, answered twice, or lost.
 
 use units::Monotonic;
 
@@ -6,30 +6,30 @@ use units::Monotonic;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Unused,
-    /// Sent then, its answer is waited for.
+    /// Sent at this instant; its answer is still awaited.
     UnderWay(Monotonic),
-    /// Sent then, its answer is no longer waited for; it may still come.
+    /// Sent at this instant and given up; its answer may still come.
     GivenUp(Monotonic),
     Received,
 }
 
-/// Finding about an answer.
+/// Result for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// The first answer to a frame sent then.
+    /// First answer to its frame.
     First {
-        /// When the frame was sent.
+        /// Instant at which the frame was sent.
         sent: Monotonic,
-        /// A later frame was answered before.
+        /// True if a later frame was answered before.
         reordered: bool,
     },
-    /// Answered before.
+    /// The frame was already answered.
     Duplicate,
-    /// Never sent, or so long ago that it was given up as lost.
+    /// The frame was never sent, or so long ago that it is already counted as lost.
     Stale,
 }
 
-/// The last `capacity` sequence numbers. A frame whose place is needed again before its answer came is lost.
+/// State of the last `capacity` sequence numbers. A frame whose slot is needed again before its answer came is lost.
 #[derive(Debug)]
 pub(super) struct Tracker {
     slots: Box<[Slot]>,
@@ -37,7 +37,7 @@ pub(super) struct Tracker {
     highest: Option<u64>,
     under_way: u64,
     given_up: u64,
-    /// No older frame is under way.
+    /// No frame with a lower number is under way.
     watched: u64,
 }
 
@@ -53,13 +53,13 @@ impl Tracker {
         }
     }
 
-    /// The sequence number that is sent next.
+    /// Sequence number of the next frame.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Notes that [`Tracker::next`] was sent; returns how many older frames are lost because their place was needed (0 or 1).
-    /// Tells when such a frame was sent, unless it was given up before.
+    /// Records that frame [`Tracker::next`] was sent; returns the number of older frames that are lost because their slot was
+    /// needed (0 or 1). Calls `missing` with the sending instant of such a frame, unless it was given up before.
     pub(super) fn sent(&mut self, at: Monotonic, mut missing: impl FnMut(Monotonic)) -> u64 {
         let index = self.index(self.next);
         if let Slot::UnderWay(sent) = self.slots[index] {
@@ -72,7 +72,7 @@ impl Tracker {
         lost
     }
 
-    /// Notes an answer.
+    /// Records an answer.
     pub(super) fn received(&mut self, sequence: u64) -> Arrival {
         let oldest = self.next.saturating_sub(self.slots.len() as u64);
         if sequence >= self.next || sequence < oldest {
@@ -92,7 +92,7 @@ impl Tracker {
         }
     }
 
-    /// No longer waits for the answers to frames sent before `then`; tells when each of those was sent.
+    /// Gives up frames sent before `then`; calls `missing` with the sending instant of each.
     pub(super) fn give_up(&mut self, then: Monotonic, mut missing: impl FnMut(Monotonic)) {
         self.watched = self.watched.max(self.next.saturating_sub(self.slots.len() as u64));
         while self.watched < self.next {
@@ -110,24 +110,24 @@ impl Tracker {
         }
     }
 
-    /// How many answers are waited for.
+    /// Number of awaited answers.
     pub(super) fn under_way(&self) -> u64 {
         self.under_way
     }
 
-    /// How many answers never came, waited for or not.
+    /// Number of missing answers, including those given up.
     pub(super) fn unanswered(&self) -> u64 {
         self.under_way + self.given_up
     }
 
-    /// Forgets every frame sent so far; their answers will be stale. Sequence numbers go on.
+    /// Forgets every frame sent so far; their answers will count as stale. Sequence numbers continue.
     pub(super) fn forget(&mut self) {
         self.slots.fill(Slot::Unused);
         self.highest = None;
         (self.under_way, self.given_up) = (0, 0);
     }
 
-    /// Takes a place out of the counts; whether its answer never came.
+    /// Removes a slot from the counts; returns true if its answer never came.
     fn leave(&mut self, index: usize) -> bool {
         match self.slots[index] {
             Slot::UnderWay(_) => self.under_way -= 1,
@@ -138,7 +138,7 @@ impl Tracker {
     }
 
     fn index(&self, sequence: u64) -> usize {
-        // The mask keeps the low bits, which fit; the length is a power of two.
+        // The mask keeps the low bits, which fit, since the length is a power of two.
         (sequence & (self.slots.len() as u64 - 1)) as usize
     }
 }

@@ -1,4 +1,4 @@
-//! Asking `ptp4l` over its UNIX socket.
+//! Queries `ptp4l` over its UNIX socket.
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixDatagram;
@@ -10,64 +10,64 @@ use wire::ptp::{
     TimeProperties, TimeStatus,
 };
 
-/// How long an answer may take. The daemon answers from its one loop, in well under a millisecond when it is not held up.
+/// Longest wait for an answer. The daemon answers from its single loop, in well under a millisecond unless it is held up.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Where daemons listen: linuxptp's own sockets, then those of timemaster.
+/// Usual paths of the daemon's socket: those of linuxptp, then those of timemaster.
 const USUAL: [&str; 2] = ["/var/run/ptp4l", "/var/run/ptp4lro"];
 const TIMEMASTER: &str = "/var/run/timemaster";
 
-/// The longest answer: no data set comes near it.
+/// Buffer for an answer; every data set is far smaller.
 const ROOM: usize = 1_500;
 
-/// Why nothing can be asked.
+/// Reason why the daemon cannot be queried.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PtpError {
-    /// There is no socket to ask at.
+    /// No socket was found.
     #[error("no ptp4l: {tried}{}; start it, or give its uds_address with --ptp", .processes)]
     NoSocket {
-        /// Where it was looked.
+        /// Paths that were tried.
         tried: String,
-        /// Processes that run.
+        /// Time daemons that are running.
         processes: String,
     },
-    /// The socket refuses us.
+    /// The socket refuses the access.
     #[error("{}: {why}", path.display())]
     Refused {
         /// The daemon's socket.
         path: PathBuf,
-        /// Error of the kernel, and what to do.
+        /// Error of the kernel, with advice.
         why: String,
     },
-    /// Nobody reads the socket any more.
+    /// The socket exists, but no process reads it any more.
     #[error("{}: {why}: no ptp4l listens there any more{}", path.display(), .processes)]
     Gone {
         /// The daemon's socket.
         path: PathBuf,
         /// Error of the kernel.
         why: String,
-        /// Processes that run.
+        /// Time daemons that are running.
         processes: String,
     },
-    /// Nothing came back.
+    /// No answer came.
     #[error("{}: no answer from ptp4l in {}", path.display(), .asked)]
     Silent {
         /// The daemon's socket.
         path: PathBuf,
-        /// Attempts that were made.
+        /// Domains and number of the attempts.
         asked: String,
     },
 }
 
-/// Our end of the conversation; its name in the file system goes with it.
+/// Our end of the connection; its name in the file system is removed with it.
 struct OwnSocket {
     socket: UnixDatagram,
     path: PathBuf,
 }
 
 impl OwnSocket {
-    /// Binds a name beside the daemon's socket, which the daemon can reach whatever it has mounted, else one in the
-    /// directory for temporary files.
+    /// Binds a name next to the daemon's socket, which the daemon can reach whatever it has mounted, or else one in the directory
+    /// for temporary files.
     fn bind(peer: &Path) -> Result<Self, std::io::Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl OwnSocket {
         let beside = peer.parent().map(|directory| directory.join(&name));
         let mut last = std::io::Error::from(ErrorKind::NotFound);
         for path in beside.into_iter().chain([std::env::temp_dir().join(&name)]) {
-            // One that a killed process of the same number left behind.
+            // A killed process with the same number may have left such a socket.
             let _ = std::fs::remove_file(&path);
             match UnixDatagram::bind(&path) {
                 Ok(socket) => return Ok(Self { socket, path }),
@@ -92,7 +92,7 @@ impl Drop for OwnSocket {
     }
 }
 
-/// State of one port, as a daemon gives it.
+/// State of one port, as reported by a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PortInfo {
     pub(super) port: u16,
@@ -108,11 +108,11 @@ pub(super) struct Daemon {
     pub(super) minor_version: u8,
     pub(super) clock: DefaultData,
     pub(super) settings: Option<GrandmasterSettings>,
-    /// Empty where the daemon is too old to say.
+    /// Empty if the daemon is too old to report them.
     pub(super) interfaces: Vec<PortInfo>,
 }
 
-/// One look at a daemon.
+/// State of a daemon at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DaemonState {
     pub(super) status: TimeStatus,
@@ -122,7 +122,7 @@ pub(super) struct DaemonState {
     pub(super) ports: Vec<PortData>,
 }
 
-/// A conversation with one daemon.
+/// A connection with one daemon.
 pub(super) struct Client {
     own: OwnSocket,
     peer: PathBuf,
@@ -132,7 +132,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Finds the daemon: at `socket`, or where daemons listen; in `domain`, or in whichever it is.
+    /// Finds the daemon: at `socket`, or at the usual paths; in `domain`, or in any domain.
     pub(super) fn find(socket: Option<&Path>, domain: Option<u8>) -> Result<(Self, Daemon), PtpError> {
         let places = match socket {
             Some(socket) => vec![socket.to_owned()],
@@ -171,7 +171,7 @@ impl Client {
         Ok((client, daemon))
     }
 
-    /// A daemon answers in its own domain and transportSpecific only: the usual first, then all others at once.
+    /// A daemon answers only in its own domain and transportSpecific: the usual one is tried first, then all others at once.
     fn search(&mut self, domain: Option<u8>) -> Result<(u8, u8), PtpError> {
         let domains: Vec<u8> = domain.map_or_else(|| (0..=u8::MAX).collect(), |one| vec![one]);
         let all: Vec<(u8, u8)> = [0, 1]
@@ -197,7 +197,7 @@ impl Client {
         })
     }
 
-    /// Asks for what stays as it is.
+    /// Queries the facts that do not change.
     fn introduce(&mut self) -> Result<Daemon, PtpError> {
         let silent = |client: &Self| PtpError::Silent {
             path: client.peer.clone(),
@@ -239,7 +239,7 @@ impl Client {
                     interface: String::from_utf8_lossy(data.interface).into_owned(),
                     hardware_stamps: data.timestamping != 0,
                 }),
-                // Each port of a daemon that does not know the question says so.
+                // A daemon that does not know the question answers with an error for each port.
                 _ => return Some(()),
             }
             (found.len() >= ports).then_some(())
@@ -248,7 +248,7 @@ impl Client {
         Ok(found)
     }
 
-    /// One look at the daemon, whose clock has this many ports.
+    /// Queries the state of the daemon, whose clock has this many ports.
     pub(super) fn look(&mut self, ports: u16) -> Result<DaemonState, PtpError> {
         let from = self.send(Id::TimeStatus)?;
         for id in [Id::Current, Id::Parent, Id::TimeProperties, Id::Port] {
@@ -302,14 +302,14 @@ impl Client {
             ..PortIdentity::default()
         };
         let question = wire::ptp::get(id, self.domain, self.transport_specific, source, number);
-        // The kernel keeps few datagrams for a reader that is slow, and makes a sender wait; not for ever.
+        // The kernel queues few datagrams for a slow reader and blocks the sender, but not for ever.
         let set = self.own.socket.set_write_timeout(Some(PATIENCE));
         set.and_then(|()| self.own.socket.send_to(&question, &self.peer))
             .map(|_| number)
             .map_err(|error| self.unsent(&error))
     }
 
-    /// Why a question could not be sent.
+    /// Error for a question that could not be sent.
     fn unsent(&self, error: &std::io::Error) -> PtpError {
         let path = self.peer.clone();
         let why = match error.kind() {
@@ -327,7 +327,7 @@ impl Client {
         PtpError::Refused { path, why }
     }
 
-    /// Reads answers until `take` has what it wants, or nothing more comes in time.
+    /// Reads answers until `take` is satisfied, or no more come in time.
     fn receive<T>(&mut self, mut take: impl FnMut(&Reply<'_>) -> Option<T>) -> Option<T> {
         let until = Instant::now() + PATIENCE;
         let mut room = [0; ROOM];
@@ -339,7 +339,7 @@ impl Client {
             let Ok(length) = self.own.socket.recv(&mut room) else {
                 return None;
             };
-            // A message that cannot be read, or is no answer, is passed over: anybody may write to this socket.
+            // A message that is unreadable or no answer is skipped: other processes may write to this socket.
             let Ok(reply) = Reply::parse(&room[..length]) else {
                 continue;
             };

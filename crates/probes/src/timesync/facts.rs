@@ -1,4 +1,4 @@
-//! Facts about the clock for the inventory, from before the measurement.
+//! Facts about the clock for the inventory, read before the measurement.
 
 use super::client::{Daemon, PortInfo};
 use super::system::{CardClock, kernel_text};
@@ -53,7 +53,7 @@ fn of_daemon(daemon: &Daemon) -> Vec<Fact> {
     facts.push(fact("PTP profile", Ok(profile.into()), &source));
     let ports: Vec<String> = daemon.interfaces.iter().map(port_text).collect();
     let ports = match ports.is_empty() {
-        true => Err("ptp4l does not say (PORT_PROPERTIES_NP came with linuxptp 3.0)".into()),
+        true => Err("ptp4l does not report it (needs linuxptp 3.0 for PORT_PROPERTIES_NP)".into()),
         false => Ok(ports.join(", ")),
     };
     facts.push(fact("PTP ports", ports, &source));

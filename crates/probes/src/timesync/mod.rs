@@ -1,12 +1,12 @@
-//! Watches how this machine's clock is kept, along a run.
+//! Watches the synchronisation of this machine's clock during a run.
 //!
-//! Asks `ptp4l` over its UNIX socket (IEEE 1588 management messages, `GET` only), the kernel (`adjtimex`), the network
-//! card's clock where `ptp4l` steers that, and chrony. Produces `clock/ptp-offset` (distance from the master; magnitudes,
-//! since a histogram has no place below zero: the signed extremes are in the event at the end), `clock/ptp-delay` and
-//! `clock/phc-offset`, and events: `time-sync` for what changed, `clock-doubt` and `clock-good` for when one-way figures can
-//! be trusted. Needs: the right to write to the daemon's socket, which is root's.
+//! Queries `ptp4l` over its UNIX socket (IEEE 1588 management messages, `GET` only), the kernel (`adjtimex`), the network card's
+//! clock if `ptp4l` steers it, and chrony. Produces `clock/ptp-offset` (distance from the master, as magnitudes, since a
+//! histogram has no place below zero; the signed extremes are in the event at the end), `clock/ptp-delay` and `clock/phc-offset`.
+//! Also writes events: `time-sync` for changes, `clock-doubt` and `clock-good` for the times at which one-way figures can be
+//! trusted. Needs: the right to write to the daemon's socket, which only root has.
 //!
-//! An ordinary thread, of normal priority, on the CPUs of the recorder.
+//! Runs as an ordinary thread, with normal priority, on the CPUs of the recorder.
 
 mod client;
 mod facts;
@@ -24,28 +24,28 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use watcher::Watcher;
 
-/// How the clock is to be watched.
+/// Settings of the watch over the clock.
 #[derive(Debug, Clone)]
 pub struct TimeSyncConfig {
-    /// `ptp4l`'s socket; `None` looks in the usual places.
+    /// Path of `ptp4l`'s socket; `None` tries the usual paths.
     pub socket: Option<PathBuf>,
-    /// Its domain; `None` finds out.
+    /// PTP domain; `None` tries all.
     pub domain: Option<u8>,
-    /// Without a `ptp4l` that answers, do not go on.
+    /// True to fail if no `ptp4l` answers.
     pub required: bool,
-    /// This host is the grandmaster that others follow.
+    /// True if this host is the grandmaster that others follow.
     pub grandmaster: bool,
-    /// Time between looks.
+    /// Time between two readings.
     pub interval_ns: u64,
     /// Distance from the master above which the clock is in doubt.
     pub limit_ns: u64,
 }
 
-/// Largest good distance when nothing is stated: SEAPATH's ptp4l steps its clock at this one.
+/// Largest good distance if none is given: SEAPATH's ptp4l steps its clock at this value.
 pub const DEFAULT_LIMIT_NS: u64 = 10_000;
 
 impl Default for TimeSyncConfig {
-    /// The `ptp4l` in the usual place, once a second.
+    /// The `ptp4l` at the usual path, once a second.
     fn default() -> Self {
         Self {
             socket: None,
@@ -58,7 +58,7 @@ impl Default for TimeSyncConfig {
     }
 }
 
-/// A watch under way; ended by [`TimeSync::stop`], or when it is dropped.
+/// A running watch, ended by [`TimeSync::stop`] or when dropped.
 #[derive(Debug)]
 pub struct TimeSync {
     stop: Stop,
@@ -66,10 +66,10 @@ pub struct TimeSync {
 }
 
 impl TimeSync {
-    /// Has a first look, and goes on looking until it is stopped.
+    /// Takes a first reading, and continues until it is stopped.
     ///
     /// # Errors
-    /// There is no `ptp4l` that can be asked, and one is required.
+    /// No `ptp4l` can be queried although one is required.
     pub fn start(config: &TimeSyncConfig, recorder: &mut Recorder) -> Result<Self, ProbeError> {
         let events = recorder.events();
         let found = Client::find(config.socket.as_deref(), config.domain);
@@ -101,7 +101,7 @@ impl TimeSync {
         })
     }
 
-    /// Has a last look and ends.
+    /// Takes a last reading and ends.
     pub fn stop(mut self) {
         self.end();
     }

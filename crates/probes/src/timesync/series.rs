@@ -9,7 +9,7 @@ pub(super) const OFFSET: u16 = 0;
 pub(super) const DELAY: u16 = 1;
 /// Slot of the distance from the network card's clock.
 pub(super) const CARD: u16 = 2;
-/// How many there are.
+/// Number of slots.
 pub(super) const SLOTS: usize = 3;
 
 /// Names and settings of `clock/*`.
@@ -26,7 +26,7 @@ impl Describe for Clocks {
         };
         let spec = SeriesSpec {
             settings: self.settings.clone(),
-            // Reading of another clock, not a difference of ours: a step of it is what the series is about.
+            // The value is a reading of another clock, not a difference of our own stamps: a step of that clock is a valid value.
             ..SeriesSpec::of(&kind::CLOCK, label, what)
         };
         match slot {

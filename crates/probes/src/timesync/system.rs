@@ -1,4 +1,4 @@
-//! Time keeping beside `ptp4l`: the kernel's own view, the network card's clock, chrony.
+//! Time keeping apart from `ptp4l`: the kernel's view, the network card's clock, chrony.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,10 +8,10 @@ use units::format_ns;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// Daemons that keep the time, by the names of their processes: units may be called otherwise.
+/// Daemons that keep the time, by the names of their processes; units may have other names.
 const DAEMONS: [&str; 5] = ["ptp4l", "phc2sys", "ts2phc", "timemaster", "chronyd"];
 
-/// Names of the daemons that run, each once.
+/// Names of the running daemons, each once.
 pub(super) fn processes() -> Vec<&'static str> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut running: Vec<&str> = entries
@@ -23,7 +23,7 @@ pub(super) fn processes() -> Vec<&'static str> {
     running
 }
 
-/// The kernel's view of its clock, in words.
+/// The kernel's view of its clock, as text.
 pub(super) fn kernel_text(kernel: &KernelClock) -> String {
     let state = match kernel.unsynchronised {
         true => "not synchronised",
@@ -38,7 +38,7 @@ pub(super) fn kernel_text(kernel: &KernelClock) -> String {
     )
 }
 
-/// Changes in the kernel's view, in words; nothing for errors that grow as they always do.
+/// Changes in the kernel's view, as text; without the usual growth of the error estimates.
 pub(super) fn kernel_changes(before: &KernelClock, now: &KernelClock) -> Vec<String> {
     let mut changes = Vec::new();
     if before.unsynchronised != now.unsynchronised {
@@ -49,8 +49,8 @@ pub(super) fn kernel_changes(before: &KernelClock, now: &KernelClock) -> Vec<Str
         changes.push(format!("the kernel's TAI offset changed from {from} s to {to} s"));
     }
     for (was, is, what) in [
-        (before.inserts_second, now.inserts_second, "a second is to be put in"),
-        (before.deletes_second, now.deletes_second, "a second is to be left out"),
+        (before.inserts_second, now.inserts_second, "a second is to be inserted"),
+        (before.deletes_second, now.deletes_second, "a second is to be deleted"),
     ] {
         if is && !was {
             changes.push(format!(
@@ -64,15 +64,15 @@ pub(super) fn kernel_changes(before: &KernelClock, now: &KernelClock) -> Vec<Str
 /// The clock of the network card that `ptp4l` steers.
 pub(super) struct CardClock {
     clock: Phc,
-    /// Its name.
+    /// Device of the clock.
     pub(super) path: String,
 }
 
 impl CardClock {
-    /// The clock of an interface of this network namespace.
+    /// Finds the clock of an interface in this network namespace.
     ///
     /// # Errors
-    /// Why there is none to read, in words.
+    /// Reason why there is no clock to read, as text.
     pub(super) fn of(interface: &str) -> Result<Self, String> {
         let facts = sys::ethtool::read(interface).map_err(|error| error.to_string())?;
         let stamping = facts.stamping.map_err(|silence| format!("{interface}: {silence}"))?;
@@ -86,37 +86,37 @@ impl CardClock {
         })
     }
 
-    /// Distance of the system clock from it in ns, beyond whole seconds (the card's clock runs on TAI), how sure that is,
-    /// and how it was read.
+    /// Distance of the system clock from the card's clock in ns, beyond whole seconds (the card's clock runs on TAI), with the
+    /// uncertainty and the method of the reading.
     pub(super) fn distance(&self) -> Result<(u64, u64, PhcMethod), String> {
         let read = self.clock.offset().map_err(|error| error.to_string())?;
         Ok((within_second(read.offset_ns), read.uncertainty_ns, read.method))
     }
 }
 
-/// How far from the nearest whole second.
+/// Distance from the nearest whole second.
 fn within_second(ns: i64) -> u64 {
     let rest = ns.rem_euclid(SECOND_NS);
     rest.min(SECOND_NS - rest).unsigned_abs()
 }
 
-/// Reference that chrony names for its own clock (`local stratum`), where it serves time without following any.
+/// Reference that chrony gives for its own clock (`local stratum`), if it serves time without following a source.
 const LOCAL: &str = "7F7F0101";
 
-/// State of chrony, as it gives it.
+/// State of chrony, as it reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chrony {
-    /// Reference that it follows.
+    /// Reference that chrony follows.
     pub(super) reference: String,
-    /// How far the system clock is from what chrony takes for right, in ns.
+    /// Distance of the system clock from chrony's estimate of the true time, in ns.
     pub(super) offset_ns: f64,
     /// Leap status: `Normal`, `Not synchronised`…
     pub(super) leap: String,
 }
 
 impl Chrony {
-    /// Asks chronyd through chronyc, which is installed with it and prints fields that keep their places; chrony's own
-    /// protocol changes with its versions. `None` where it does not run or does not answer.
+    /// Queries chronyd through chronyc, which is installed with it and prints fields in a fixed order; chrony's own protocol
+    /// changes with its versions. `None` if chronyd does not run or does not answer.
     pub(super) fn ask() -> Option<Self> {
         let program = ["/usr/bin/chronyc", "/usr/sbin/chronyc", "/bin/chronyc"];
         let program = program.into_iter().find(|path| Path::new(path).exists())?;
@@ -134,7 +134,7 @@ impl Chrony {
         let [id, address, _, _, offset, _, _, _, _, _, _, _, _, leap, ..] = fields[..] else {
             return None;
         };
-        // A reference clock of its own machine has no address.
+        // A reference clock of this machine has no address.
         let reference = if address.is_empty() { id } else { address };
         Some(Self {
             reference: reference.to_owned(),
@@ -143,7 +143,7 @@ impl Chrony {
         })
     }
 
-    /// True if it follows anything but itself.
+    /// True if chrony follows a source other than itself.
     pub(super) fn synchronised(&self) -> bool {
         !self.leap.starts_with("Not") && self.reference != LOCAL
     }

@@ -1,4 +1,4 @@
-//! The watching thread: one look after the other.
+//! The watching thread, which reads the state of the clocks at regular intervals.
 
 use super::client::{Client, Daemon};
 use super::judge::{Judge, Look, Rules};
@@ -10,10 +10,10 @@ use run::{ClockWatch, Events, Feed, Recorder};
 use sys::timex::KernelClock;
 use units::{Monotonic, Ns, SignedNs, format_ns};
 
-/// Looks after which chrony is asked again: it takes starting a program.
+/// Number of readings between two queries of chrony, since a query starts a program.
 const CHRONY_EVERY_NS: i64 = 10_000_000_000;
 
-/// Records between two drains of the recorder's ring: three a look, at the most 100 looks a second.
+/// Number of records between two reads of the recorder's ring: three a reading, at most 100 readings a second.
 const RING: usize = 1_024;
 
 /// Smallest, largest and sum of the signed distances.
@@ -35,7 +35,7 @@ impl Signed {
     }
 }
 
-/// The watching thread's state.
+/// State of the watching thread.
 pub(super) struct Watcher {
     ptp: Option<(Client, Daemon)>,
     card: Option<Result<CardClock, String>>,
@@ -97,13 +97,13 @@ impl Watcher {
         }
     }
 
-    /// Facts known before the first look.
+    /// Facts known before the first reading.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let daemon = self.ptp.as_ref().map(|(_, daemon)| daemon);
         facts::of(self.kernel.as_ref(), daemon, self.card.as_ref())
     }
 
-    /// One look at everything.
+    /// Reads the state of all clocks once.
     pub(super) fn look(&mut self) {
         let at = sys::clock::monotonic();
         self.looks += 1;
@@ -136,11 +136,11 @@ impl Watcher {
         }
     }
 
-    /// Only a card's clock that `ptp4l` steers matters.
+    /// The clock of a network card is read only if `ptp4l` steers it.
     fn look_at_card(&mut self, at: Monotonic) -> Option<Result<u64, String>> {
         let distance = match self.card.as_ref()? {
             Err(why) => Err(why.clone()),
-            // Both clocks are off by no more than the distance and the doubt in reading it.
+            // The error of both clocks is at most the distance plus the uncertainty of the reading.
             Ok(card) => card.distance().map(|(ns, unsure, _)| ns + unsure),
         };
         match &distance {
@@ -198,7 +198,7 @@ impl Watcher {
         self.chrony = now;
     }
 
-    /// Why nothing but `ptp4l` keeps this clock, either.
+    /// Reason why no source other than `ptp4l` keeps this clock either.
     fn unsynchronised(&self) -> Option<String> {
         if self.chrony.as_ref().is_some_and(Chrony::synchronised) {
             return None;
@@ -206,14 +206,14 @@ impl Watcher {
         match &self.kernel {
             Some(kernel) if !kernel.unsynchronised => None,
             Some(kernel) => Some(format!(
-                "nothing known keeps this clock: no ptp4l answers, and the kernel's clock is {}",
+                "no known source keeps this clock: no ptp4l answers, and the kernel's clock is {}",
                 system::kernel_text(kernel)
             )),
-            None => Some("nothing is known of this clock: the kernel does not say".to_owned()),
+            None => Some("the state of this clock is unknown: the kernel does not report it".to_owned()),
         }
     }
 
-    /// The signed figures, which the series does not have.
+    /// Writes the signed extremes, which the series does not contain.
     pub(super) fn end(&self) {
         let offsets = &self.offsets;
         if offsets.count > 0 {

@@ -1,5 +1,5 @@
-//! Compares one look at the clock with the next: what changed, and whether the clock can be trusted between them. This
-//! module reads no clock and no socket.
+//! Compares each reading of the clock with the one before: the changes, and the trust in the clock between the two. This module
+//! reads no clock and no socket.
 
 #[cfg(test)]
 mod tests;
@@ -9,56 +9,57 @@ use model::EventKind;
 use units::{Monotonic, Ns, SignedNs};
 use wire::ptp::{ClockIdentity, PortData, PortState};
 
-/// Looks without a complaint after which a clock that was in doubt is good again: one may have come just before the next
-/// trouble, or stem from before it.
+/// Number of readings without trouble after which a doubtful clock is good again. One of them may have been just before the next
+/// trouble, or its data from before the trouble.
 const CALM_LOOKS: u32 = 2;
 
-/// Sync intervals without a Sync message after which the clock is taken to run on its own, and the shortest such time.
+/// Number of Sync intervals without a Sync message after which the clock counts as free-running, and the minimum of that time.
 const SILENT_SYNCS: f64 = 4.0;
 const SILENT_AT_LEAST_NS: f64 = 3e9;
 
-/// Rules for what is taken for good.
+/// Rules for a good clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     /// Largest good distance from the master, in ns.
     pub(super) limit_ns: u64,
     /// This clock's own identity; `None` when no `ptp4l` is watched.
     pub(super) own: Option<ClockIdentity>,
-    /// This host is the grandmaster that the publisher follows: having no master is as it should be.
+    /// True if this host is the grandmaster that the publisher follows, so that having no master is correct.
     pub(super) grandmaster: bool,
 }
 
-/// Everything seen at one look.
+/// Everything read at one time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Look {
-    /// Answer of `ptp4l`, or why it gave none; `None` when none is watched.
+    /// Answer of `ptp4l`, or the error; `None` if none is watched.
     pub(super) ptp: Option<Result<DaemonState, PtpError>>,
-    /// How far the wall clock jumped since the last look.
+    /// Step of the wall clock since the last reading.
     pub(super) step_ns: Option<i64>,
-    /// Distance of the system clock from the network card's clock in ns, where `ptp4l` steers that, or why it is not known.
+    /// Distance of the system clock from the network card's clock in ns, or the reason why it is not known; `None` unless `ptp4l`
+    /// steers that clock.
     pub(super) card: Option<Result<u64, String>>,
-    /// Why what keeps the time in place of `ptp4l` is not trusted.
+    /// Reason why the clock is not trusted without `ptp4l`; `None` if it is.
     pub(super) unsynchronised: Option<String>,
 }
 
-/// An event to write: when it is for, what, and for a person.
+/// An event to write: its time, its kind and its text.
 pub(super) type Said = (Monotonic, EventKind, String);
 
-/// Result of one look.
+/// Result of one reading.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) said: Vec<Said>,
-    /// Distance from the master with its sign, where a Sync message came since the last look.
+    /// Signed distance from the master, if a Sync message came since the last reading.
     pub(super) offset_ns: Option<i64>,
-    /// Mean path delay, likewise.
+    /// Mean path delay, under the same condition.
     pub(super) delay_ns: Option<i64>,
-    /// A distance was due and could not be had.
+    /// True if a distance was due but could not be read.
     pub(super) missing: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Condition {
-    /// Nothing was looked at yet.
+    /// No reading so far.
     New,
     Good,
     Doubtful {
@@ -67,7 +68,7 @@ enum Condition {
     },
 }
 
-/// Kinds of trouble; each is told when it begins.
+/// Kinds of trouble; each is reported when it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     Silent,
@@ -82,14 +83,14 @@ enum Trouble {
     Unsynchronised,
 }
 
-/// The memory from look to look.
+/// State kept from one reading to the next.
 pub(super) struct Judge {
     rules: Rules,
     condition: Condition,
     last: Option<DaemonState>,
-    /// When the daemon was last heard, or there was no trouble.
+    /// Last time at which the daemon answered, or there was no trouble.
     last_good: Option<Monotonic>,
-    /// When a new Sync message was last seen.
+    /// Last time at which a new Sync message was seen.
     last_sync: Option<Monotonic>,
     was_silent: bool,
 }
@@ -106,7 +107,7 @@ impl Judge {
         }
     }
 
-    /// Takes one look into account.
+    /// Evaluates one reading.
     pub(super) fn look(&mut self, at: Monotonic, look: &Look) -> Found {
         let mut found = Found::default();
         let mut trouble = match &look.ptp {
@@ -170,7 +171,7 @@ impl Judge {
         trouble
     }
 
-    /// Finds what is wrong with a clock that has a master.
+    /// Finds the trouble of a clock that has a master.
     fn following(
         &self,
         at: Monotonic,
@@ -237,7 +238,7 @@ impl Judge {
         }
     }
 
-    /// Trouble began after the last look without any: the event is for then.
+    /// Updates the condition. A new trouble began after the last good reading, so its event has that time.
     fn conclude(&mut self, at: Monotonic, trouble: Option<(Trouble, String)>, said: &mut Vec<Said>) {
         let Some((kind, text)) = trouble else {
             self.last_good = Some(at);
@@ -282,7 +283,7 @@ impl Judge {
     }
 }
 
-/// Peer-to-peer, the way to the neighbour; end-to-end, the way to the master.
+/// Path delay in ns: peer-to-peer to the neighbour, end-to-end to the master.
 fn delay_ns(port: &PortData, answer: &DaemonState) -> i64 {
     match port.peer_to_peer() {
         true => port.peer_delay_ns,
@@ -290,7 +291,7 @@ fn delay_ns(port: &PortData, answer: &DaemonState) -> i64 {
     }
 }
 
-/// Differences, in words.
+/// Differences between two readings, as text.
 fn changes(before: &DaemonState, now: &DaemonState) -> Vec<String> {
     let mut changes = Vec::new();
     for port in &now.ports {

@@ -65,7 +65,7 @@ fn in_state(state: PortState) -> DaemonState {
     answer
 }
 
-/// A clock that has no master but itself.
+/// A clock without a master other than itself.
 fn reigning() -> DaemonState {
     let mut answer = in_state(PortState::Master);
     answer.parent.grandmaster = OWN;
@@ -73,7 +73,7 @@ fn reigning() -> DaemonState {
     answer
 }
 
-/// Looks once a second from second 1 on.
+/// Reads the state once a second from second 1 on.
 struct Story {
     judge: Judge,
     second: i64,
@@ -100,7 +100,7 @@ impl Story {
     }
 }
 
-/// Events that were said, without the texts: second and kind.
+/// Events without their texts: second and kind.
 fn said(found: &Found) -> Vec<(i64, EventKind)> {
     let brief = |(at, kind, _): &(Monotonic, EventKind, String)| (at.as_ns() / SECOND_NS, *kind);
     found.said.iter().map(brief).collect()
