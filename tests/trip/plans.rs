@@ -54,7 +54,7 @@ fn a_plan_times_the_trips_of_our_relay() {
         .filter_map(|event| event["text"].as_str())
         .collect();
     let said = |text: &str| events.iter().any(|event| event.contains(text));
-    assert!(said("control other-sv-id: no trip, as it has to be"), "{events:?}");
+    assert!(said("control other-sv-id: no trip, as required"), "{events:?}");
     assert!(said("had svIDs that this relay does not expect"), "{events:?}");
     assert!(!said("streams beyond the limit of"), "{events:?}");
     let shown = support::run(&["report", &out]);

@@ -1,4 +1,4 @@
-//! A relay in one thread: the functions read the socket, and send, themselves.
+//! A relay in one thread: the thread of the functions reads the socket and sends.
 
 use super::functions::{Decided, Functions};
 use super::outputs::Outputs;

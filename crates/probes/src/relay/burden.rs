@@ -1,12 +1,12 @@
-//! Burden that makes a light task as heavy as that of a product.
+//! Additional work that makes a light task as heavy as that of a product.
 
 use ::relay::config::TaskLoad;
 use std::hint::black_box;
 
-/// Octets of a cache line.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Memory that is touched, and time that is computed, in every cycle.
+/// Memory to touch and time to compute in every cycle.
 pub(super) struct Burden {
     memory: Box<[u8]>,
     busy_ns: i64,
@@ -14,7 +14,7 @@ pub(super) struct Burden {
 
 impl Burden {
     pub(super) fn of(load: &TaskLoad) -> Self {
-        // Written, so that the kernel gives every page now.
+        // Written once, so that the kernel maps every page now.
         let octets = load.working_set_mib as usize * (1 << 20);
         Self {
             memory: vec![1; octets].into_boxed_slice(),
@@ -22,7 +22,7 @@ impl Burden {
         }
     }
 
-    /// Touches every cache line of the memory, then computes for the time.
+    /// Touches every cache line of the memory, then computes for the given time.
     pub(super) fn carry(&mut self) {
         for octet in self.memory.iter_mut().step_by(LINE) {
             *octet = octet.wrapping_add(1);

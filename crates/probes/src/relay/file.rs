@@ -1,4 +1,4 @@
-//! A relay by its name, or from its file.
+//! Finds a relay by its name or its file.
 
 use crate::error::ProbeError;
 use ::relay::Config;
@@ -6,7 +6,7 @@ use ::relay::config::parse_with;
 use ::relay::library::{NAMES, file};
 use std::path::Path;
 
-/// A relay, and the file that it was read from.
+/// A relay, with the text of its file.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The relay.
@@ -15,16 +15,16 @@ pub struct Found {
     pub text: String,
 }
 
-/// The relay of the program that is called so, or that of a file.
+/// Finds the built-in relay with this name, or reads that of a file.
 ///
 /// # Errors
-/// Neither is there, or the file has a wrong key or value.
+/// There is no such relay or file, or the file has a wrong key or value.
 pub fn find(name_or_path: &str) -> Result<Found, ProbeError> {
     let text = match file(name_or_path) {
         Some(text) => text,
         None => read(name_or_path)?,
     };
-    // As everywhere, what a file names is looked for beside it.
+    // As everywhere, files named in a file are searched next to it.
     let folder = Path::new(name_or_path).parent().unwrap_or(Path::new(""));
     let mut beside = |file: &str| {
         let path = folder.join(file);

@@ -1,4 +1,4 @@
-//! Functions of a relay in a cycle, between receiving and sending: from samples to what has changed.
+//! Functions of a relay in a cycle, between receiving and sending: from samples to changed members.
 
 use super::RelayConfig;
 use super::burden::Burden;
@@ -16,7 +16,7 @@ use run::Feed;
 use std::ops::Range;
 use units::Monotonic;
 
-/// The functions, and all that they know.
+/// The protection functions, with their state.
 pub(super) struct Functions {
     relay: Config,
     engine: Engine,
@@ -28,11 +28,11 @@ pub(super) struct Functions {
 
 /// Result of a cycle.
 pub(super) struct Decided {
-    /// When it was known.
+    /// Instant of the decision.
     pub(super) at: Monotonic,
-    /// A bit for each control block whose members changed.
+    /// One bit for each control block with a changed member.
     pub(super) changed: u64,
-    /// Samples that were worked on.
+    /// Numbers of the processed samples.
     numbers: Range<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Functions {
         })
     }
 
-    /// Takes a sample; where it came to be.
+    /// Takes a sample; returns its placement.
     pub(super) fn take(&mut self, stream: usize, sample: &Sample, came: &Came) -> Placement {
         let placement = self.engine.push(stream, sample);
         if let Some(newest) = self.engine.newest() {
@@ -62,7 +62,7 @@ impl Functions {
         placement
     }
 
-    /// Works on what is due, after what came was taken at `received`.
+    /// Processes the samples that are due, after the received ones were taken at `received`.
     pub(super) fn decide(&mut self, received: Monotonic, feed: &mut Feed) -> Decided {
         self.inputs.tell(&mut self.engine, received.as_ns());
         let due = self.pace.due(received.as_ns());
@@ -85,7 +85,7 @@ impl Functions {
         }
     }
 
-    /// States of the members of these control blocks now.
+    /// Current states of the members of these control blocks.
     pub(super) fn states(&self, blocks: u64) -> impl Iterator<Item = Told> {
         self.followed(blocks).flat_map(move |(block, output)| {
             let feeds = output.feeds.iter().enumerate();
@@ -97,7 +97,7 @@ impl Functions {
         })
     }
 
-    /// How many members of these control blocks follow something.
+    /// Number of members of these control blocks that follow a function.
     pub(super) fn members(&self, blocks: u64) -> usize {
         self.followed(blocks).map(|(_, output)| output.feeds.len()).sum()
     }
@@ -107,13 +107,13 @@ impl Functions {
         outputs.filter(move |(block, _)| blocks >> block & 1 == 1)
     }
 
-    /// Samples of a stream that no task could work on, so far.
+    /// Number of samples of a stream so far that no task could process.
     pub(super) fn lost(&self, stream: usize) -> u64 {
         self.engine.status(stream).map_or(0, |status| status.lost)
     }
 
-    /// Hands over what disturbance records are made of, if there are any; when that was done. After the trip is on its way: a record makes
-    /// it no later.
+    /// Passes on the data for disturbance records, if there are any; returns the instant of its end. This comes after the trip is
+    /// sent, so that a record does not delay it.
     pub(super) fn record(&mut self, decided: Decided, sent: Monotonic, feed: &mut Feed) -> Monotonic {
         let Some(tape) = &mut self.tape else { return sent };
         tape.tell(&self.engine, decided.numbers);

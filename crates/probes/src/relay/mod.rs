@@ -1,14 +1,15 @@
 //! A virtual protection relay: sampled values in, protection functions, GOOSE out, once a task cycle.
 //!
-//! One thread wakes at every due instant of the cycle, takes what its socket holds, works on the samples and publishes what has
-//! changed. The same thread accounts for every sample of its streams as a subscriber does. A cycle that is slept through is
-//! `missed` and not made up for; one that takes longer than the cycle is `late`: an overrun. Where records are wanted, a thread beside it
-//! keeps what was last, and writes what was around a trip. With a CPU for each task, three threads share the same work: see [`apart`].
+//! One thread wakes at every due instant of the cycle, takes the frames that its socket holds, processes the samples and
+//! publishes the changes. The same thread accounts for every sample of its streams as a subscriber does. A cycle whose time
+//! passed during an overrun is `missed` and not repeated; a task that takes longer than the cycle is `late`: an overrun. If
+//! records are configured, a separate thread keeps the latest samples and writes those around a trip. If each task has its own
+//! CPU, three threads share the same work: see [`apart`].
 //!
-//! Hooks: AF_PACKET on one interface, one send(2) a GOOSE message. Produces: `task/NAME`, start of a cycle to its end;
-//! `task-stage/NAME/…`, its parts; what `subscribe` produces of its streams, where "the application has the frame" is the instant its task
-//! takes it. Of three threads: `task/NAME/receive`, `/functions` and `/output`, and `use/ID` beside `age/ID`. Needs: `CAP_NET_RAW`;
-//! `CAP_SYS_NICE` for a real-time policy.
+//! Hooks: AF_PACKET on one interface, one send(2) a GOOSE message. Produces: `task/NAME`, from the start of a cycle to its end;
+//! `task-stage/NAME/…`, its parts; and the series of `subscribe` for its streams, where "the application has the frame" is the
+//! instant at which its task takes the frame. With three threads: `task/NAME/receive`, `/functions` and `/output`, and `use/ID`
+//! in addition to `age/ID`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
 mod alone;
 mod apart;
@@ -42,29 +43,29 @@ use sys::packet::PortOptions;
 use sys::thread::Policy;
 use threads::Threads;
 
-/// How a relay is to be run.
+/// Settings of a running relay.
 #[derive(Debug, Clone)]
 pub struct RelayConfig {
-    /// Settings of the relay, and where its tasks run.
+    /// Settings of the relay, and the CPUs of its tasks.
     pub relay: Config,
-    /// How the clock of the publishers relates to ours.
+    /// Relation of the publishers' clock to the clock of this host.
     pub clock: ClockRelation,
-    /// How long it runs; `None` until told to stop.
+    /// Duration of the run; `None` runs until a stop is requested.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
     pub policy: Policy,
-    /// How long before a due instant the thread of the functions stops sleeping and spins.
+    /// Time before a due instant at which the thread of the functions stops sleeping and spins, in ns.
     pub spin_ahead_ns: u64,
-    /// Where its disturbance records go; `None`: there are none, and they cost nothing.
+    /// Folder of the disturbance records; `None` keeps none and costs nothing.
     pub records: Option<Folder>,
-    /// Names of its streams' series, in their order, where other relays of the run take the same streams; else they are
-    /// called as the streams are.
+    /// Series names of its streams, in their order, if other relays of the run receive the same streams; otherwise the series
+    /// have the names of the streams.
     pub stream_labels: Vec<String>,
-    /// The other relays of the step, by name, and where their tasks run.
+    /// Names of the other relays of the step, with the CPUs of their tasks.
     pub beside: Vec<(String, Cpus)>,
 }
 
-/// How the packet socket of this relay is to be opened: one without inputs takes no GOOSE.
+/// Options of the packet socket of this relay; a relay without inputs receives no GOOSE.
 pub fn port_options(relay: &Config) -> PortOptions {
     let goose = (!relay.inputs.is_empty()).then_some(wire::ether::GOOSE);
     PortOptions {
@@ -78,7 +79,7 @@ pub fn port_options(relay: &Config) -> PortOptions {
 pub static ABOUT: About = About {
     name: "relay",
     words: "relay",
-    what: "A virtual protection relay: start of each task cycle -> its end, and how old the samples are that it works on.",
+    what: "A virtual protection relay: start of each task cycle -> its end, and the age of the samples that it processes.",
     kinds: &[&kind::TASK, &kind::TASK_STAGE, &kind::USE, &kind::AGE],
     page: "guide/relay.md",
 };
@@ -97,11 +98,11 @@ impl Probe for RelayConfig {
     }
 }
 
-/// Starts relays side by side, each at its own port. The first task of all is at one instant, so that none waits for streams longer than
-/// another.
+/// Starts several relays together, each at its own port. The first tasks of all relays begin at the same instant, so that no
+/// relay waits longer for its streams than another.
 ///
 /// # Errors
-/// Refusal of the first of them; none goes on then.
+/// The first refusal of a relay; all relays have then ended.
 pub fn start_together(
     relays: Vec<(RelayConfig, Port)>,
     recorder: &mut Recorder,
@@ -115,7 +116,7 @@ pub fn start_together(
         writers.extend(writer);
     }
     let mut running = Running::start(threads, next_second)?;
-    // Only now: what could not get ready would leave it behind. Until then the ring has room.
+    // Started only now: an error in the preparation above would leave this thread running. Until then the ring has room.
     for writer in writers {
         let writing = writer.begin().inspect_err(|_| stop.request())?;
         running = running.with(Some(writing));
@@ -124,7 +125,7 @@ pub fn start_together(
 }
 
 impl RelayConfig {
-    /// The other relays that have this CPU.
+    /// Names of the other relays on this CPU.
     pub fn sharing(&self, cpu: u32) -> Vec<&str> {
         let there = self.beside.iter().filter(|(_, cpus)| cpus.all().contains(cpu));
         there.map(|(name, _)| name.as_str()).collect()

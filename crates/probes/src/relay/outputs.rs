@@ -1,4 +1,4 @@
-//! Control blocks that the relay publishes, whose members follow its functions.
+//! Control blocks that the relay publishes, with members that follow its functions.
 
 use crate::error::ProbeError;
 use crate::messages::Messages;
@@ -8,17 +8,17 @@ use units::Monotonic;
 use wire::ether::Mac;
 use wire::goose::Value;
 
-/// State of a member that follows something.
+/// State of a member that follows a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Told {
-    /// Number of its control block.
+    /// Number of the member's control block.
     pub(super) block: usize,
-    /// Its place among those members of it that follow something.
+    /// Index among those members of the block that follow a function.
     pub(super) member: usize,
     pub(super) state: State,
 }
 
-/// All control blocks under way. After it was made nothing here allocates.
+/// All running control blocks. Only their creation allocates memory.
 pub(super) struct Outputs {
     blocks: Box<[Output]>,
     start: Monotonic,
@@ -33,12 +33,12 @@ impl Outputs {
         })
     }
 
-    /// The first messages are due at `start`.
+    /// Sets the due instant of the first messages to `start`.
     pub(super) fn begin(&mut self, start: Monotonic) {
         self.start = start;
     }
 
-    /// A member becomes this; its block is sent when it is named as changed.
+    /// Sets a member; its block is sent when it is marked as changed.
     pub(super) fn follow(&mut self, told: Told) {
         let block = self.blocks.get_mut(told.block);
         if let Some(member) = block.and_then(|block| block.members.get_mut(told.member)) {
@@ -46,7 +46,7 @@ impl Outputs {
         }
     }
 
-    /// Sends the control blocks in which something changed, by their bits, and the repetitions that are due at `now`.
+    /// Sends the changed control blocks, given as bits, and the repetitions that are due at `now`.
     pub(super) fn send(
         &mut self,
         now: Monotonic,
@@ -63,23 +63,23 @@ impl Outputs {
         Ok(())
     }
 
-    /// When the next repetition is due; `None` where nothing is published.
+    /// Due instant of the next repetition; `None` if nothing is published.
     pub(super) fn due(&self) -> Option<Monotonic> {
         let due_ns = self.blocks.iter().map(|block| block.messages.repeat_ns()).min();
         due_ns.map(|due_ns| self.start + due_ns)
     }
 }
 
-/// A control block under way.
+/// A running control block.
 struct Output {
     messages: Messages,
     members: Box<[Member]>,
     due_ns: i64,
-    /// True if a message was made.
+    /// True once a message was made.
     has_begun: bool,
 }
 
-/// A member that follows something, and what it is now.
+/// A member that follows a function, with its current state.
 struct Member {
     place: usize,
     value: Value,
@@ -100,8 +100,8 @@ impl Output {
         })
     }
 
-    /// Makes the message that is due at `now_ns` from the start of the run, if one is: at once where something changed. The first one is of
-    /// the first state, whatever that is: who subscribes tells a relay that began again by its numbers.
+    /// Makes the message that is due at `now_ns` from the start of the run, if there is one: at once if a member changed. The
+    /// first message always has the first state, whatever its values: its numbers show a subscriber that the relay has restarted.
     fn make(&mut self, now_ns: i64, has_changed: bool) -> bool {
         let has_begun = std::mem::replace(&mut self.has_begun, true);
         let is_change = has_changed && self.write() && has_begun;
@@ -113,12 +113,12 @@ impl Output {
         true
     }
 
-    /// The message was sent at `now_ns` from the start of the run.
+    /// Records that the message was sent at `now_ns` from the start of the run.
     fn sent(&mut self, now_ns: i64) {
         self.messages.sent(self.due_ns, now_ns);
     }
 
-    /// Writes the members; true if one of them is another one now.
+    /// Writes the members; returns true if one of them changed.
     fn write(&mut self) -> bool {
         let members = self.members.iter().map(|member| (member.place, &member.value));
         self.messages.set(members)
@@ -128,7 +128,7 @@ impl Output {
 /// Validity of a quality, IEC 61850-7-3: its first two bits.
 const INVALID: u8 = 0b0100_0000;
 
-/// Writes a state into a value of the type that the file gave it.
+/// Writes a state into a value of the type given in the file.
 fn become_state(value: &mut Value, state: State) {
     match (value, state) {
         (Value::Boolean(is_set), State::Boolean(now)) => *is_set = now,
@@ -139,7 +139,7 @@ fn become_state(value: &mut Value, state: State) {
                 *first = if is_good { 0 } else { INVALID };
             }
         }
-        // The file is refused where a member's type does not fit what it follows.
+        // The file is refused if a member's type does not fit its function.
         _ => {}
     }
 }
@@ -155,7 +155,7 @@ mod tests {
 
     const FILE: &str = include_str!("../../../../tests/data/relay.toml");
 
-    /// stNum and sqNum of the messages that are sent.
+    /// stNum and sqNum of the sent messages.
     fn sent(outputs: &mut Outputs, at_ms: i64, changed: u64) -> Vec<(u32, u32)> {
         let mut numbers = Vec::new();
         let publish = |octets: &[u8]| {

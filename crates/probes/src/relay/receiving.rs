@@ -1,4 +1,4 @@
-//! From frames to samples and inputs, with account of every frame.
+//! Converts frames to samples and inputs, and accounts for every frame.
 
 use crate::error::ProbeError;
 use crate::reception::{Arrival, Polling};
@@ -10,47 +10,47 @@ use run::Feed;
 use units::{Monotonic, Realtime};
 use wire::ether::VlanTag;
 
-/// How a sample came.
+/// Times of a received sample.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Came {
-    /// When it was read.
+    /// Time when it was read.
     pub(super) at: Monotonic,
-    /// When the kernel had it.
+    /// Time when the kernel received it.
     pub(super) heard: Monotonic,
-    /// The same, or when it was read, by the wall clock.
+    /// The same time on the wall clock, or the time of reading if there is no stamp.
     pub(super) stamp: Realtime,
-    /// How old it was when it was read, in ns; `None` where that is not known.
+    /// Age when it was read, in ns; `None` if that is not known.
     pub(super) age_ns: Option<i64>,
 }
 
-/// Receiver of what has come.
+/// Consumer of received samples and inputs.
 pub(super) trait Takes {
-    /// A sample of the stream with this number.
+    /// Takes a sample of the stream with this number.
     fn sample(&mut self, stream: usize, sample: &Sample, came: &Came);
 
-    /// The input with this number is this from now on.
+    /// Sets the input with this number to a new value.
     fn input(&mut self, number: usize, input: Input);
 
-    /// For now nothing more waits.
+    /// Signals that no further frame is waiting at the moment.
     fn has_all(&mut self) {}
 }
 
 /// Reads the socket.
 pub(super) struct Receiving {
     receiver: Receiver,
-    /// Where the account of the streams goes.
+    /// Feed for the account of the streams.
     received: Feed,
     reader: Reader,
 }
 
-/// Knows the frames.
+/// Decodes the frames.
 struct Reader {
     relay: Config,
     intake: Intake,
     listener: Listener,
 }
 
-/// Reads frames for someone.
+/// Reads frames for a consumer.
 struct Reading<'a, T> {
     reader: &'a mut Reader,
     to: &'a mut T,
@@ -69,34 +69,34 @@ impl Receiving {
         }
     }
 
-    /// Waits for `start`: what came before it is dropped. Said by the thread that reads.
+    /// Waits for `start` and discards earlier frames. Called by the reading thread.
     pub(super) fn begin(&mut self, start: Monotonic) {
         self.received.set_thread(sys::thread::current_cpu());
         sys::wait::sleep_until(start);
         self.receiver.skip_waiting();
     }
 
-    /// Begins to read by a schedule.
+    /// Starts to read at given times.
     pub(super) fn polling(&mut self, start: Monotonic) -> Polling {
         self.receiver.begin(&mut self.received);
         Polling::new(start)
     }
 
-    /// Reads what is there.
+    /// Reads the waiting frames.
     pub(super) fn poll(&mut self, polling: &mut Polling, to: &mut impl Takes) -> Result<(), ProbeError> {
         let reader = &mut self.reader;
         self.receiver
             .poll(polling, &mut self.received, &mut Reading { reader, to })
     }
 
-    /// Said once, after the last [`Receiving::poll`].
+    /// Ends the reception; called once, after the last [`Receiving::poll`].
     pub(super) fn polled(&mut self, polling: &Polling) -> Result<(), ProbeError> {
         let ended = self.receiver.polled(polling, &mut self.received);
         self.received.thread_is_over();
         ended
     }
 
-    /// Reads whenever something comes, until the duration is over or a stop is asked for.
+    /// Reads whenever a frame arrives, until the duration is over or a stop is requested.
     pub(super) fn run(&mut self, to: &mut impl Takes) -> Result<(), ProbeError> {
         let reader = &mut self.reader;
         let ended = self.receiver.run(&mut Reading { reader, to }, &mut self.received);

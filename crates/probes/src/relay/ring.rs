@@ -4,7 +4,7 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A ring whose every place has been written, so that none faults later.
+/// Makes a ring whose every slot has been written, so that none causes a page fault later.
 pub(super) fn touched<T: Copy>(room: usize, blank: T) -> (Producer<T>, Consumer<T>) {
     let (mut to, mut from) = RingBuffer::new(room);
     while to.push(blank).is_ok() {}
@@ -12,21 +12,21 @@ pub(super) fn touched<T: Copy>(room: usize, blank: T) -> (Producer<T>, Consumer<
     (to, from)
 }
 
-/// The end of the thread that hands over. What there is no room for is counted.
+/// The sending end. Items without room are counted.
 pub(super) struct To<T> {
     ring: Producer<T>,
     refused: Arc<AtomicU64>,
 }
 
-/// The end of the thread that takes.
+/// The receiving end.
 pub(super) struct From<T> {
     ring: Consumer<T>,
     refused: Arc<AtomicU64>,
-    /// Of those refused, the ones that were told.
+    /// Number of refused items already reported.
     told: u64,
 }
 
-/// Both ends of a ring for so many.
+/// Makes both ends of a ring with this many slots.
 pub(super) fn ring<T: Copy>(room: usize, blank: T) -> (To<T>, From<T>) {
     let (to, from) = touched(room, blank);
     let refused = Arc::new(AtomicU64::new(0));
@@ -43,14 +43,14 @@ pub(super) fn ring<T: Copy>(room: usize, blank: T) -> (To<T>, From<T>) {
 }
 
 impl<T: Copy> To<T> {
-    /// Hands one over.
+    /// Adds an item.
     pub(super) fn push(&mut self, one: T) {
         if self.ring.push(one).is_err() {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Hands all over at once, `most` at most, or none: then it is false, and one is counted.
+    /// Adds all items at once, at most `most`, or none; then it returns false and counts one refusal.
     pub(super) fn push_all(&mut self, most: usize, all: impl Iterator<Item = T>) -> bool {
         let room = self.ring.write_chunk_uninit(most);
         let has_room = room.map(|room| room.fill_from_iter(all)).is_ok();
@@ -60,17 +60,17 @@ impl<T: Copy> To<T> {
 }
 
 impl<T: Copy> From<T> {
-    /// The oldest.
+    /// Takes the oldest item.
     pub(super) fn pop(&mut self) -> Option<T> {
         self.ring.pop().ok()
     }
 
-    /// How many wait now.
+    /// Number of waiting items.
     pub(super) fn waiting(&self) -> usize {
         self.ring.slots()
     }
 
-    /// How many were refused for the first time; 0 from then on.
+    /// Number of refused items at the first call that finds any; 0 after that.
     pub(super) fn first_refused(&mut self) -> u64 {
         match self.told {
             0 => self.refused(),
@@ -78,7 +78,7 @@ impl<T: Copy> From<T> {
         }
     }
 
-    /// How many were refused since this was last asked.
+    /// Number of items refused since the last call.
     pub(super) fn refused(&mut self) -> u64 {
         let refused = self.refused.load(Ordering::Relaxed);
         refused - std::mem::replace(&mut self.told, refused)

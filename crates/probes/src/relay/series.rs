@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series.
+//! Names and meaning of the series of `relay`.
 
 use super::words::Notice;
 use super::{RelayConfig, words};
@@ -9,20 +9,20 @@ use model::{Counter, EventKind, QuestionKind, SeriesSpec, kind, setting, task};
 use run::{Describe, Feed};
 use units::{Monotonic, Ns};
 
-/// Slot of `task/NAME`, or of what the thread has of it.
+/// Slot of `task/NAME`, or of this thread's part of it.
 pub(super) const TASK: u16 = 0;
 
-/// Slot of `task-stage/NAME/wake`, of the thread that sends.
+/// Slot of `task-stage/NAME/wake`, of the sending thread.
 pub(super) const WAKE: u16 = 1;
 
-/// Says that a ring had no room for so much, if it is any.
+/// Reports the number of items that a ring had no room for, unless it is 0.
 pub(super) fn tell_refused(refused: u64, at: Monotonic, feed: &mut Feed) {
     if refused > 0 {
         feed.notice(TASK, Notice::Refused, at, refused, 0);
     }
 }
 
-/// Part of a relay that a thread has.
+/// Part of a relay that one thread runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Whole,
@@ -32,7 +32,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// Name of its task, behind that of the relay.
+    /// Name of the part's task, after that of the relay.
     fn label(self, relay: &str) -> String {
         let task = match self {
             Self::Whole => return relay.to_owned(),
@@ -43,7 +43,7 @@ impl Part {
         format!("{relay}/{task}")
     }
 
-    /// From when on to when its task lasts.
+    /// Description of the start and end of the task.
     fn what(self) -> &'static str {
         match self {
             Self::Whole | Self::Functions => "the task begins -> the task ends",
@@ -52,7 +52,7 @@ impl Part {
         }
     }
 
-    /// Where it runs.
+    /// CPU of the part.
     pub(super) fn cpu(self, cpus: Cpus) -> Option<u32> {
         match (self, cpus) {
             (_, Cpus::One(cpu)) => cpu,
@@ -62,12 +62,12 @@ impl Part {
         }
     }
 
-    /// True if it has a cycle.
+    /// True if the part runs in cycles.
     fn has_cycle(self) -> bool {
         matches!(self, Self::Whole | Self::Functions)
     }
 
-    /// How many slots its series take, of a relay of so many streams.
+    /// Number of slots of its series, for a relay with this many streams.
     pub(super) fn slots(self, streams: usize) -> u16 {
         match self {
             Self::Whole => SLOTS,
@@ -78,7 +78,7 @@ impl Part {
     }
 }
 
-/// A part of the task.
+/// A stage of the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     Receive = 1,
@@ -99,7 +99,7 @@ impl Stage {
         Self::Record,
     ];
 
-    /// Its name and what it is: of the one thread of a relay, or of that of the functions.
+    /// Name and description of the stage, in the only thread of a relay or in the thread of the functions.
     fn words(self, part: Part) -> (&'static str, &'static str) {
         match (self, part) {
             (Self::Receive, Part::Functions) => (
@@ -125,7 +125,7 @@ impl Stage {
         }
     }
 
-    /// It began at `began` and ends now.
+    /// Measures the stage, which began at `began` and ends now.
     pub(super) fn took(self, began: Monotonic, feed: &mut Feed) -> Monotonic {
         let now = sys::clock::monotonic();
         feed.sample(self as u16, now, now - began, 0);
@@ -133,15 +133,15 @@ impl Stage {
     }
 }
 
-/// Slots of the task and its parts.
+/// Number of slots of the task and its stages.
 const SLOTS: u16 = 1 + Stage::ALL.len() as u16;
 
-/// Slot of `use` of a stream, of the thread of the functions.
+/// Slot of `use` of a stream, in the thread of the functions.
 pub(super) fn use_slot(stream: usize) -> u16 {
     SLOTS.saturating_add(u16::try_from(stream).unwrap_or(u16::MAX))
 }
 
-/// Makes the series of a thread of the relay. `subscription` is how its streams are received.
+/// Makes the series of a thread of the relay. `subscription` holds the settings of the reception of its streams.
 pub(super) fn announce(feed: &mut Feed, part: Part, config: &RelayConfig, subscription: &SubscribeConfig) {
     let name = &config.relay.name;
     if part == Part::Output && config.relay.gooses.is_empty() {
@@ -214,7 +214,7 @@ impl Words {
 impl Describe for Words {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         if let Some(stream) = slot.checked_sub(SLOTS) {
-            // They number what they are given, and see nothing else of the stream.
+            // The functions number the samples that they are given, and see nothing else of the stream.
             let unseen = [Counter::Duplicate, Counter::Conflicting, Counter::Reordered];
             return self.uses.series(stream, label).not_counting(&unseen);
         }
@@ -239,14 +239,14 @@ impl Describe for Words {
         let told = match (Notice::of(code)?, self.part) {
             (Notice::Refused, Part::Output) => {
                 let text = format!(
-                    "{}: in {a} cycles the sending thread had not taken what came before: what changed was told later",
+                    "{}: in {a} cycles the sending thread had not read earlier changes: new changes were passed on later",
                     relay.name
                 );
                 (EventKind::Incomplete, text)
             }
             (Notice::Refused, _) => {
                 let text = format!(
-                    "{}: the functions had not taken what came before: {a} samples and inputs that were received were not worked on",
+                    "{}: the functions had not read earlier samples: {a} received samples and inputs were not processed",
                     relay.name
                 );
                 (EventKind::Incomplete, text)
@@ -256,7 +256,7 @@ impl Describe for Words {
         Some(told)
     }
 
-    /// A task that takes long was held up on its CPU.
+    /// A task that takes long may have been held up on its CPU.
     fn question(&self, slot: u16, _value_ns: i64) -> Option<QuestionKind> {
         (slot == TASK).then_some(QuestionKind::WakeUp)
     }

@@ -9,18 +9,18 @@ use run::{Feed, Stop};
 use sys::wait::Wait;
 use units::{Grid, Monotonic};
 
-/// Ends before and behind the functions: the wire, or other threads.
+/// Sources and destinations around the functions: the network, or other threads.
 pub(super) trait Ends {
-    /// Gets ready for `start`.
+    /// Prepares for `start`.
     fn begin(&mut self, start: Monotonic);
 
-    /// Gives the functions what has come.
+    /// Passes received samples to the functions.
     fn receive(&mut self, functions: &mut Functions, feed: &mut Feed) -> Result<(), ProbeError>;
 
-    /// Publishes what has changed.
+    /// Publishes the changes.
     fn send(&mut self, functions: &Functions, decided: &Decided, feed: &mut Feed) -> Result<(), ProbeError>;
 
-    /// Said once, after the last cycle.
+    /// Ends the task; called once, after the last cycle.
     fn end(&mut self, feed: &mut Feed) -> Result<(), ProbeError>;
 }
 
@@ -45,7 +45,7 @@ impl<E: Ends> Task<E> {
         }
     }
 
-    /// Runs a cycle at every due instant from `start` on, until the duration is over or a stop is asked for.
+    /// Runs a cycle at every due instant from `start` on, until the duration is over or a stop is requested.
     pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         self.ends.begin(start);
         let ended = self.cycles(start, feed);
@@ -76,7 +76,7 @@ impl<E: Ends> Task<E> {
         Ok(())
     }
 
-    /// One cycle, which began at `began`; when it ended.
+    /// Runs one cycle, which began at `began`; returns the instant of its end.
     fn cycle(&mut self, began: Monotonic, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
         self.ends.receive(&mut self.functions, feed)?;
         let received = Stage::Receive.took(began, feed);

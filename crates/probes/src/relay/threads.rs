@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wire::ether::Mac;
 
-/// Parts that threads are made of.
+/// Parts from which the threads are made.
 pub(super) struct Threads<'a> {
     pub(super) config: &'a RelayConfig,
     pub(super) recorder: &'a mut Recorder,
@@ -27,7 +27,7 @@ pub(super) struct Threads<'a> {
 }
 
 impl Threads<'_> {
-    /// As many as the relay is to have. Where there are records, what they are made of goes to `tape`.
+    /// Makes as many threads as the relay has. If there are records, their data go to `tape`.
     pub(super) fn of(self, port: Port, tape: Option<Tape>) -> Result<Vec<HotThread>, ProbeError> {
         let functions = Functions::new(self.config, tape)?;
         let outputs = Outputs::new(&self.config.relay.gooses, Mac(port.mac()))?;
@@ -89,7 +89,7 @@ impl Threads<'_> {
         HotThread::new(name, self.config.policy, cpu, feed, body)
     }
 
-    /// Where what a thread measures goes.
+    /// Feed for the samples of a thread.
     fn feed(&mut self, part: Part, port: &Port) -> Feed {
         let relay = &self.config.relay;
         let subscription = self.subscription(part);
@@ -110,13 +110,13 @@ impl Threads<'_> {
     /// Makes the receiver that reads the socket, for the thread of this part of the relay.
     fn receiving(&mut self, part: Part, port: Port) -> Result<Receiving, ProbeError> {
         let subscription = self.subscription(part);
-        // Nobody looks on.
+        // This count is not used.
         let frames = Arc::new(AtomicU64::new(0));
         let (receiver, received) = subscribe::receiver(&subscription, port, &frames, self.recorder, self.stop)?;
         Ok(Receiving::new(&self.config.relay, receiver, received))
     }
 
-    /// How the streams are accounted for by a thread that has this part of the relay.
+    /// Settings of the account of the streams in a thread with this part of the relay.
     fn subscription(&self, part: Part) -> SubscribeConfig {
         let relay = &self.config.relay;
         SubscribeConfig {

@@ -1,4 +1,4 @@
-//! Events of the relay on their way to the recorder, as three numbers.
+//! Events of the relay, packed into three numbers on their way to the recorder.
 
 use crate::notice::notices;
 use ::relay::Config;
@@ -9,13 +9,13 @@ use protection::supervision::SampleState;
 use protection::{Direction, Phases};
 
 notices! {
-    /// Notices of a relay. Those of its events, [`Change`]s, have whose they are and details.
+    /// Notices of a relay. Those of its events ([`Change`]) carry their owner and details.
     pub(super) enum Notice {
         /// A function started.
         Start = 0,
         /// A function operated.
         Operate = 1,
-        /// A trip of the backup.
+        /// The backup tripped.
         Backtrip = 2,
         /// A function was reset.
         Reset = 3,
@@ -23,13 +23,13 @@ notices! {
         Blocked = 4,
         /// A function is no longer blocked.
         Released = 5,
-        /// Another state of the samples.
+        /// The state of the samples changed.
         Samples = 6,
-        /// Samples begin anew.
+        /// The samples start again.
         Restart = 7,
-        /// Another smpSynch.
+        /// smpSynch changed.
         Synch = 8,
-        /// A ring had no room for so much.
+        /// A ring had no room for this many items.
         Refused = 100,
     }
 }
@@ -50,7 +50,7 @@ const DIRECTIONS: [Direction; 4] = [
     Direction::Both,
 ];
 
-/// Packs an event: its notice, whose it is, and details.
+/// Packs an event: its notice, its owner, and details.
 pub(super) fn packed(event: &Event) -> (Notice, u64, u64) {
     let index_of_direction = |direction| DIRECTIONS.iter().position(|each| *each == direction).unwrap_or(0) as u64;
     let (kind, number) = match event.subject {
@@ -79,7 +79,7 @@ pub(super) fn packed(event: &Event) -> (Notice, u64, u64) {
     (notice, kind << 32 | number as u64, detail)
 }
 
-/// The words for the notice of an event; `None` of another notice.
+/// Text for the notice of an event; `None` for other notices.
 pub(super) fn text(config: &Config, notice: Notice, whose: u64, detail: u64) -> Option<String> {
     let number = (whose & 0xffff_ffff) as usize;
     let subject = match whose >> 32 {

@@ -1,4 +1,4 @@
-//! Accounts for a shot that is over.
+//! Accounts for a completed shot.
 
 use super::conductor::{Conductor, Over};
 use super::notice::Notice;
@@ -10,13 +10,13 @@ use model::{Counter, Outcome, Shot};
 use units::{Monotonic, Ns, SignedNs};
 use waveform::scenario::Expect;
 
-/// Outcome of a shot, and when the relay tripped.
+/// Outcome of a shot, and the instant at which the relay tripped.
 type Did = (Outcome, Option<Monotonic>);
 
 const UNKNOWN: Did = (Outcome::NotCounted, None);
 
 impl Conductor {
-    /// Counts a shot as relay number `relay` took it, and keeps it in the run.
+    /// Counts a shot as relay number `relay` received it, and stores it in the run.
     pub(super) fn account(&mut self, ask: &Ask, relay: usize, over: &Over) {
         let place = self.place(ask, relay);
         let under_test = &self.config.relays[relay];
@@ -47,7 +47,8 @@ impl Conductor {
         self.events.shot(fault, shot);
     }
 
-    /// A shot in which the relay has to trip, and not before `soonest_ns`; `start` is the slot of its starts, if they are looked at.
+    /// Counts a shot in which the relay has to trip, but not before `soonest_ns`; `start` is the slot of its starts, if they are
+    /// evaluated.
     fn fault_taken(&mut self, slot: u16, start: Option<u16>, over: &Over, soonest_ns: Option<u64>) -> Did {
         let due = over.watch.span.fault;
         let act = match self.believed(slot, over) {
@@ -66,12 +67,12 @@ impl Conductor {
         did
     }
 
-    /// Number of what is counted together of a relay: see [`TripConfig::places`].
+    /// Number of the relay's group of shots: see [`TripConfig::places`].
     fn place(&self, ask: &Ask, relay: usize) -> usize {
         relay * self.groups + ask.group
     }
 
-    /// Judges the phases and the function of a trip of relay number `relay` by those that its scenario expects.
+    /// Compares the phases and the function of a trip of relay number `relay` with those that its scenario expects.
     fn selected(&mut self, ask: &Ask, relay: usize, over: &Over, did: Did) {
         let (Outcome::Tripped, Some(trip)) = did else { return };
         let (selection, marks) = (&ask.scenario.selection, over.watch.marks());
@@ -97,7 +98,7 @@ impl Conductor {
         }
     }
 
-    /// The act of the relay, where it can be told; else says that it cannot.
+    /// The act of the relay if it is known; otherwise reports that it is not.
     fn believed(&mut self, slot: u16, over: &Over) -> Option<Act> {
         let seen = self.seen(over);
         if let Err(notice) = seen {
@@ -106,8 +107,8 @@ impl Conductor {
         seen.ok()
     }
 
-    /// The act of the relay, where it could be seen and the test set sent all that it should up to there; else the notice that says why not.
-    /// A trip before the fault is one whatever came of the rest.
+    /// The act of the relay, if it could be seen and the test set had sent everything up to then; otherwise the notice with the
+    /// reason. A trip before the fault always counts.
     pub(super) fn seen(&mut self, over: &Over) -> Result<Act, Notice> {
         let [fault, end] = over.samples;
         let act = over.watch.act();
@@ -125,7 +126,7 @@ impl Conductor {
         }
     }
 
-    /// The notice of what the test set itself missed of a shot, or did not send of these samples.
+    /// Notice if the test set missed part of a shot, or did not send these samples.
     fn our_own(&mut self, over: &Over, [from, until]: [u64; 2]) -> Option<Notice> {
         match () {
             () if over.is_cut => Some(Notice::NoLink),
@@ -165,8 +166,8 @@ impl Conductor {
         }
     }
 
-    /// A shot in which there must be no trip. A trip is a false one whatever the test set did not send: a healthy relay does not trip
-    /// for samples that are lost.
+    /// Counts a shot in which there must be no trip. A trip counts as false even if the test set did not send everything: a
+    /// healthy relay does not trip because of lost samples.
     fn quiet(&mut self, relay: usize, place: usize, over: &Over) -> Did {
         let Span {
             fault: due, deadline, ..
@@ -194,7 +195,8 @@ impl Conductor {
         UNKNOWN
     }
 
-    /// A shot near a border, whose trip is neither wanted nor unwanted: no series counts it, unless it comes before the fault.
+    /// Counts a shot near a border, whose trip is neither wanted nor unwanted: no series counts it, unless the trip comes before
+    /// the fault.
     fn either(&mut self, place: usize, over: &Over) -> Did {
         let slot = trip_slot(place);
         let due = over.watch.span.fault;

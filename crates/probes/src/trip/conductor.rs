@@ -1,4 +1,5 @@
-//! The thread that conducts: it lays out shots, listens to what the relay says, and decides what each shot was. It is not hot.
+//! The conducting thread: it plans shots, evaluates the relays' messages, and decides the outcome of each shot. It is not
+//! time-critical.
 
 use super::control::SPREAD_NS;
 use super::ears::Hearing;
@@ -18,23 +19,24 @@ use waveform::WaveformError;
 use waveform::scenario::{Expect, Scenario};
 use waveform::type_test::{PointOnWave, TypeTest};
 
-/// How often the conductor looks at what came.
+/// Interval at which the conductor checks for messages.
 const LOOK: Duration = Duration::from_micros(500);
 
-/// How long the relay is watched after the disturbance: a trip that comes then is late, and not one of the next shot.
+/// Time for which the relay is watched after the disturbance: a trip in that time is late, and does not belong to the next shot.
 const AFTER_NS: i64 = 100_000_000;
 
-/// How long a relay may take to send its first message.
+/// Longest wait for a relay's first message.
 const FIRST_MESSAGE_NS: i64 = 10_000_000_000;
 
-/// So many shots of a run, the first ones, begin by chance at any instant. A trip is evidence only where no clock could have told when to.
+/// Number of first shots that begin at a random instant. A trip proves something only if no clock could have predicted the
+/// instant.
 const AT_ANY_INSTANT: u64 = 3;
 
-/// Why a test set ends before its last shot.
+/// Reason why a test set ends before its last shot.
 pub(super) enum EarlyEnd {
-    /// It was told to, or one of its threads has ended.
+    /// A stop was requested, or one of its threads has ended.
     Told,
-    /// It cannot go on, in words.
+    /// The test set cannot continue; the text gives the reason.
     Cannot(String),
 }
 
@@ -44,7 +46,7 @@ impl From<WaveformError> for EarlyEnd {
     }
 }
 
-/// The conductor.
+/// State of the conductor.
 pub(super) struct Conductor {
     pub(super) config: TripConfig,
     pub(super) stage: Stage,
@@ -52,34 +54,34 @@ pub(super) struct Conductor {
     pub(super) shared: Shared,
     pub(super) feed: Feed,
     pub(super) events: Events,
-    /// Asked for by the user.
+    /// Stop request of the user.
     pub(super) stop: Stop,
-    /// The first second.
+    /// Start of the first second.
     pub(super) start: Monotonic,
-    /// Shots so far, in whose order they are numbered.
+    /// Number of shots so far; shots are numbered in this order.
     pub(super) shots: u64,
-    /// Groups of shots that have series of their own, of each relay.
+    /// Number of groups of shots with their own series, for each relay.
     pub(super) groups: usize,
-    /// The proof of each relay: that it could have tripped.
+    /// Proof for each relay that it could have tripped.
     pub(super) proofs: Vec<Proof>,
-    /// The test set's own link; `None` where its port cannot tell.
+    /// Link of the test set; `None` if its port cannot report it.
     pub(super) link: Option<LinkCounters>,
-    /// Up to here the relays were watched.
+    /// Instant up to which the relays were watched.
     pub(super) watched: Monotonic,
 }
 
-/// A shot that is over, as one relay took it.
+/// A completed shot, as one relay received it.
 pub(super) struct Over {
     pub(super) watch: Watch,
-    /// First sample of the fault, and the first behind the disturbance.
+    /// First sample of the fault, and first sample after the disturbance.
     pub(super) samples: [u64; 2],
-    /// Where on the wave the first of them is, in degrees.
+    /// Point on the wave of the first of these, in degrees.
     pub(super) point_deg: f64,
-    /// True if the test set may have missed something of the relay.
+    /// True if the test set may have missed a message of the relay.
     pub(super) is_deaf: bool,
-    /// True where its own link was down at any time.
+    /// True if the test set's link was down at any time.
     pub(super) is_cut: bool,
-    /// Why the relay's silence says nothing, if it does not: a number of [`super::watch::UNSURE`].
+    /// Reason why the relay's silence proves nothing, as a number of [`super::watch::UNSURE`]; `None` if it does.
     pub(super) unsure: Option<usize>,
 }
 
@@ -94,14 +96,14 @@ impl Conductor {
             let _ = self.shared.failure.set(why);
         }
         self.shared.ended.request();
-        // Counts of the listener are whole when it has ended; the one that joins the threads sets `over`.
+        // The listener's counts are complete when it has ended. `over` is set by the thread that joins the threads.
         while !over.requested() && !self.shared.tallies.is_over.load(Ordering::Acquire) {
             std::thread::sleep(LOOK);
         }
         self.hearing.say_doubts(&self.shared.tallies, &self.events);
     }
 
-    /// Says what the scenarios left open, and how it was decided.
+    /// Writes the notes about open points of the scenarios and how they were decided.
     fn say_notes(&self) {
         for scenario in &self.config.scenarios {
             for note in &scenario.notes {
@@ -123,13 +125,13 @@ impl Conductor {
         self.positive_control()
     }
 
-    /// All shots of a type test, each made when its turn has come.
+    /// Plays all shots of a type test; each is made just before it is needed.
     fn type_test(&mut self, test: &TypeTest) -> Result<(), EarlyEnd> {
         let places = test.places(self.config.seed);
         for place in &places {
             if self.is_over() {
                 let (played, all) = (self.shots, places.len());
-                let text = format!("type test {}: {played} of {all} shots: its time was over", test.name);
+                let text = format!("type test {}: {played} of {all} shots: its time ran out", test.name);
                 self.events.write(EventKind::NotCounted, text);
                 return Ok(());
             }
@@ -147,7 +149,7 @@ impl Conductor {
         Ok(())
     }
 
-    /// One shot of each scenario and of each disturbance of the samples; tells whether there was time for all.
+    /// Plays one shot of each scenario and of each disturbance of the samples; returns true if there was time for all.
     fn round(&mut self) -> Result<bool, EarlyEnd> {
         let scenarios = self.config.scenarios.clone();
         let faulted = self.faulted();
@@ -174,7 +176,7 @@ impl Conductor {
         duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + Ns(ns))
     }
 
-    /// Waits until the relay's control block is known: the one that was named, or the one that trips in a shot that does not count.
+    /// Waits until the relay's control block is known: the named one, or the one that trips in a shot that is not counted.
     fn meet(&mut self) -> Result<(), EarlyEnd> {
         if self.hearing.is_learning() {
             let scenario = self.faulted();
@@ -198,14 +200,14 @@ impl Conductor {
         Ok(())
     }
 
-    /// The first scenario with a trip; where there is none, a plain fault out of the first one's steady state.
+    /// The first scenario with a trip; if there is none, a simple fault from the steady state of the first scenario.
     pub(super) fn faulted(&self) -> Scenario {
         let scenarios = &self.config.scenarios;
         let tripping = scenarios.iter().find(|scenario| scenario.wants_trip());
         tripping.map_or_else(|| Scenario::plain_fault(&scenarios[0].wave), Scenario::clone)
     }
 
-    /// Lets time pass, unless the test set has ended.
+    /// Waits for some time, unless the test set has ended.
     fn pause(&mut self) -> Result<(), EarlyEnd> {
         self.stage.listen();
         if self.stop.requested() || self.shared.ended.requested() {
@@ -215,7 +217,7 @@ impl Conductor {
         Ok(())
     }
 
-    /// One shot that counts.
+    /// Plays one shot that counts.
     fn shot(&mut self, ask: &Ask) -> Result<(), EarlyEnd> {
         if self.shots < AT_ANY_INSTANT {
             self.stage.linger(SPREAD_NS);
@@ -229,8 +231,8 @@ impl Conductor {
         Ok(())
     }
 
-    /// Publishes a shot in this manner, or nothing, and watches the relays meanwhile; how each took it. With `breaks` the breaker opens,
-    /// if there is one, when all have tripped.
+    /// Publishes a shot in this manner, or nothing, and watches the relays meanwhile; returns the result for each. With `breaks`,
+    /// the breaker opens when all relays have tripped, if there is a breaker.
     pub(super) fn watch(
         &mut self,
         planned: Planned,
@@ -278,19 +280,19 @@ impl Conductor {
         Ok(watches.into_iter().zip(self.hearing.relays()).map(over).collect())
     }
 
-    /// Takes what came, and how long nothing did.
+    /// Takes the received messages, and the length of the silence.
     fn listen(&mut self, watches: &mut [Watch]) {
         let looked = self.shared.tallies.looked_ns.load(Ordering::Acquire);
         self.hearing.listen(watches);
         self.hearing.look(watches, Monotonic::from_ns(looked));
     }
 
-    /// The test set's own link as it is now.
+    /// The current state of the test set's link.
     fn link(&mut self) -> Option<LinkInfo> {
         self.link.as_mut().and_then(LinkCounters::link)
     }
 
-    /// True if all samples before `sample` are sent, and all frames taken that came before `at`.
+    /// True if all samples before `sample` have been sent, and all frames received before `at` have been taken.
     fn is_watched(&self, sample: u64, at: Monotonic) -> bool {
         let tallies = &self.shared.tallies;
         let sent = self.shared.sent.load(Ordering::Acquire);
@@ -304,8 +306,8 @@ impl Conductor {
     }
 }
 
-/// True where a link was down at any time between two looks at it. One that cannot be asked is taken to have been up: a socket says itself
-/// when its interface goes.
+/// True if a link was down at any time between two readings. A link that cannot be read counts as up, since a socket reports
+/// itself when its interface is removed.
 fn is_cut(before: Option<LinkInfo>, now: Option<LinkInfo>) -> bool {
     let Some((before, now)) = before.zip(now) else {
         return false;
@@ -313,7 +315,7 @@ fn is_cut(before: Option<LinkInfo>, now: Option<LinkInfo>) -> bool {
     !before.carrier || now.carrier_change(&before).is_some()
 }
 
-/// When the last of the relays tripped, once all have.
+/// Instant of the last relay's trip; `None` until all have tripped.
 fn last_trip(watches: &[Watch]) -> Option<Monotonic> {
     let trips: Option<Vec<Monotonic>> = watches.iter().map(Watch::tripped).collect();
     trips?.into_iter().max()

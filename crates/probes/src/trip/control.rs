@@ -1,5 +1,5 @@
-//! Controls. Negative ones are shots after which there must be no trip, whatever the relay is. The positive one is a fault for which it
-//! has to trip: without that, its silence in other shots proves nothing.
+//! Controls. A negative control is a shot after which no relay may trip. The positive control is a fault for which the relay has
+//! to trip: without it, the relay's silence in other shots proves nothing.
 
 use super::UnderTest;
 use super::conductor::{Conductor, EarlyEnd, Over};
@@ -13,11 +13,11 @@ use units::{Monotonic, SignedNs};
 use waveform::scenario::Scenario;
 use waveform::type_test::PointOnWave;
 
-/// A shot at which the relay must not trip: if it does, its trips are not those of what is published.
+/// A shot at which the relay must not trip. If it does, its trips are not caused by the published samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
-    /// Nothing happens for as long as a shot takes
+    /// No fault for the time of a shot
     NoFault,
     /// The fault comes under another svID, beside the relay's, which has the steady state
     OtherSvId,
@@ -26,7 +26,7 @@ pub enum Control {
 }
 
 impl Control {
-    /// How its fault is sent; `None` where there is none.
+    /// Manner of sending the fault; `None` if there is no fault.
     fn manner(self) -> Option<Manner> {
         match self {
             Self::NoFault => None,
@@ -46,15 +46,15 @@ impl fmt::Display for Control {
     }
 }
 
-/// How often the positive control is tried, where the test set itself was held up.
+/// Number of attempts at the positive control if the test set itself was held up.
 const TRIES: u32 = 5;
 
-/// The fault of the positive control and those of the first shots begin at any instant of this long, in ns: a device that knows when
-/// shots come, and looks at no sample, seldom meets one.
+/// Random span in ns for the fault of the positive control and of the first shots. A device that only knows the usual times of
+/// shots, and reads no sample, seldom trips at the right instant.
 pub(super) const SPREAD_NS: u64 = 1_000_000_000;
 
 impl Conductor {
-    /// The negative controls, one shot each.
+    /// Runs the negative controls, one shot each.
     pub(super) fn controls(&mut self) -> Result<(), EarlyEnd> {
         let scenario = self.faulted();
         for control in self.config.controls.clone() {
@@ -82,7 +82,7 @@ impl Conductor {
         self.watch(planned, manner, breaks)
     }
 
-    /// Says whether a relay did nothing in a negative control, as it has to.
+    /// Reports whether a relay did nothing in a negative control, as required.
     fn held(&self, control: Control, over: &Over, relay: &UnderTest) {
         let at = over.watch.span.fault;
         let held = match over.watch.act() {
@@ -97,16 +97,13 @@ impl Conductor {
             )),
         };
         let (kind, text) = match held {
-            Ok(()) => (EventKind::Note, format!("control {control}: no trip, as it has to be")),
-            Err(why) => (
-                EventKind::ControlFailed,
-                format!("control {control} did not hold: {why}"),
-            ),
+            Ok(()) => (EventKind::Note, format!("control {control}: no trip, as required")),
+            Err(why) => (EventKind::ControlFailed, format!("control {control} failed: {why}")),
         };
         self.events.write_at(at, kind, relay.prefix() + &text);
     }
 
-    /// The positive control, in a run with shots in which the relays must not trip.
+    /// Runs the positive control, if the run has shots in which the relays must not trip.
     pub(super) fn positive_control(&mut self) -> Result<(), EarlyEnd> {
         if !self.config.groups().iter().any(|group| group.stays) {
             return Ok(());
@@ -132,10 +129,10 @@ impl Conductor {
         Ok(())
     }
 
-    /// Takes down whether relay number `relay` tripped in the positive control.
+    /// Records whether relay number `relay` tripped in the positive control.
     fn shown(&mut self, relay: usize, act: Result<Act, Notice>, fault: Monotonic) {
         let what = match act {
-            Ok(Act::Tripped(at)) => format!("trip after {}, as it has to be", SignedNs(at - fault)),
+            Ok(Act::Tripped(at)) => format!("trip after {}, as required", SignedNs(at - fault)),
             Ok(Act::Early(_)) => "trip before the fault".to_owned(),
             Ok(Act::Late(_)) => "no trip while the fault lasted, but later".to_owned(),
             Err(Notice::WasSet) => "the trip bit was set already".to_owned(),
@@ -147,7 +144,7 @@ impl Conductor {
         self.proven(relay, matches!(act, Ok(Act::Tripped(_))), fault);
     }
 
-    /// Relay number `relay` had to trip: what its silence before was worth.
+    /// Relay number `relay` had to trip: decides whether its silence before proves anything.
     pub(super) fn proven(&mut self, relay: usize, tripped: bool, at: Monotonic) {
         for slot in self.proofs[relay].had_to_trip(tripped) {
             self.feed.notice(slot, Notice::Unproven, at, self.shots, 0);

@@ -1,4 +1,4 @@
-//! Messages heard of the relays, and the search for the relay's control block where nobody has named it.
+//! Evaluates the messages of the relays, and finds the relay's control block if the user has not named it.
 
 use super::UnderTest;
 use super::listener::{Heard, Name, Source, Tallies};
@@ -9,19 +9,19 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use units::Monotonic;
 
-/// Control blocks that are told apart while the relay's is looked for.
+/// Maximum number of control blocks to track while the relay's is searched.
 const MOST: usize = 256;
 
-/// A control block that may be the relay's.
+/// A control block that may belong to the relay.
 struct Candidate {
     name: Name,
     source: Source,
     relay: Relay,
-    /// It tripped in the shot that is looked at.
+    /// True if it tripped in the current shot.
     tripped: bool,
 }
 
-/// The conductor's end of what the listener hears.
+/// The conductor's end of the ring from the listener.
 pub(super) struct Hearing {
     heard: rtrb::Consumer<Heard>,
     /// The control blocks of the relays, once they are known.
@@ -40,17 +40,17 @@ impl Hearing {
         }
     }
 
-    /// True if the relay's control block is still to be found.
+    /// True if the relay's control block is not yet found.
     pub(super) fn is_learning(&self) -> bool {
         self.names.get().is_none()
     }
 
-    /// Returns what has been heard of each relay, in their order.
+    /// Received messages of each relay, in the order of the relays.
     pub(super) fn relays(&self) -> impl Iterator<Item = &Relay> {
         self.relays.iter().map(|(_, relay)| relay)
     }
 
-    /// Takes what came; shows it to the watches, if there are some: one for each relay.
+    /// Takes the received messages, and passes them to the watches, one for each relay, if there are any.
     pub(super) fn listen(&mut self, watches: &mut [Watch]) {
         while let Ok(heard) = self.heard.pop() {
             let Some(names) = self.names.get() else {
@@ -68,7 +68,7 @@ impl Hearing {
         }
     }
 
-    /// Every message was taken that came before `now`: who has been silent for too long.
+    /// Updates the silence of the relays; every message received before `now` has been taken.
     pub(super) fn look(&mut self, watches: &mut [Watch], now: Monotonic) {
         for ((_, relay), watch) in self.relays.iter_mut().zip(watches) {
             relay.look(now);
@@ -91,7 +91,8 @@ impl Hearing {
             });
         }
         let candidate = &mut self.candidates[index];
-        // Of a block whose first message comes in the fault, only a new state is a trip: others may have been set for long.
+        // If the first message of a block comes during the fault, only a new state is a trip: other members may have been set for
+        // long.
         let is_new = candidate.relay.is_known() || heard.said.numbers.sq_num == 0;
         candidate.relay.take(heard);
         let rose_now = candidate.relay.trip().rose == Some(heard.at);
@@ -99,10 +100,10 @@ impl Hearing {
         candidate.tripped |= is_new && rose_now && is_in_fault;
     }
 
-    /// The relay's control block: the only one that tripped. In words, how it was found.
+    /// The relay's control block, which is the only one that tripped, with a text on how it was found.
     ///
     /// # Errors
-    /// None did, or several.
+    /// No control block tripped, or several did.
     pub(super) fn found(&mut self) -> Result<String, String> {
         let listed = |wanted: &dyn Fn(&Candidate) -> bool| {
             let names: Vec<String> = self
@@ -142,24 +143,26 @@ impl Hearing {
         }
     }
 
-    /// Why nothing is known of a control block that was named: the first of which that is so.
+    /// Reason why no value of a named control block is known: the first one of which this is true.
     pub(super) fn silence(&self) -> String {
         let Some((under_test, relay)) = self.relays.iter().find(|(_, relay)| !relay.is_known()) else {
             return "trip: all relays have been heard".to_owned();
         };
         let (name, trip) = (under_test.goose.clone().unwrap_or_default(), under_test.trip);
         if relay.without_trip > 0 {
-            return format!("trip: member {trip} of {name} is not there, or no boolean: name another (--trip-member)");
+            return format!(
+                "trip: member {trip} of {name} is missing or is not a boolean: name another (--trip-member)"
+            );
         }
         if relay.unusable > 0 {
             return format!(
-                "trip: all messages of {name} are of a test or a simulation, or need commissioning: end that at the relay"
+                "trip: all messages of {name} are test or simulated messages, or need commissioning: end that state at the relay"
             );
         }
         format!("trip: no GOOSE message of {name} came: is the relay connected to this network, and is that its name?")
     }
 
-    /// Writes what puts the whole run in doubt.
+    /// Writes the doubts about the whole run.
     pub(super) fn say_doubts(&self, tallies: &Tallies, events: &Events) {
         for (under_test, relay) in &self.relays {
             say_doubts_of(under_test, relay, events);
@@ -175,7 +178,7 @@ impl Hearing {
             (
                 unheard,
                 EventKind::SocketDrop,
-                "GOOSE messages were not taken by the test set, which was held up",
+                "GOOSE messages were not read, since the test set was held up",
             ),
             (malformed, EventKind::Note, "GOOSE frames could not be read"),
         ] {
@@ -186,38 +189,38 @@ impl Hearing {
     }
 }
 
-/// Writes what puts the figures of one relay in doubt.
+/// Writes the doubts about the figures of one relay.
 fn say_doubts_of(under_test: &UnderTest, relay: &Relay, events: &Events) {
     for (count, kind, what) in [
         (
             relay.of_others,
             EventKind::StreamDoubt,
-            "GOOSE messages under the relay's name came from another source: not taken",
+            "GOOSE messages under the relay's name came from another source: not used",
         ),
         (
             relay.unusable,
             EventKind::StreamDoubt,
-            "GOOSE messages were of a test or a simulation, or need commissioning: not taken",
+            "GOOSE messages were test or simulated messages, or need commissioning: not used",
         ),
         (
             relay.refused,
             EventKind::StreamDoubt,
-            "GOOSE messages were old, or contradict others: not taken",
+            "GOOSE messages were old, or contradict others: not used",
         ),
         (
             relay.counts().altered,
             EventKind::StreamDoubt,
-            "GOOSE messages changed values without a new stNum: taken",
+            "GOOSE messages changed values without a new stNum: used",
         ),
         (
             relay.regrouped,
             EventKind::StreamDoubt,
-            "GOOSE messages came with another confRev, or another number of entries: their members may be others",
+            "GOOSE messages came with another confRev, or another number of entries: their members may have changed",
         ),
         (
             relay.counts().restarts,
             EventKind::Note,
-            "times the relay's GOOSE began again",
+            "times the relay's GOOSE restarted",
         ),
         (
             relay.counts().expired,
@@ -227,12 +230,12 @@ fn say_doubts_of(under_test: &UnderTest, relay: &Relay, events: &Events) {
         (
             relay.lost(),
             EventKind::Note,
-            "GOOSE messages of the relay never came, by their numbers",
+            "GOOSE messages of the relay were lost, according to their numbers",
         ),
         (
             relay.counts().begun_late,
             EventKind::Note,
-            "states of the relay began with another message than their first: a trip among them came earlier",
+            "states of the relay began without their first message: a trip among them came earlier",
         ),
     ] {
         if count > 0 {
@@ -291,7 +294,7 @@ mod tests {
     fn the_one_that_trips_is_found_among_others() {
         let [quiet, trip] = [heard(120, [1, 1], NO), heard(224, [2, 0], TRIPPED)];
         let others = [
-            // Its bit has been set for long; its first message comes in the fault.
+            // Its bit has been set for long; its first message comes during the fault.
             named(b"long", heard(230, [7, 5], TRIPPED)),
             named(b"before", heard(150, [1, 0], TRIPPED)),
             named(b"after", heard(110, [1, 1], NO)),
@@ -300,7 +303,7 @@ mod tests {
         let all: Vec<Heard> = [quiet, trip].into_iter().chain(others).collect();
         let text = found(&all).expect("one");
         assert!(text.contains("not counted: x (APPID 0x0001"), "{text}");
-        // One whose first message is its trip is found, too.
+        // A relay whose first message is its trip is found, too.
         assert!(found(&[trip]).is_ok());
         let none = found(&others).expect_err("none of these");
         assert!(

@@ -1,4 +1,4 @@
-//! The frames of the stream, one for each manner in which they are sent.
+//! The frames of the stream, one for each manner of sending.
 
 use super::late::DelayLine;
 use super::script::{Manner, Script};
@@ -10,38 +10,38 @@ use wire::ether::Mac;
 use wire::goose::Message;
 use wire::sv::Template;
 
-/// Of so many frames one is left out, where frames are lost.
+/// If frames are lost on purpose, one frame out of this many is left out.
 const LOST_OF: u64 = 4;
 
-/// Frames of a storm behind each of the stream.
+/// Number of frames of a storm after each frame of the stream.
 const STORM: usize = 10;
 
-/// Account of the frames of one instant.
+/// Result of sending the frames of one instant.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sent {
     pub(super) frames: u16,
-    /// Frames that the kernel did not take.
+    /// Number of frames that the kernel did not accept.
     pub(super) refused: u64,
 }
 
-/// The frames, made once and patched in place.
+/// The frames, made once and changed in place.
 pub(super) struct Frames {
     plain: Template,
     other_sv_id: Template,
     unsynchronised: Template,
     simulated: Template,
     second: Template,
-    /// Of a control block that is nobody's.
+    /// Message of a control block that no relay uses.
     goose: Vec<u8>,
-    /// Frames that come late.
+    /// Line that delays frames.
     late: DelayLine,
-    /// A frame that is held back, or changed.
+    /// A frame that is held back or changed.
     spare: Vec<u8>,
-    /// True if `spare` is to be sent behind the next one.
+    /// True if `spare` is to be sent after the next frame.
     is_held: bool,
-    /// Instants since the stream began.
+    /// Number of instants since the stream began.
     instants: u64,
-    /// The tag of the protocol data unit.
+    /// Position of the tag of the protocol data unit.
     pdu_at: usize,
 }
 
@@ -76,12 +76,12 @@ impl Frames {
             plain,
             is_held: false,
             instants: 0,
-            // Behind two addresses, the tag, the EtherType, and APPID to Reserved2.
+            // Position after two addresses, the VLAN tag, the EtherType, and APPID to Reserved2.
             pdu_at: 12 + spec.vlan.map_or(0, |_| 4) + 2 + 8,
         })
     }
 
-    /// Sets an ASDU of the frame that is sent next to a sample of `script`, number `sample` of the stream.
+    /// Sets an ASDU of the next frame to sample number `sample` of the stream, taken from `script`.
     pub(super) fn set(&mut self, script: &Script, asdu: usize, sample: u64, smp_cnt: u16) {
         let number = sample.saturating_sub(script.base);
         put(
@@ -116,10 +116,10 @@ impl Frames {
         }
     }
 
-    /// Sends what is due at one instant.
+    /// Sends the frames that are due at one instant.
     ///
     /// # Errors
-    /// Errors that end a publisher.
+    /// An error after which a publisher cannot continue.
     pub(super) fn send(&mut self, manner: Manner, port: &mut Port) -> Result<Sent, ProbeError> {
         self.instants += 1;
         let mut sent = Sent::default();
@@ -130,7 +130,7 @@ impl Frames {
             Ok(())
         };
         if manner != Manner::Late {
-            // Before what is sent now, as they would come.
+            // Late frames go before the new ones, in the order of their delayed times.
             while let Some(frame) = self.late.pop() {
                 send(frame)?;
             }
@@ -179,7 +179,7 @@ impl Frames {
             }
             _ => send(self.of_manner(manner).bytes())?,
         }
-        // Also where the manner changes meanwhile: no sample is lost for that.
+        // The held frame is sent even if the manner has changed, so that no sample is lost.
         if std::mem::take(&mut self.is_held) {
             send(&self.spare)?;
         }
@@ -194,7 +194,7 @@ fn put(template: &mut Template, asdu: usize, smp_cnt: u16, data: &[u8]) {
     }
 }
 
-/// A message of a control block that no relay waits for.
+/// A message of a control block that no relay uses.
 fn foreign_goose(source: Mac) -> Result<Vec<u8>, ProbeError> {
     let message = Message {
         dst: Mac([0x01, 0x0c, 0xcd, 0x01, 0x01, 0xff]),
@@ -209,7 +209,7 @@ fn foreign_goose(source: Mac) -> Result<Vec<u8>, ProbeError> {
         .map_err(|error| ProbeError::Usage(format!("trip: {error}")))
 }
 
-/// An svID of the same length that is another one.
+/// A different svID of the same length.
 fn another(sv_id: &str) -> String {
     let mut letters: Vec<char> = sv_id.chars().collect();
     match letters.last_mut() {
@@ -219,7 +219,7 @@ fn another(sv_id: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// An address that is not this one: of a second publisher.
+/// A different address, for a second publisher.
 fn neighbour(Mac(mut octets): Mac) -> Mac {
     octets[5] ^= 1;
     Mac(octets)

@@ -1,18 +1,18 @@
-//! Frames that are on their way for longer than they may be.
+//! Frames that are delayed longer than allowed.
 
-/// So long a frame is held back: twice what IEC 61869-9 gives a merging unit and its network.
+/// Delay of each frame: twice the time that IEC 61869-9 allows a merging unit and its network.
 const LATE_NS: u64 = 4_000_000;
 
-/// A line that gives each frame out a fixed number of frames later.
+/// A line that returns each frame a fixed number of frames later.
 pub(super) struct DelayLine {
     ring: Vec<Vec<u8>>,
-    /// Place of the oldest.
+    /// Position of the oldest frame.
     oldest: usize,
     held: usize,
 }
 
 impl DelayLine {
-    /// One for frames as long as this one, of which so many come in a second.
+    /// Makes a line for frames as long as this one, at this rate of frames a second.
     pub(super) fn of(frame: &[u8], per_second: u64) -> Self {
         let frames = (per_second * LATE_NS).div_ceil(1_000_000_000).max(1);
         Self {
@@ -22,12 +22,12 @@ impl DelayLine {
         }
     }
 
-    /// True if one more would not find room.
+    /// True if there is no room for one more frame.
     pub(super) fn is_full(&self) -> bool {
         self.held == self.ring.len()
     }
 
-    /// Takes a frame in. There has to be room.
+    /// Adds a frame. There must be room.
     pub(super) fn push(&mut self, frame: &[u8]) {
         let place = (self.oldest + self.held) % self.ring.len();
         self.ring[place].copy_from_slice(frame);

@@ -1,11 +1,11 @@
-//! Limits by which a relay is judged, whatever profile is named.
+//! Limits by which a relay is judged with every profile.
 
 use super::{TripConfig, UnderTest};
 use units::Ns;
 use waveform::type_test::Group;
 
-/// Limits of a relay that is tested so, each as it stands in a profile: it trips for each fault, in the time that the scenario or the
-/// type test requires, by the phases and the function that it expects, and for nothing else.
+/// Limits of a relay under this test, each in the format of a profile: it trips for each fault, within the time required by the
+/// scenario or the type test, with the expected phases and function, and for nothing else.
 pub fn limits(config: &TripConfig) -> Vec<String> {
     let groups = config.groups();
     let required = config.relays.iter().flat_map(|relay| required(config, &groups, relay));
@@ -18,7 +18,7 @@ pub fn limits(config: &TripConfig) -> Vec<String> {
     required.chain(failures).chain(always).collect()
 }
 
-/// The required operate times of a relay: one for all of a zone, else one for each series.
+/// Limits on the operate time of a relay: one for all series if their times are equal, otherwise one for each series.
 fn required(config: &TripConfig, groups: &[Group], relay: &UnderTest) -> Vec<String> {
     let of_groups = groups.iter().filter(|group| group.trips);
     let times: Vec<(&str, u64)> = of_groups
@@ -73,7 +73,7 @@ series = "trip/*|security/*"
 quantity = "unwanted"
 allowed = 0
 source = "IEC 60050-448: security, the probability of not having an unwanted operation"
-why = "A relay trips for nothing but a fault inside its zone."
+why = "A relay trips only for a fault inside its zone."
 
 "#;
 
@@ -83,7 +83,7 @@ series = "phase/*"
 quantity = "wrong"
 allowed = 0
 source = "IEC 60050-448: selectivity, the ability to identify the faulty phases"
-why = "A relay trips the phases that the scenario expects, and no other. Told by the members that --phase-members names."
+why = "A relay trips the phases that the scenario expects, and no other. Reported by the members in --phase-members."
 
 "#;
 
@@ -93,6 +93,6 @@ series = "zone/*"
 quantity = "wrong"
 allowed = 0
 source = "IEC 60050-448: selectivity, the ability to identify the faulty section"
-why = "A relay trips by the zone or function that the scenario expects, and no other. Told by the members that --function-members names."
+why = "A relay trips by the zone or function that the scenario expects, and no other. Reported by the members in --function-members."
 
 "#;

@@ -1,4 +1,4 @@
-//! The thread that receives the relays' GOOSE. It only reads: what a message means, the conductor decides.
+//! The thread that receives the relays' GOOSE messages. It only reads them; the conductor evaluates them.
 
 use super::selection::Marks;
 use crate::error::ProbeError;
@@ -11,7 +11,7 @@ use units::Monotonic;
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{Frame, MAX_NAME, Member, Said};
 
-/// A control block reference, without memory of its own.
+/// A control block reference, stored in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Name {
     octets: [u8; MAX_NAME],
@@ -19,7 +19,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// That of so many octets, of which a control block has at most [`MAX_NAME`].
+    /// Makes a reference from these bytes; a control block has at most [`MAX_NAME`].
     pub(super) fn of(octets: &[u8]) -> Self {
         let mut name = Self {
             octets: [0; MAX_NAME],
@@ -44,55 +44,55 @@ pub(super) struct Source {
     pub(super) appid: u16,
 }
 
-/// A message, as far as a test set looks at it.
+/// The fields of a message that a test set needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heard {
-    /// When the kernel had it.
+    /// Time when the kernel received the message.
     pub(super) at: Monotonic,
     pub(super) name: Name,
     pub(super) source: Source,
     pub(super) said: Said,
-    /// The trip bit; `None` where the member is not there, neither a boolean nor a position, or a position between two.
+    /// The trip bit; `None` if the member is missing, is neither a boolean nor a position, or is an intermediate position.
     pub(super) trip: Option<bool>,
     pub(super) start: Option<bool>,
     /// The members for phases and functions.
     pub(super) marks: Marks,
-    /// confRev and entries of its dataset: the members are where they were while these stay.
+    /// confRev and number of entries of the dataset; while these stay the same, the members keep their places.
     pub(super) dataset: [u32; 2],
-    /// It is of a test set, of a relay that is tested, or of one that is not commissioned: its values are not to be used.
+    /// True if the message is a test or simulated, or its relay needs commissioning: its values must not be used.
     pub(super) is_unusable: bool,
 }
 
-/// Counts of the listener beside its messages.
+/// Counts of the listener, in addition to its messages.
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
-    /// Messages for which the ring to the conductor had no room.
+    /// Number of messages for which the ring to the conductor had no room.
     pub(super) unheard: AtomicU64,
-    /// Frames that the socket dropped.
+    /// Number of frames that the socket dropped.
     pub(super) dropped: AtomicU64,
-    /// GOOSE frames that could not be read.
+    /// Number of GOOSE frames that could not be read.
     pub(super) malformed: AtomicU64,
-    /// Times the link went down.
+    /// Number of times the link went down.
     pub(super) link_downs: AtomicU64,
-    /// All frames were taken that came before this instant, in ns of `CLOCK_MONOTONIC`.
+    /// Instant in ns of `CLOCK_MONOTONIC`; all earlier frames have been taken.
     pub(super) looked_ns: AtomicI64,
-    /// It receives no more.
+    /// True if the listener has ended.
     pub(super) is_over: AtomicBool,
 }
 
-/// Where a relay says what is looked at.
+/// Members of a relay's dataset that are read.
 pub(super) struct Members {
     pub(super) trip: Member,
     pub(super) start: Option<Member>,
-    /// For phases and functions.
+    /// Members for phases and functions.
     pub(super) marked: Vec<Option<Member>>,
 }
 
-/// Messages that the listener looks for.
+/// Selection of messages for the listener.
 pub(super) struct Wanted {
-    /// The control blocks of the relays; every one until they are known.
+    /// The control blocks of the relays; every control block until they are known.
     pub(super) names: Arc<OnceLock<Vec<Name>>>,
-    /// Members of each relay. Until its control block is known there is one.
+    /// Members of each relay. Until its control block is known there is only one relay.
     pub(super) members: Vec<Members>,
 }
 
@@ -100,7 +100,7 @@ pub(super) struct Wanted {
 pub(super) struct Listener {
     pub(super) reception: Reception,
     pub(super) ears: Ears,
-    /// Ends the whole test set.
+    /// Stop request for the whole test set.
     pub(super) ended: Stop,
 }
 

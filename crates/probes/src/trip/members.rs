@@ -1,4 +1,4 @@
-//! Members of the relay's dataset, as they are named: by number, or as in an SCL file.
+//! Members of the relay's dataset, given by number or by a name from an SCL file.
 
 use crate::error::ProbeError;
 use serde::Deserialize;
@@ -7,13 +7,13 @@ use std::str::FromStr;
 use streamset::goose::NamedMembers;
 use wire::goose::{Member, MemberError};
 
-/// A member as it is named.
+/// A member as the user gives it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum MemberName {
-    /// By its number.
+    /// By number.
     Numbered(Member),
-    /// By its name in an SCL file, such as `PTRC1.Tr.general`.
+    /// By name in an SCL file, such as `PTRC1.Tr.general`.
     Named(String),
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for MemberName {
     }
 }
 
-/// A member that tells of a zone or function, and what scenarios call that: `zone1=3`.
+/// A member for a zone or function, with the name that scenarios use: `zone1=3`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct FunctionMember {
@@ -64,7 +64,7 @@ impl FromStr for FunctionMember {
             .map(|(function, member)| (function.trim(), member.trim()));
         let Some((function, member)) = parts.filter(|(function, _)| !function.is_empty()) else {
             return Err(format!(
-                "\"{text}\" is no function with its member: write it as zone1=3"
+                "\"{text}\" is not a function with its member: write it as zone1=3"
             ));
         };
         Ok(Self {
@@ -90,7 +90,7 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// One with the SCL file of this path, if there is one, for the control block that was named; else for the only one of that file.
+    /// Uses the SCL file at this path, if there is one, for the named control block, or else for the only one in the file.
     pub(super) fn new(scl: Option<&str>, goose: Option<String>) -> Result<Self, ProbeError> {
         let Some(path) = scl else {
             return Ok(Self { scl: None, goose });

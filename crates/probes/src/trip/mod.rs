@@ -1,13 +1,15 @@
-//! A test set for relays: publishes sampled values with faults in them, and times the trips that come back as GOOSE.
+//! A test set for relays: publishes sampled values with faults, and times the trips that the relays return as GOOSE messages.
 //!
-//! Three threads. The publisher sends the stream on the grid of the second and copies each sample out of tables that were made
-//! before. The listener takes GOOSE with the kernel's stamps. The conductor, which is not hot, makes the tables, and decides from
-//! what the other two tell what each shot was, for each of the relays that take the stream.
+//! There are three threads. The publisher sends the stream on the grid of the second and copies each sample from tables prepared
+//! before. The listener takes GOOSE messages with the kernel's stamps. The conductor, which is not time-critical, prepares the
+//! tables, and decides from the reports of the other two the outcome of each shot, for each of the relays that receive the
+//! stream.
 //!
-//! Hooks: AF_PACKET on one interface, one sendto per frame, one socket for GOOSE. Produces: `trip/SCENARIO`, a sample per shot: due
-//! instant of the first faulted sample to the kernel's stamp of the first GOOSE frame with the trip bit; `start/SCENARIO` likewise;
-//! `security/SCENARIO` for scenarios without a trip; `phase/SCENARIO` and `zone/SCENARIO` for trips whose phases or function are
-//! expected; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+//! Hooks: AF_PACKET on one interface, one sendto per frame, one socket for GOOSE. Produces: `trip/SCENARIO`, a sample per shot:
+//! from the due instant of the first faulted sample to the kernel's stamp of the first GOOSE frame with the trip bit;
+//! `start/SCENARIO`, the same for the start bit; `security/SCENARIO` for scenarios without a trip; `phase/SCENARIO` and
+//! `zone/SCENARIO` for trips whose phases or function are expected; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE`
+//! for a real-time policy.
 
 mod account;
 mod conductor;
@@ -67,35 +69,35 @@ use wire::ether::Mac;
 /// Settings of a test of relays.
 #[derive(Debug, Clone)]
 pub struct TripConfig {
-    /// Scenarios published in the shots, one after the other. With a type test only the shot by which the relay is found, and which the
-    /// negative controls take.
+    /// Scenarios published in the shots, in turn. With a type test, a scenario is only used for the shot that finds the relay and
+    /// for the negative controls.
     pub scenarios: Vec<Scenario>,
-    /// A type test, whose shots are published once each in place of those of the scenarios.
+    /// A type test, whose shots are published once each instead of those of the scenarios.
     pub type_test: Option<TypeTest>,
-    /// Shots of each scenario.
+    /// Number of shots of each scenario.
     pub shots: u32,
-    /// Steady state before each fault, in ns, at the least.
+    /// Minimum length of the steady state before each fault, in ns.
     pub settle_ns: u64,
-    /// Seed of the random pauses before faults. The first three shots of a run wait by chance, too.
+    /// Seed of the random pauses before faults. The first three shots of a run have additional random pauses.
     pub seed: u64,
-    /// The stream that the relay takes.
+    /// The stream that the relays receive.
     pub stream: StreamSpec,
-    /// Further streams of the same rate, in the steady state of the first scenario.
+    /// Further streams with the same rate, in the steady state of the first scenario.
     pub others: Vec<StreamSpec>,
-    /// The relays that take it; one at the least.
+    /// The relays that receive it; at least one.
     pub relays: Vec<UnderTest>,
-    /// Time from a trip to the opening of the breaker's poles, in ns; `None`: the fault lasts as long as its scenario says. Of several
-    /// relays it is the last one's trip, so that the fault lasts for each.
+    /// Time from a trip to the opening of the breaker's poles, in ns; `None` lets the fault last as long as its scenario says.
+    /// With several relays, the time starts at the trip of the last one, so that the fault lasts for each.
     pub breaker_ns: Option<u64>,
-    /// Negative controls at begin and end.
+    /// Negative controls at the beginning and the end.
     pub controls: Vec<Control>,
-    /// Disturbances of the samples for which the relay must not trip; as many shots of each as of a scenario.
+    /// Disturbances of the samples for which the relay must not trip; each has as many shots as a scenario.
     pub security: Vec<Security>,
-    /// Sleep until this long before a frame is due, in ns, then spin.
+    /// Time before the due instant of a frame at which the thread stops sleeping and spins, in ns.
     pub spin_ahead_ns: u64,
-    /// No shot begins after this long, in ns; `None`: all shots.
+    /// Time in ns after which no shot begins; `None` plays all shots.
     pub duration_ns: Option<u64>,
-    /// How to wait for GOOSE.
+    /// Method of waiting for GOOSE.
     pub receive: Receive,
     /// Scheduling policy of publisher and listener.
     pub policy: Policy,
@@ -105,22 +107,22 @@ pub struct TripConfig {
     pub goose_cpu: Option<u32>,
 }
 
-/// The two ports of a test set, of one interface.
+/// The two ports of a test set, on the same interface.
 #[derive(Debug)]
 pub struct Ports {
-    /// To publish by: see [`crate::publish::port_options`].
+    /// Port for publishing: see [`crate::publish::port_options`].
     pub stream: Port,
-    /// To listen by: see [`goose_port_options`].
+    /// Port for listening: see [`goose_port_options`].
     pub goose: Port,
 }
 
-/// Messages that others on the bus may bring while the listener is held up: a tenth of a second of 10 000 a second.
+/// Number of messages that other devices may send while the listener is held up: a tenth of a second of 10 000 a second.
 const RING_FRAMES: usize = 1_024;
 
-/// Octets kept of a frame: the longest GOOSE message fits.
+/// Bytes kept of each frame: the longest GOOSE message fits.
 const FRAME_BYTES: usize = 1_600;
 
-/// How the packet socket of the listener is to be opened: every GOOSE frame, whatever its destination.
+/// Options of the listener's packet socket: every GOOSE frame, whatever its destination.
 pub fn goose_port_options() -> PortOptions {
     PortOptions {
         ethertypes: vec![wire::ether::GOOSE],
@@ -131,14 +133,14 @@ pub fn goose_port_options() -> PortOptions {
     }
 }
 
-/// Messages on their way from listener to conductor.
+/// Number of messages that fit between listener and conductor.
 const HEARD: usize = 8_192;
 
 /// Facts known about this probe before it runs.
 pub static ABOUT: About = About {
     name: "trip",
     words: "trip",
-    what: "A relay's trips: due instant of the first faulted sample -> its trip GOOSE is back at the test set.",
+    what: "A relay's trips: due instant of the first faulted sample -> its trip GOOSE has returned to the test set.",
     kinds: &[&kind::TRIP, &kind::START, &kind::SECURITY, &kind::PHASE, &kind::ZONE],
     page: "guide/trip.md",
 };
@@ -146,14 +148,14 @@ pub static ABOUT: About = About {
 /// State that the threads of a test set share.
 #[derive(Clone, Default)]
 struct Shared {
-    /// Ends all of them.
+    /// Stop request for all threads.
     ended: Stop,
     /// The control blocks of the relays, in their order, once they are known.
     names: Arc<OnceLock<Vec<Name>>>,
     tallies: Arc<Tallies>,
-    /// All samples before this one were sent.
+    /// Number of a sample; all samples before it were sent.
     sent: Arc<AtomicU64>,
-    /// Why the conductor could not go on.
+    /// Reason why the conductor could not continue.
     failure: Arc<OnceLock<String>>,
 }
 
@@ -189,7 +191,7 @@ impl Probe for TripConfig {
             hearing: Hearing::new(heard, Arc::clone(&shared.names), self.relays.clone()),
             groups: self.groups().len(),
             shared: shared.clone(),
-            // Its events touch the series of its shots, and nothing else that is measured beside them.
+            // The conductor's events concern only the series of its own shots.
             events: recorder.events_of(&feed),
             feed,
             stop: stop.clone(),
@@ -223,13 +225,13 @@ impl TripConfig {
         self.others.iter().try_for_each(check_stream)?;
         let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
         if self.scenarios.is_empty() || self.shots == 0 {
-            return usage("nothing to publish: give one scenario and one shot at least");
+            return usage("nothing to publish: give at least one scenario and one shot");
         }
         if self.spin_ahead_ns >= 1_000_000_000 / self.stream.frames_per_second() {
             return usage("--spin-ahead must be shorter than the time between frames");
         }
         if !self.security.is_empty() && self.type_test.is_some() {
-            return usage("--security takes the fault of a scenario, not of a type test: make a run of its own of it");
+            return usage("--security takes the fault of a scenario, not of a type test: test it in a separate run");
         }
         if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
             return usage("--security takes the fault of the first scenario that has one: give one");
@@ -326,7 +328,7 @@ impl TripConfig {
         let slots = series::slots(places.len());
         let describe = Box::new(series::Trip::of(self, interface));
         let mut feed = recorder.feed(crate::hot::capacity(1), slots, describe);
-        // Where the conductor runs says nothing of a trip.
+        // The CPU of the conductor has no influence on a trip.
         if let Some(cpu) = self.goose_cpu {
             feed.set_cpu(cpu);
         }

@@ -1,4 +1,4 @@
-//! Notices of a test set, and their words: what is said of single shots, whose number is the first figure.
+//! Notices of a test set, and their texts. Each is about a single shot, whose number is the first value.
 
 use super::series::Trip;
 use super::watch::UNSURE;
@@ -19,21 +19,21 @@ notices! {
         Unknown = 3,
         /// No trip.
         Failed = 4,
-        /// The trip came when the fault was over, so many ns after it began.
+        /// The trip came after the end of the fault, this many ns after its start.
         Late = 5,
-        /// The trip came so many ns before the fault.
+        /// The trip came this many ns before the fault.
         Early = 6,
-        /// A trip, so many ns after the disturbance began, that should not be.
+        /// An unwanted trip, this many ns after the disturbance began.
         False = 7,
-        /// The trip came so many ns after the fault, sooner than its curve allows.
+        /// The trip came this many ns after the fault, sooner than its curve allows.
         TooSoon = 8,
-        /// Marks that were set and that were expected, 32 bits each.
+        /// Marks that were set, and marks that were expected, 32 bits each.
         Wrong = 9,
-        /// The trip came without the members that say what tripped.
+        /// The trip came without the members for phases or functions.
         NotTold = 10,
         /// The link of the test set was down.
         NoLink = 11,
-        /// The silence of the relay says nothing, for the reason of this number in [`UNSURE`].
+        /// The silence of the relay proves nothing, for the reason with this number in [`UNSURE`].
         Unsure = 12,
         /// Nothing shows that the relay could have tripped.
         Unproven = 13,
@@ -41,13 +41,13 @@ notices! {
 }
 
 impl Notice {
-    /// True where it tells of something that the test set itself did not send or hear: the same shot may count another time.
+    /// True if the test set itself did not send or receive everything: the shot may be repeated.
     pub(super) fn is_our_own(self) -> bool {
         matches!(self, Self::NotSent | Self::NotHeard | Self::NoLink)
     }
 }
 
-/// Behind the shot up to which that is so.
+/// End of the text about all shots up to this one.
 const UNPROVEN: &str = "and those before it prove nothing: in the nearest shots in which it has to trip, before and after, the relay did not. \
                         Give a scenario with a fault for which it trips (--scenario), and see that it takes this stream";
 
@@ -58,13 +58,13 @@ impl Trip {
         let (kind, what) = match notice {
             Notice::NotSent => (
                 EventKind::NotCounted,
-                "not counted: the test set did not send all of its samples in time; give it a CPU of its own (--cpu), or a \
+                "not counted: the test set did not send all of its samples in time; give it its own CPU (--cpu), or a \
                  machine"
                     .into(),
             ),
             Notice::NotHeard => (
                 EventKind::NotCounted,
-                "not counted: the test set did not take all GOOSE messages".into(),
+                "not counted: the test set did not read all GOOSE messages".into(),
             ),
             Notice::NoLink => (
                 EventKind::NotCounted,
@@ -83,17 +83,20 @@ impl Trip {
                 EventKind::NotCounted,
                 "not measured: no GOOSE message of the relay had come before".into(),
             ),
-            Notice::Failed => (EventKind::Note, "failure to trip: none while the fault lasted".into()),
+            Notice::Failed => (
+                EventKind::Note,
+                "failure to trip: no trip while the fault lasted".into(),
+            ),
             Notice::Late => (
                 EventKind::Note,
-                format!("failure to trip: the trip came {at} after the fault began, when it was over"),
+                format!("failure to trip: the trip came {at} after the fault began, when the fault was over"),
             ),
             Notice::TooSoon => (
                 EventKind::Note,
                 format!("trip sooner than the curve allows, {at} after the fault began"),
             ),
             Notice::Wrong => {
-                // Bits that were set and that were expected, 32 each.
+                // Marks that were set, and marks that were expected, 32 bits each.
                 let relay = self.relay_of(name);
                 let [set, wanted] = [ns >> 32, ns & 0xffff_ffff].map(|bits| relay.marks_text(bits as u32));
                 (
@@ -103,7 +106,7 @@ impl Trip {
             }
             Notice::NotTold => (
                 EventKind::Note,
-                "not told: the trip came without all the members that say what tripped".into(),
+                "not known: the trip came without some of the members for phases and functions".into(),
             ),
             Notice::Early => (EventKind::Note, format!("trip before the fault, {at} early")),
             Notice::False => (EventKind::Note, format!("false trip, {at} after the disturbance began")),

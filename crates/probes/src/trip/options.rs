@@ -13,7 +13,7 @@ use wire::ether::{Mac, VlanTag};
 use wire::goose::Member;
 use wire::sv::Profile;
 
-/// Shots of each scenario on the command line, where their number is not said.
+/// Number of shots of each scenario on the command line, if none is given.
 pub const USUAL_SHOTS: u32 = 100;
 
 /// Options for what is published, and what is listened for. In a plan each option is a key of the step: `breaker = "40ms"`.
@@ -105,10 +105,10 @@ impl Default for TripOptions {
 }
 
 impl TripOptions {
-    /// A test set with these options, at normal priority on no particular CPU, that ends with its last shot.
+    /// Settings of a test set with these options, at normal priority on no particular CPU, that ends with its last shot.
     ///
     /// # Errors
-    /// A scenario or a type test that cannot be found or read.
+    /// A scenario or a type test cannot be found or read.
     pub fn config(&self) -> Result<TripConfig, ProbeError> {
         let usage = |error: WaveformError| ProbeError::Usage(error.to_string());
         let type_test = self.type_test.as_deref().map(type_test::find);
@@ -168,15 +168,15 @@ impl TripOptions {
         })
     }
 
-    /// The member that tells of a trip, or of an answer.
+    /// Finds the member that reports a trip, or an answer.
     ///
     /// # Errors
-    /// A name that no SCL file has, or an SCL file that cannot be used.
+    /// No SCL file has this name, or the SCL file cannot be used.
     pub(crate) fn member(&self) -> Result<Member, ProbeError> {
         Finder::new(self.scl.as_deref(), self.goose.clone())?.find(&self.trip_member)
     }
 
-    /// The stream with the faults, or the first of a load.
+    /// The stream with the faults, or the first stream of a load.
     pub(crate) fn stream(&self) -> StreamSpec {
         StreamSpec {
             destination: self.dst,

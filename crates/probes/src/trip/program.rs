@@ -1,4 +1,4 @@
-//! Program of the shots that are played, and in which series each shot counts.
+//! Program of the shots to be played, with the series of each shot.
 
 use super::script::Manner;
 use super::{Security, TripConfig};
@@ -8,20 +8,20 @@ use waveform::type_test::{Group, PointOnWave, TestShot};
 
 /// A shot that counts.
 pub(super) struct Ask {
-    /// The series that it counts in: its number in [`TripConfig::groups`].
+    /// Number of its group in [`TripConfig::groups`], which gives the series.
     pub(super) group: usize,
-    /// Name of its origin: a scenario, a case, a type test.
+    /// Name of the scenario, case or type test that it comes from.
     pub(super) name: String,
     pub(super) scenario: Scenario,
     pub(super) manner: Manner,
-    /// Where on the wave its fault begins.
+    /// Point on the wave at which the fault begins.
     pub(super) point: PointOnWave,
-    /// Its place in a type test.
+    /// Cell of the type test.
     pub(super) cell: Option<Cell>,
 }
 
 impl Ask {
-    /// A shot of a scenario.
+    /// Makes a shot of a scenario.
     pub(super) fn plain(group: usize, scenario: &Scenario) -> Self {
         Self {
             group,
@@ -33,7 +33,7 @@ impl Ask {
         }
     }
 
-    /// A shot in which the samples are disturbed while that fault would last.
+    /// Makes a shot in which the samples are disturbed during the time of that fault.
     pub(super) fn disturbed(group: usize, case: Security, fault: &Scenario) -> Self {
         let scenario = case.scenario(fault);
         Self {
@@ -44,7 +44,7 @@ impl Ask {
         }
     }
 
-    /// A shot of a type test.
+    /// Makes a shot of a type test.
     pub(super) fn of(shot: TestShot) -> Self {
         Self {
             group: shot.group,
@@ -58,7 +58,7 @@ impl Ask {
 }
 
 impl TripConfig {
-    /// Groups of shots that are counted together: of a scenario, of a disturbance of the samples, of a part of a type test.
+    /// Groups of shots that are counted together: of a scenario, of a disturbance of the samples, or of a part of a type test.
     pub(super) fn groups(&self) -> Vec<Group> {
         if let Some(test) = &self.type_test {
             return test.groups();

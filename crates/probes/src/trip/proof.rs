@@ -1,24 +1,25 @@
-//! The proof that a relay that did not trip could have: shots in which it must not trip prove something only between two in which it had
-//! to, and did. One that is dead, or takes another stream, never trips falsely. Pure.
+//! Proof that a relay could have tripped when it did not. Shots in which it must not trip prove something only between two shots
+//! in which it had to trip and did. A relay that is dead, or receives another stream, never trips falsely either. Pure logic
+//! without I/O.
 
 use std::collections::BTreeSet;
 
 /// The proof of one relay.
 #[derive(Debug, Default)]
 pub(super) struct Proof {
-    /// It tripped in the last shot in which it had to.
+    /// True if the relay tripped in the last shot in which it had to.
     trips: bool,
     /// Slots of the series whose shots since then had no trip.
     quiet: BTreeSet<u16>,
 }
 
 impl Proof {
-    /// It did not trip in a shot in which it must not.
+    /// Records that the relay did not trip in a shot in which it must not.
     pub(super) fn stayed_quiet(&mut self, slot: u16) {
         self.quiet.insert(slot);
     }
 
-    /// It had to trip, and did, or did not. Gives the slots of series whose shots before this one prove nothing.
+    /// Records that the relay had to trip, and the result. Returns the slots of series whose shots before this one prove nothing.
     pub(super) fn had_to_trip(&mut self, tripped: bool) -> BTreeSet<u16> {
         let before = std::mem::replace(&mut self.trips, tripped);
         let quiet = std::mem::take(&mut self.quiet);
@@ -33,8 +34,8 @@ impl Proof {
 mod tests {
     use super::Proof;
 
-    /// Slots without proof after these: a slot that stayed quiet, or whether the relay tripped where it had to. Each one ends with a
-    /// control that does not hold.
+    /// Slots without proof after these shots: `Err(slot)` is a shot without a trip, `Ok(tripped)` one in which the relay had to
+    /// trip. Each sequence ends with a failed control.
     fn unproven(shots: &[Result<bool, u16>]) -> Vec<u16> {
         let mut proof = Proof::default();
         let mut without: Vec<u16> = Vec::new();

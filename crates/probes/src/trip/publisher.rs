@@ -1,4 +1,4 @@
-//! The thread that publishes the stream: it copies what its scripts say, each sample when it is due.
+//! The thread that publishes the stream: it copies the samples of its scripts and sends each when it is due.
 
 use super::TripConfig;
 use super::frames::{Frames, Sent};
@@ -17,11 +17,11 @@ use wire::ether::Mac;
 /// Slot of the series of the publisher's lateness.
 pub(super) const LATENESS: u16 = 0;
 
-/// Frames that are less late than this are sent late, one after the other: a relay waits that long for a sample, since a merging
-/// unit and a network may take 2 ms (IEC 61869-9). With later ones, those that are due meanwhile are left out.
+/// Largest lateness in ns at which frames are still sent, one after the other: a relay waits that long for a sample, since a
+/// merging unit and a network may take 2 ms (IEC 61869-9). If a frame is later, the frames due meanwhile are left out.
 const LATEST_NS: i64 = 1_000_000;
 
-/// Why a test set ends that could not even tell what it did not send.
+/// Error text if the publisher could not even report the samples that it did not send.
 const HELD_UP: &str = "trip: the test set sent nothing, and decided nothing, for seconds: is the interface up, and does this machine have a \
                        CPU to spare?";
 
@@ -31,22 +31,22 @@ pub(super) struct Publisher {
     wait: Wait,
     timetable: Timetable,
     frames: Frames,
-    /// The streams beside it.
+    /// The other streams.
     others: Batch,
     script: Script,
     prompter: Prompter,
-    /// True if the frame that is due next is made.
+    /// True if the next frame is prepared.
     made: bool,
     refused: u64,
-    /// Not all troubles could be told.
+    /// True if not all troubles could be reported.
     is_untold: bool,
-    /// All samples before this one were sent, or told as troubles.
+    /// Number of a sample; all samples before it were sent or reported as troubles.
     sent: Arc<AtomicU64>,
     stop: Stop,
 }
 
 impl Publisher {
-    /// One that begins with `script`, and says in `sent` how far it is.
+    /// Makes a publisher that begins with `script`, and stores its progress in `sent`.
     pub(super) fn new(
         config: &TripConfig,
         port: Port,
@@ -73,7 +73,7 @@ impl Publisher {
             is_untold: false,
             sent,
         };
-        // Once before it counts: every page is there.
+        // Filled once before the measurement, so that no memory page is missing later.
         publisher.make();
         Ok(publisher)
     }
@@ -105,7 +105,7 @@ impl Publisher {
         Ok(())
     }
 
-    /// Sends what is due at one instant, the stream with the faults first.
+    /// Sends the frames that are due at one instant, the stream with the faults first.
     fn send(&mut self) -> Result<Sent, ProbeError> {
         let mut sent = self.frames.send(self.script.manner, &mut self.port)?;
         let others = self.others.streams();
@@ -117,7 +117,7 @@ impl Publisher {
         Ok(sent)
     }
 
-    /// Makes the frame that is due next, unless it is made.
+    /// Prepares the next frame, unless it is ready.
     fn make(&mut self) {
         if self.made {
             return;
@@ -133,8 +133,8 @@ impl Publisher {
         self.others.fill(self.timetable.pace, self.timetable.first_sample());
     }
 
-    /// Takes over the scripts that begin up to `sample`, the last one of a frame: a script begins with a frame, or the frame in
-    /// which it begins is all its own.
+    /// Takes over the scripts that begin up to `sample`, the last one of a frame. A script begins with a frame; otherwise the
+    /// whole frame in which it begins belongs to it.
     fn take_over(&mut self, sample: u64) {
         while self.prompter.scripts.peek().is_ok_and(|script| script.begin <= sample) {
             let Ok(script) = self.prompter.scripts.pop() else {
@@ -143,7 +143,7 @@ impl Publisher {
             if script.begin < self.timetable.first_sample() {
                 self.trouble(script.begin, self.timetable.first_sample());
             }
-            // Given back to be freed by who made it: there is room for all that there are.
+            // Returned to the conductor, which frees it; the ring has room for all scripts.
             let _ = self.prompter.used.push(std::mem::replace(&mut self.script, script));
         }
     }
@@ -173,7 +173,7 @@ impl Publisher {
         self.sent.store(self.timetable.first_sample(), Ordering::Release);
     }
 
-    /// Tells of a trouble. One that cannot even be told ends the test set: a shot must not count as if nothing had happened.
+    /// Reports a trouble. If it cannot be reported, the test set ends, since the shot must not count as a good one.
     fn trouble(&mut self, from: u64, until: u64) {
         if self.prompter.troubles.push(Trouble { from, until }).is_err() {
             self.is_untold = true;

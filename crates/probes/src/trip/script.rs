@@ -1,15 +1,15 @@
-//! Orders that the publisher is given, and its reports of them.
+//! Orders for the publisher, and its reports about them.
 
 use run::Stop;
 use std::sync::Arc;
 use waveform::sample::SampleTable;
 
-/// How the frames of a script are sent.
+/// Manner of sending the frames of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// As a merging unit does.
+    /// As a merging unit sends them.
     Plain,
-    /// The steady state as ever, and behind each frame one of another svID.
+    /// The usual steady state, and after each frame one of another svID.
     OtherSvId,
     /// With smpSynch 0.
     Unsynchronised,
@@ -17,45 +17,45 @@ pub(super) enum Manner {
     Simulated,
     /// With a tag that no sampled values have.
     Corrupted,
-    /// One frame in four is left out.
+    /// Without one frame in four.
     Lost,
     /// Each frame twice.
     Duplicated,
-    /// In pairs, the later one first.
+    /// In pairs, the later frame first.
     Reordered,
-    /// Each frame, and behind it one of a second publisher.
+    /// Each frame, and after it one of a second publisher.
     SecondPublisher,
     /// Each frame, later than a relay waits for it.
     Late,
-    /// Each frame, and behind it many of streams that are nobody's.
+    /// Each frame, and after it many of streams that no relay uses.
     StormOfSv,
-    /// Each frame, and behind it many messages of a control block that is nobody's.
+    /// Each frame, and after it many messages of a control block that no relay uses.
     StormOfGoose,
 }
 
-/// From which sample on which samples are sent, until the next script takes over.
+/// Samples to be sent from a given sample on, until the next script takes over.
 #[derive(Debug, Clone)]
 pub(super) struct Script {
     /// The first sample, counted from the first second.
     pub(super) begin: u64,
-    /// The sample that is number 0 of the table.
+    /// Sample that is number 0 of the table.
     pub(super) base: u64,
     pub(super) table: Arc<SampleTable>,
-    /// Samples of the second publisher, or of the other svID, where there is one.
+    /// Samples of the second publisher, or of the other svID; `None` if there is none.
     pub(super) second: Option<Arc<SampleTable>>,
     pub(super) manner: Manner,
 }
 
-/// Something that was not sent as it was to be.
+/// Report of samples that were not sent as planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Trouble {
-    /// The first sample of the frames that it is about, counted from the first second.
+    /// First sample of the affected frames, counted from the first second.
     pub(super) from: u64,
-    /// The first sample behind them.
+    /// First sample after them.
     pub(super) until: u64,
 }
 
-/// Scripts on their way to the publisher, and troubles and used scripts on their way back.
+/// Rings for scripts to the publisher, and for troubles and used scripts back to the conductor.
 pub(super) struct Exchange {
     pub(super) scripts: rtrb::Producer<Script>,
     pub(super) used: rtrb::Consumer<Script>,
@@ -67,20 +67,20 @@ pub(super) struct Prompter {
     pub(super) scripts: rtrb::Consumer<Script>,
     pub(super) used: rtrb::Producer<Script>,
     pub(super) troubles: rtrb::Producer<Trouble>,
-    /// Ends the whole test set.
+    /// Stop request for the whole test set.
     pub(super) ended: Stop,
 }
 
-/// Scripts that may be under way. A shot has four at the most.
+/// Maximum number of scripts in the ring. A shot has at most four.
 const SCRIPTS: usize = 32;
 
-/// Troubles that may be under way: three seconds without any frame, while the conductor is held up, too.
+/// Maximum number of troubles in the ring: three seconds without any frame while the conductor is held up as well.
 const TROUBLES: usize = 16_384;
 
-/// Both ends.
+/// Makes both ends.
 pub(super) fn exchange(ended: &Stop) -> (Exchange, Prompter) {
     let (scripts, to_play) = rtrb::RingBuffer::new(SCRIPTS);
-    // One more is in force, and one is waited for.
+    // Two more than in the ring: one in use, and one being taken over.
     let (played, used) = rtrb::RingBuffer::new(SCRIPTS + 2);
     let (trouble, troubles) = rtrb::RingBuffer::new(TROUBLES);
     let exchange = Exchange {

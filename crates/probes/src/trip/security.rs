@@ -1,4 +1,4 @@
-//! Disturbances of the samples themselves, for none of which a relay may trip.
+//! Disturbances of the samples themselves, for which no relay may trip.
 
 use super::script::Manner;
 use serde::Deserialize;
@@ -6,11 +6,11 @@ use std::fmt;
 use waveform::scenario::{Expect, Scenario};
 use wire::quality::SvQuality;
 
-/// Disturbances of the samples while the fault of the first scenario would last.
+/// Disturbances of the samples, each during the time of the fault of the first scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Security {
-    /// Of the load's samples, one frame in four never comes
+    /// One frame in four of the load is lost
     Lost,
     /// Each frame of the load comes twice
     Duplicated,
@@ -18,7 +18,7 @@ pub enum Security {
     Reordered,
     /// The load's samples come with smpSynch 0
     Unsynchronised,
-    /// The fault comes in frames that are no sampled values any more
+    /// The fault comes in frames that are no longer valid sampled values
     Corrupted,
     /// The fault comes with quality invalid
     Invalid,
@@ -28,14 +28,14 @@ pub enum Security {
     SecondPublisher,
     /// Each frame of the load comes 4 ms late
     Late,
-    /// Behind each frame of the load come ten of another svID
+    /// After each frame of the load come ten frames of another svID
     StormOfSv,
-    /// Behind each frame of the load come ten GOOSE messages of another control block
+    /// After each frame of the load come ten GOOSE messages of another control block
     StormOfGoose,
 }
 
 impl Security {
-    /// How its frames are sent.
+    /// Manner of sending the frames.
     pub(super) fn manner(self) -> Manner {
         match self {
             Self::Lost => Manner::Lost,
@@ -52,7 +52,7 @@ impl Security {
         }
     }
 
-    /// Scenario of the disturbance, made of a scenario with a fault.
+    /// Makes the scenario of the disturbance from a scenario with a fault.
     pub(super) fn scenario(self, fault: &Scenario) -> Scenario {
         let wave = fault.wave.clone();
         let wave = match self {
@@ -73,20 +73,20 @@ impl Security {
         }
     }
 
-    /// Description of it for a person.
+    /// Description for the report.
     pub(super) fn what(self) -> &'static str {
         match self {
             Self::Lost => "load, and one frame in four is lost",
             Self::Duplicated => "load, and each frame comes twice",
             Self::Reordered => "load, and frames come in pairs, the later one first",
             Self::Unsynchronised => "load, with smpSynch 0",
-            Self::Corrupted => "the fault comes in frames that are no sampled values any more",
+            Self::Corrupted => "the fault comes in frames that are no longer valid sampled values",
             Self::Invalid => "the fault comes with quality invalid",
             Self::Simulated => "the fault comes with the simulation bit",
             Self::SecondPublisher => "a second publisher sends the fault under the same svID",
             Self::Late => "load, and each frame comes 4 ms late",
-            Self::StormOfSv => "load, and behind each frame ten of another svID",
-            Self::StormOfGoose => "load, and behind each frame ten GOOSE messages of another control block",
+            Self::StormOfSv => "load, and after each frame ten frames of another svID",
+            Self::StormOfGoose => "load, and after each frame ten GOOSE messages of another control block",
         }
     }
 }

@@ -1,29 +1,29 @@
-//! Phases and functions that tripped, and whether those are the right ones. Pure.
+//! Phases and functions that tripped, compared with the expected ones. Pure logic without I/O.
 
 use super::UnderTest;
 use waveform::scenario::Selection;
 use wire::goose::{Entries, Member};
 
-/// Most members that are looked at beside trip and start.
+/// Maximum number of members in addition to trip and start.
 const MOST: usize = 32;
 
-/// Phases: the members of these come first.
+/// Number of phases, whose members come first.
 const PHASES: usize = 3;
 
-/// Most functions.
+/// Maximum number of functions.
 pub(super) const MOST_FUNCTIONS: usize = MOST - PHASES;
 
-/// Marks of a message about the members for phases and functions, a bit each, in the order of [`UnderTest::marked`].
+/// The members for phases and functions in a message, one bit each, in the order of [`UnderTest::marked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Marks {
-    /// Members that say whether they are set.
+    /// Members with a readable value.
     pub(super) told: u32,
     /// Members that are set.
     pub(super) set: u32,
 }
 
 impl Marks {
-    /// Of a message. Allocates nothing.
+    /// Reads the marks of a message. Allocates nothing.
     pub(super) fn of(members: &[Option<Member>], entries: Entries<'_>) -> Self {
         let mut marks = Self::default();
         for (bit, member) in members.iter().enumerate().take(MOST) {
@@ -34,7 +34,7 @@ impl Marks {
         marks
     }
 
-    /// With what another message says, too.
+    /// Combines these marks with those of another message.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             told: self.told | other.told,
@@ -43,21 +43,21 @@ impl Marks {
     }
 }
 
-/// Judgement on the members that tripped.
+/// Result for the members that tripped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
     Right,
-    /// These were set, and these should have been.
+    /// The members that were set, and those that should have been.
     Wrong {
         set: u32,
         wanted: u32,
     },
-    /// The relay did not tell all of them.
+    /// The message lacks some of the members.
     NotTold,
 }
 
 impl UnderTest {
-    /// The members for phases and functions, in the order of the bits of [`Marks`].
+    /// Members for phases and functions, in the order of the bits of [`Marks`].
     pub(super) fn marked(&self) -> Vec<Option<Member>> {
         let phases = (0..PHASES).map(|phase| self.phases.map(|members| members[phase]));
         phases
@@ -65,17 +65,17 @@ impl UnderTest {
             .collect()
     }
 
-    /// True if the phases of such a trip are looked at.
+    /// True if the phases of such a trip are evaluated.
     pub(super) fn looks_at_phases(&self, selection: &Selection) -> bool {
         self.phases.is_some() && selection.phases.is_some()
     }
 
-    /// True if its zone or function is looked at.
+    /// True if its zone or function is evaluated.
     pub(super) fn looks_at_functions(&self, selection: &Selection) -> bool {
         !self.functions.is_empty() && selection.function.is_some()
     }
 
-    /// The phases of a trip; `None` where they are not looked at.
+    /// Result for the phases of a trip; `None` if they are not evaluated.
     pub(super) fn phases_judged(&self, selection: &Selection, marks: Marks) -> Option<Judged> {
         let phases = selection.phases.filter(|_| self.phases.is_some())?;
         let wanted = (0..)
@@ -85,7 +85,7 @@ impl UnderTest {
         Some(judged(marks, (1 << PHASES) - 1, wanted))
     }
 
-    /// The zone or function of a trip; `None` where it is not looked at. One whose member was not named is not told.
+    /// Result for the zone or function of a trip; `None` if it is not evaluated. A function without a named member is not known.
     pub(super) fn function_judged(&self, selection: &Selection, marks: Marks) -> Option<Judged> {
         let function = selection.function.as_ref().filter(|_| !self.functions.is_empty())?;
         let all = ((1_u64 << self.functions.len().min(MOST_FUNCTIONS)) - 1) as u32;
@@ -95,7 +95,7 @@ impl UnderTest {
         Some(judged(marks, all << PHASES, 1 << (PHASES + place)))
     }
 
-    /// The phases or functions of these bits, for a person.
+    /// Names of the phases or functions of these bits.
     pub(super) fn marks_text(&self, bits: u32) -> String {
         let phases = ["A", "B", "C"].into_iter();
         let names = phases.chain(self.functions.iter().map(|(name, _)| name.as_str()));
@@ -116,7 +116,7 @@ fn judged(marks: Marks, all: u32, wanted: u32) -> Judged {
     let set = marks.set & all;
     let is_too_much = set & !wanted != 0;
     match marks.told & all == all {
-        // One that must not be set is wrong, whatever else is not told.
+        // A member that must not be set is wrong even if others are not known.
         _ if is_too_much => Judged::Wrong { set, wanted },
         false => Judged::NotTold,
         true if set != wanted => Judged::Wrong { set, wanted },

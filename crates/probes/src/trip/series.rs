@@ -1,4 +1,4 @@
-//! Names and meaning of a test set's series.
+//! Names and meaning of the series of `trip`.
 
 use super::notice::Notice;
 use super::under_test::CountedShots;
@@ -7,15 +7,15 @@ use model::{EventKind, SeriesSpec, kind, setting};
 use run::Describe;
 use units::Ns;
 
-/// Slots of each place, a group of shots as one relay took them: its trips, its starts, its shots without a trip, and phases and functions
-/// of its trips.
+/// Slots of each place, which is a group of shots as one relay received them: its trips, its starts, its shots without a trip,
+/// and the phases and functions of its trips.
 const EACH: usize = 5;
 
 fn slot(place: usize, which: usize) -> u16 {
     u16::try_from(EACH * place + which).unwrap_or(u16::MAX)
 }
 
-/// Slots of so many places.
+/// Number of slots for this many places.
 pub(super) fn slots(places: usize) -> usize {
     EACH * places
 }
@@ -25,22 +25,22 @@ pub(super) fn trip_slot(place: usize) -> u16 {
     slot(place, 0)
 }
 
-/// Slot of its starts.
+/// Slot of a place's starts.
 pub(super) fn start_slot(place: usize) -> u16 {
     slot(place, 1)
 }
 
-/// Slot of its shots without a trip.
+/// Slot of a place's shots without a trip.
 pub(super) fn security_slot(place: usize) -> u16 {
     slot(place, 2)
 }
 
-/// Slot of the phases of its trips.
+/// Slot of the phases of a place's trips.
 pub(super) fn phase_slot(place: usize) -> u16 {
     slot(place, 3)
 }
 
-/// Slot of the zones or functions of its trips.
+/// Slot of the zones or functions of a place's trips.
 pub(super) fn zone_slot(place: usize) -> u16 {
     slot(place, 4)
 }
@@ -61,7 +61,7 @@ impl Trip {
         }
     }
 
-    /// The relay that the series of this name is of.
+    /// The relay of the series with this name.
     pub(super) fn relay_of(&self, series: &str) -> &UnderTest {
         let label = series.split_once('/').map(|(_, label)| label);
         let place = self
@@ -120,7 +120,7 @@ impl Describe for Trip {
             ),
             3 => (
                 &kind::PHASE,
-                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose phases are told",
+                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose phases are reported",
             ),
             4 => (
                 &kind::ZONE,
@@ -139,7 +139,8 @@ impl Describe for Trip {
         }
         SeriesSpec {
             settings,
-            // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
+            // The kernel's stamps are converted from the wall clock to the monotonic clock, so a step of the wall clock moves no
+            // message.
             ..SeriesSpec::of(kind, label, what)
         }
     }

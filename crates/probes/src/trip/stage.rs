@@ -1,4 +1,4 @@
-//! Plan of what is published next: shots laid out on the samples of the stream, each going on where the one before was.
+//! Plans what is published next: shots placed on the samples of the stream, each continuing the signal of the one before.
 
 use super::TripConfig;
 use super::script::{Exchange, Manner, Script, Trouble};
@@ -14,38 +14,38 @@ use waveform::scenario::{Scenario, Wave};
 use waveform::synth::Synth;
 use waveform::type_test::PointOnWave;
 
-/// From when a script is made to when it begins: a second core that is busy takes it late, and says so.
+/// Time from making a script to its start, in ns. If a busy CPU takes the script over too late, the publisher reports it.
 const AHEAD_NS: i64 = 50_000_000;
 
-/// The fault begins at any sample of so many parts of a second, by chance: at any point on the wave, and at any phase of a task
-/// of up to 100 ms.
+/// Reciprocal of the span, in seconds, in which the fault begins at a random sample. It covers every point on the wave, and every
+/// phase of a task of up to 100 ms.
 const SPREAD_PARTS: u32 = 10;
 
-/// A signal in force.
+/// The signal that is being published.
 struct Signal {
     wave: Wave,
-    /// Its sample 0, counted from the first second.
+    /// Position of its sample 0, counted from the first second.
     base: u64,
-    /// Its phase there, in degrees.
+    /// Phase at its sample 0, in degrees.
     shift_deg: f64,
 }
 
-/// One shot, laid out.
+/// One shot, placed on the stream.
 pub(super) struct Planned {
-    /// Its first sample, which is also number 0 of its table.
+    /// First sample of the shot, which is number 0 of its table.
     pub(super) base: u64,
     pub(super) table: Arc<SampleTable>,
     wave: Wave,
     shift_deg: f64,
     /// First sample of the fault.
     pub(super) fault: u64,
-    /// First sample behind the disturbance.
+    /// First sample after the disturbance.
     pub(super) end: u64,
-    /// Where on the wave the fault begins, in degrees.
+    /// Point on the wave at which the fault begins, in degrees.
     pub(super) point_deg: f64,
 }
 
-/// The stream as it is published.
+/// State of the published stream.
 pub(super) struct Stage {
     sampling: Sampling,
     asdus: u64,
@@ -54,16 +54,16 @@ pub(super) struct Stage {
     exchange: Exchange,
     random: Random,
     signal: Signal,
-    /// The first sample that nothing is laid out for.
+    /// First sample that no shot is placed on.
     free: u64,
-    /// Since this sample the signal is the steady state.
+    /// First sample since which the signal is in the steady state.
     steady: u64,
     shots: u64,
-    /// Samples that were not sent as they were to be, since the last shot was laid out.
+    /// Samples that were not sent as planned, since the last shot was placed.
     troubles: Vec<Trouble>,
 }
 
-/// How the stream's samples are made.
+/// Sampling of the stream's samples.
 pub(crate) fn sampling(stream: &StreamSpec) -> Result<Sampling, ProbeError> {
     let usage = |problem: String| ProbeError::Usage(format!("trip: {problem}"));
     let profile = stream.profile().map_err(|error| usage(error.to_string()))?;
@@ -90,7 +90,7 @@ pub(super) fn opening(scenarios: &[Scenario], sampling: &Sampling) -> Result<(Sc
 }
 
 impl Stage {
-    /// The stream whose second begins at `start`, with the signal of its [`opening`].
+    /// Makes the stage of a stream that begins with the signal of its [`opening`].
     pub(super) fn new(config: &TripConfig, sampling: Sampling, opening: Wave, exchange: Exchange) -> Self {
         let settle = u128::from(config.settle_ns) * u128::from(sampling.rate) / 1_000_000_000;
         Self {
@@ -112,23 +112,23 @@ impl Stage {
         }
     }
 
-    /// The first second begins at `start`.
+    /// Sets the start of the first second to `start`.
     pub(super) fn begin(&mut self, start: Monotonic) {
         self.grid = Grid::per_second(start, u64::from(self.sampling.rate));
     }
 
-    /// When a sample is due.
+    /// Due instant of a sample.
     pub(super) fn due(&self, sample: u64) -> Monotonic {
         self.grid.due(sample)
     }
 
-    /// The next sample that is due at `at` or later.
+    /// First sample that is due at `at` or later.
     pub(super) fn first_at(&self, at: Monotonic) -> u64 {
         self.grid.first_after(at + -1)
     }
 
-    /// Lays out a shot. The steady state before its fault lasts as long as it has to settle, a part of a second by chance, and then to
-    /// the point on the wave.
+    /// Places a shot on the stream. The steady state before its fault lasts as long as the relay needs to settle, plus a random
+    /// part of a second, and then until the point on the wave.
     pub(super) fn plan(&mut self, scenario: &Scenario, point: PointOnWave) -> Result<Planned, WaveformError> {
         self.listen();
         self.troubles.clear();
@@ -155,7 +155,7 @@ impl Stage {
         })
     }
 
-    /// Gives a shot to the publisher. Its disturbance is sent in this manner, all else plainly.
+    /// Passes a shot to the publisher. Its disturbance is sent in this manner, everything else without a disturbance.
     pub(super) fn play(&mut self, planned: Planned, manner: Manner) -> Result<(), WaveformError> {
         let mut script = Script {
             begin: planned.base,
@@ -166,7 +166,7 @@ impl Stage {
         };
         let mut wave = planned.wave;
         if matches!(manner, Manner::SecondPublisher | Manner::OtherSvId) {
-            // The fault is the second one's; the first has nothing but the steady state.
+            // The second publisher sends the fault; the first sends only the steady state.
             wave = wave.steady();
             let first = Arc::new(wave.table(&self.sampling)?);
             script.second = Some(std::mem::replace(&mut script.table, first));
@@ -191,7 +191,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Has the steady state before the next shot last longer, by any time up to this long, in ns, whatever the seed.
+    /// Extends the steady state before the next shot by a random time of up to `ns`, independent of the seed.
     pub(super) fn linger(&mut self, ns: u64) {
         let most = u128::from(ns) * u128::from(self.sampling.rate) / 1_000_000_000;
         let chance = RandomState::new().build_hasher().finish();
@@ -199,18 +199,18 @@ impl Stage {
         self.steady = self.free.max(self.first_at(sys::clock::monotonic())) + samples;
     }
 
-    /// Lets nothing but the time of a shot pass.
+    /// Lets the time of a shot pass without the shot.
     pub(super) fn pass(&mut self, planned: &Planned) {
         self.free = planned.end;
     }
 
-    /// The poles of the breaker open with the first sample due at `at` or later: no current from there on, and the voltages of the
-    /// steady state. Returns that sample.
+    /// Opens the poles of the breaker with the first sample due at `at` or later: the current is zero from then on, with the
+    /// voltages of the steady state. Returns that sample.
     pub(super) fn open(&mut self, at: Monotonic) -> Result<u64, WaveformError> {
         let soonest = self.first_at(sys::clock::monotonic()) + 2 * self.asdus;
         let begin = self.first_at(at).max(soonest).next_multiple_of(self.asdus);
         let shift_deg = self.phase_deg_at(begin)?;
-        // The steady state of the shot is shifted by the phase at its own first sample.
+        // The steady state of the shot is shifted by the phase at the shot's own first sample.
         let wave = self.signal.wave.opened().shifted(shift_deg - self.signal.shift_deg);
         let table = Arc::new(wave.table(&self.sampling)?);
         self.exchange.push(Script {
@@ -228,44 +228,44 @@ impl Stage {
         Ok(begin)
     }
 
-    /// The breaker was opened in this shot: the next one closes it, and the relay has to settle from there on.
+    /// Closes the breaker after a shot that opened it; the relay has to settle from then on.
     pub(super) fn reclose(&mut self) {
         self.free = self.free.max(self.first_at(sys::clock::monotonic() + AHEAD_NS));
         self.steady = self.free + self.asdus;
     }
 
-    /// The phase, in degrees, that a signal has to begin with which goes on from `sample`.
+    /// Phase in degrees with which a signal must begin to continue the current one at `sample`.
     fn phase_deg_at(&self, sample: u64) -> Result<f64, WaveformError> {
         let seconds = sample.saturating_sub(self.signal.base) as f64 / f64::from(self.sampling.rate);
         Ok(self.signal.shift_deg + self.signal.wave.phase_deg_at(seconds)?)
     }
 
-    /// Takes what the publisher says of frames that were not sent as they were to be.
+    /// Takes the publisher's reports of frames that were not sent as planned.
     pub(super) fn listen(&mut self) {
         while let Ok(trouble) = self.exchange.troubles.pop() {
             self.troubles.push(trouble);
         }
     }
 
-    /// True where any of the last shot's samples between these two was not sent as it was to be.
+    /// True if any sample of the last shot between these two was not sent as planned.
     pub(super) fn trouble(&mut self, from: u64, until: u64) -> bool {
         self.listen();
         let mut troubles = self.troubles.iter();
         troubles.any(|trouble| trouble.from < until && trouble.until > from)
     }
 
-    /// Samples of one cycle of the steady state, rounded up.
+    /// Number of samples of one cycle of the steady state, rounded up.
     pub(super) fn cycle(&self) -> u64 {
         (f64::from(self.sampling.rate) / self.signal.wave.frequency_hz()).ceil() as u64
     }
 }
 
 impl Exchange {
-    /// Sends a script on its way, and frees those that have been used.
+    /// Sends a script to the publisher, and frees the used ones.
     fn push(&mut self, script: Script) {
         while self.used.pop().is_ok() {}
-        // There is room for all scripts of several shots: one that had none would be a publisher that stands still, which its
-        // troubles tell.
+        // The ring has room for the scripts of several shots. If it is full, the publisher has stopped, and its trouble reports
+        // show that.
         let _ = self.scripts.push(script);
     }
 }

@@ -1,4 +1,4 @@
-//! The relays that a test set hears.
+//! The relays under test.
 
 use super::TripConfig;
 use super::listener::Members;
@@ -7,25 +7,25 @@ use crate::error::ProbeError;
 use waveform::type_test::Group;
 use wire::goose::Member;
 
-/// A relay under test, and where it says that it trips.
+/// A relay under test, and the members of its dataset that report its trips.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnderTest {
-    /// Beginning of its series' names, where one is needed: the test set may have several relays.
+    /// Beginning of its series' names, if the test set has several relays.
     pub label: Option<String>,
-    /// Its control block reference; `None` finds it by its trip, if it is the only relay.
+    /// Control block reference; `None` finds it by its trip, if there is only one relay.
     pub goose: Option<String>,
-    /// The member that is true when it trips.
+    /// Member that is true when the relay trips.
     pub trip: Member,
-    /// The member that is true when it has started.
+    /// Member that is true when the relay has started.
     pub start: Option<Member>,
-    /// The members that are true when phase a, b or c trips.
+    /// Members that are true when phase a, b or c trips.
     pub phases: Option<[Member; 3]>,
-    /// Zones and functions, as scenarios call them, and the members that are true when they trip.
+    /// Zones and functions by the names that scenarios use, and the members that are true when they trip.
     pub functions: Vec<(String, Member)>,
 }
 
 impl UnderTest {
-    /// Name for this relay of `name`, a scenario or what is counted together.
+    /// Name for this relay of `name`, which is a scenario or a group of shots.
     pub(super) fn called(&self, name: &str) -> String {
         match &self.label {
             Some(label) => format!("{label}-{name}"),
@@ -33,7 +33,7 @@ impl UnderTest {
         }
     }
 
-    /// Members that the listener looks at in its messages.
+    /// Members that the listener reads in the relay's messages.
     pub(super) fn members(&self) -> Members {
         Members {
             trip: self.trip,
@@ -42,7 +42,7 @@ impl UnderTest {
         }
     }
 
-    /// The relay before a colon, for a text about it.
+    /// The relay's name and a colon, as the beginning of a text about it.
     pub(super) fn prefix(&self) -> String {
         self.label
             .as_ref()
@@ -51,16 +51,16 @@ impl UnderTest {
     }
 }
 
-/// Shots of one relay that are counted together.
+/// Group of shots of one relay.
 pub(super) struct CountedShots {
     /// Number of the relay.
     pub(super) relay: usize,
-    /// The shots, under their name of this relay.
+    /// The shots, with their name for this relay.
     pub(super) group: Group,
 }
 
 impl TripConfig {
-    /// Places with series of their own: the groups of shots of the first relay, then those of the next.
+    /// Groups of shots with their own series: those of the first relay, then those of the next.
     pub(super) fn places(&self) -> Vec<CountedShots> {
         let groups = self.groups();
         let of_relay = |(number, relay): (usize, &UnderTest)| {
@@ -76,7 +76,7 @@ impl TripConfig {
         self.relays.iter().enumerate().flat_map(of_relay).collect()
     }
 
-    /// Checks that each of several relays can be told from the others, and that all that is said of them can be looked at.
+    /// Checks that several relays can be distinguished, and that there are not too many members for one message.
     pub(super) fn check_relays(&self) -> Result<(), ProbeError> {
         let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
         if self.relays.is_empty() {
@@ -93,7 +93,7 @@ impl TripConfig {
                     .any(|other| other.goose == relay.goose || other.label == relay.label)
         };
         match self.relays.len() > 1 && self.relays.iter().enumerate().any(has_twin) {
-            true => usage("several relays are tested: give each a label and a GOOSE control block of its own"),
+            true => usage("several relays are tested: give each its own label and GOOSE control block"),
             false => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! Messages of a relay during one shot. Pure: instants in, an answer out.
+//! Messages of a relay during one shot. Pure logic without I/O.
 
 use super::listener::{Heard, Source};
 use super::selection::Marks;
@@ -14,43 +14,43 @@ pub(super) struct Relay {
     trip: Bit,
     start: Bit,
     marks: Marks,
-    /// Messages of another source.
+    /// Number of messages from another source.
     pub(super) of_others: u64,
-    /// Messages of a test, a simulation, or a publisher that is not commissioned.
+    /// Number of test or simulated messages, or of a publisher that needs commissioning.
     pub(super) unusable: u64,
-    /// Messages without the trip member.
+    /// Number of messages without the trip member.
     pub(super) without_trip: u64,
-    /// Messages that are old, or contradict another.
+    /// Number of messages that are old or contradict another.
     pub(super) refused: u64,
-    /// confRev and entries of its dataset, as the first message had them.
+    /// confRev and number of entries of the dataset in the first message.
     dataset: Option<[u32; 2]>,
-    /// Messages with others.
+    /// Number of messages in which these differ.
     pub(super) regrouped: u64,
 }
 
-/// Why the silence of a relay in a shot says nothing, in words behind "not counted: ".
+/// Reasons why the silence of a relay in a shot proves nothing; each follows "not counted: ".
 pub(super) const UNSURE: [&str; 7] = [
     "the relay's GOOSE had expired",
     "a state of the relay never came, and may have been a trip",
-    "the relay's GOOSE began again",
+    "the relay's GOOSE restarted",
     "messages under the relay's name came from another source",
-    "messages of the relay were of a test or a simulation, or need commissioning",
+    "messages of the relay were test or simulated messages, or need commissioning",
     "messages of the relay were old, or contradict others",
-    "messages of the relay were without the trip member",
+    "messages of the relay lacked the trip member",
 ];
 
-/// The first of [`UNSURE`].
+/// Index of the first of [`UNSURE`].
 const EXPIRED: usize = 0;
 
-/// How often each of [`UNSURE`] was so.
+/// Number of times each reason of [`UNSURE`] occurred.
 type Unsure = [u64; UNSURE.len()];
 
 /// A bit of the dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Bit {
-    /// As the last message had it; `None` before the first.
+    /// Value in the last message; `None` before the first.
     pub(super) is_set: Option<bool>,
-    /// When it was last found set after it had not been.
+    /// Last instant at which it changed to set.
     pub(super) rose: Option<Monotonic>,
 }
 
@@ -90,7 +90,7 @@ impl Relay {
         self.marks = heard.marks;
     }
 
-    /// Every message was taken that came before `now`.
+    /// Updates the expiry; every message received before `now` has been taken.
     pub(super) fn look(&mut self, now: Monotonic) {
         self.rules.expire(At::at(Some(now.as_ns())));
     }
@@ -108,17 +108,17 @@ impl Relay {
         ]
     }
 
-    /// True if a message has come whose trip bit could be read.
+    /// True if a message with a readable trip bit has come.
     pub(super) fn is_known(&self) -> bool {
         self.trip.is_set.is_some()
     }
 
-    /// Messages that never came, by their numbers.
+    /// Number of lost messages, according to their numbers.
     pub(super) fn lost(&self) -> u64 {
         self.rules.lost()
     }
 
-    /// The counts of its messages.
+    /// Counts of the relay's messages.
     pub(super) fn counts(&self) -> Counts {
         self.rules.counts()
     }
@@ -135,53 +135,53 @@ impl Relay {
 /// The instants of a shot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
-    /// Up to here the shot before was watched.
+    /// Instant up to which the shot before was watched.
     pub(super) begin: Monotonic,
-    /// The first faulted sample is due, or the first of the disturbance.
+    /// Due instant of the first faulted sample, or of the first sample of the disturbance.
     pub(super) fault: Monotonic,
-    /// The disturbance is over.
+    /// End of the disturbance.
     pub(super) deadline: Monotonic,
-    /// The shot is over: what comes later is of the next one.
+    /// End of the shot: later messages belong to the next one.
     pub(super) until: Monotonic,
 }
 
-/// Acts of a relay in a shot.
+/// Act of a relay in a shot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Nothing while the disturbance lasted.
+    /// No trip while the disturbance lasted.
     Quiet,
-    /// It tripped at this instant, while the disturbance lasted.
+    /// Trip at this instant, while the disturbance lasted.
     Tripped(Monotonic),
-    /// It tripped at this instant, before the disturbance.
+    /// Trip at this instant, before the disturbance.
     Early(Monotonic),
-    /// It tripped at this instant, when the disturbance was over.
+    /// Trip at this instant, after the end of the disturbance.
     Late(Monotonic),
-    /// Its trip bit was set when the shot began, and stayed so: it could not be seen to trip.
+    /// The trip bit was already set when the shot began, and stayed set, so a trip could not be seen.
     WasSet,
-    /// No message of it had come when the disturbance began.
+    /// No message of the relay had come when the disturbance began.
     Unknown,
 }
 
-/// One shot as it is watched.
+/// State of watching one shot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
     pub(super) span: Span,
-    /// The first rise of the trip bit since the shot began.
+    /// First rise of the trip bit since the shot began.
     trip: Option<Monotonic>,
-    /// The first rise of the start bit since the fault.
+    /// First rise of the start bit since the fault.
     start: Option<Monotonic>,
-    /// The trip bit as the disturbance found it.
+    /// The trip bit at the beginning of the disturbance.
     was_set: Option<bool>,
-    /// Marks of phases and functions that were told while the disturbance lasted, and what it found.
+    /// Marks of phases and functions at the beginning of the disturbance, and those reported while it lasted.
     marks: Marks,
-    /// Doubts that were there before the shot began; of silence, before the disturbance.
+    /// Doubts from before the shot; for silence, from before the disturbance.
     unsure: Unsure,
-    /// The relay had expired while the disturbance lasted.
+    /// True if the relay's messages had expired while the disturbance lasted.
     was_silent: bool,
 }
 
 impl Watch {
-    /// Begins to watch; what the relay did before is not of this shot.
+    /// Starts to watch; earlier acts of the relay do not belong to this shot.
     pub(super) fn new(span: Span, relay: &Relay) -> Self {
         Self {
             span,
@@ -194,7 +194,7 @@ impl Watch {
         }
     }
 
-    /// Takes what a message changed that came at `at`.
+    /// Evaluates the changes by a message that came at `at`.
     pub(super) fn look(&mut self, relay: &Relay, at: Monotonic) {
         if at > self.span.until {
             return;
@@ -211,7 +211,7 @@ impl Watch {
         }
     }
 
-    /// Looks at a silence that lasts until `now`.
+    /// Evaluates a silence that lasts until `now`.
     pub(super) fn look_at_silence(&mut self, relay: &Relay, now: Monotonic) {
         if now < self.span.fault {
             self.unsure[EXPIRED] = relay.unsure()[EXPIRED];
@@ -220,7 +220,7 @@ impl Watch {
         }
     }
 
-    /// Why the relay's silence in this shot says nothing, if it does not: a number of [`UNSURE`].
+    /// Reason why the relay's silence in this shot proves nothing, as a number of [`UNSURE`]; `None` if it does.
     pub(super) fn unsure(&self, relay: &Relay) -> Option<usize> {
         let now = relay.unsure();
         let was_so = |number: &usize| now[*number] != self.unsure[*number];
@@ -228,7 +228,7 @@ impl Watch {
         silent.or_else(|| (0..UNSURE.len()).find(was_so))
     }
 
-    /// When the relay tripped while the fault lasted, as far as is known.
+    /// Instant of the relay's trip while the fault lasted, as far as it is known.
     pub(super) fn tripped(&self) -> Option<Monotonic> {
         match self.act() {
             Act::Tripped(at) => Some(at),
@@ -236,17 +236,17 @@ impl Watch {
         }
     }
 
-    /// When it started, while the fault lasted.
+    /// Instant of its start while the fault lasted.
     pub(super) fn started(&self) -> Option<Monotonic> {
         self.start.filter(|at| *at <= self.span.deadline)
     }
 
-    /// Marks of phases and functions that were told while the disturbance lasted.
+    /// Marks of phases and functions reported while the disturbance lasted.
     pub(super) fn marks(&self) -> Marks {
         self.marks
     }
 
-    /// Act of the relay.
+    /// The act of the relay.
     pub(super) fn act(&self) -> Act {
         let Span { fault, deadline, .. } = self.span;
         match (self.trip, self.was_set) {
@@ -272,7 +272,7 @@ pub(super) mod tests {
         Monotonic::from_ns(ms * 1_000_000)
     }
 
-    /// A message of state `st`, number `sq`, at this ms: trip and start.
+    /// A message with stNum `st` and sqNum `sq` at this time in ms, with its trip and start bits.
     pub(in crate::trip) fn heard(at_ms: i64, [st, sq]: [u32; 2], [trip, start]: [bool; 2]) -> Heard {
         let numbers = Numbers {
             st_num: st,
@@ -300,7 +300,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Act of a relay that says this, in a shot from 100 to 300 ms whose fault begins at 200 ms.
+    /// Act of a relay that sends these messages, in a shot from 100 to 300 ms whose fault begins at 200 ms.
     fn watched(messages: &[Heard]) -> (Watch, Relay) {
         let mut relay = Relay::default();
         let span = Span {
@@ -359,7 +359,7 @@ pub(super) mod tests {
             act(&[heard(90, [1, 1], TRIPPED), heard(224, [1, 2], TRIPPED)]),
             Act::WasSet
         );
-        // It was reset before the fault: then it can be seen to trip.
+        // The bit was reset before the fault, so a trip can be seen.
         let reset = [
             heard(90, [1, 1], TRIPPED),
             heard(150, [2, 0], NO),
@@ -433,7 +433,7 @@ pub(super) mod tests {
             watch.unsure(&relay) == Some(EXPIRED)
         };
         assert!(!silent(190, 230, None));
-        assert!(silent(190, 250, None), "and nobody heard of it any more");
+        assert!(silent(190, 250, None), "and no message came after that");
         assert!(silent(190, 210, Some(250)), "it came back");
         assert!(!silent(110, 180, Some(190)), "it was back before the disturbance");
     }

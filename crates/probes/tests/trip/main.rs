@@ -125,7 +125,7 @@ fn planted_delays_are_measured_and_the_relay_is_found() {
     assert_eq!(
         notes
             .iter()
-            .filter(|text| text.contains("no trip, as it has to be"))
+            .filter(|text| text.contains("no trip, as required"))
             .count(),
         4,
         "{notes:?}"

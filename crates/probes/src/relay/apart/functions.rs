@@ -1,4 +1,4 @@
-//! The thread of the functions: once a cycle, between two rings.
+//! The thread of the functions, which runs once a cycle between two rings.
 
 use super::{Changed, FunctionsEnds, Given};
 use crate::error::ProbeError;
@@ -14,14 +14,14 @@ use units::Monotonic;
 
 pub(in crate::relay) struct Between {
     ends: FunctionsEnds,
-    /// Control blocks that the output could not be told of.
+    /// Control blocks whose changes could not yet be passed to the output.
     put_off: u64,
-    /// Samples of each stream that are counted as lost; none where their ages are not measured.
+    /// Lost samples of each stream counted so far; empty if ages are not measured.
     lost: Box<[u64]>,
 }
 
 impl Between {
-    /// Measures how old the samples of `streams` streams are.
+    /// Measures the age of the samples of `streams` streams.
     pub(in crate::relay) fn new(ends: FunctionsEnds, streams: usize) -> Self {
         Self {
             ends,
@@ -75,7 +75,7 @@ impl Ends for Between {
     }
 }
 
-/// Gives the functions a sample. Those that they work on have an age.
+/// Passes a sample to the functions, and measures its age if they use it.
 fn take(functions: &mut Functions, stream: usize, sample: &Sample, came: &Came, feed: &mut Feed) {
     let placement = functions.take(stream, sample, came);
     if let (Placement::Taken, Some(age_ns)) = (placement, came.age_ns) {

@@ -1,6 +1,7 @@
-//! A relay in three threads, each on a CPU of its own: one receives, one has the functions, one sends. Rings are between them.
+//! A relay in three threads, each on its own CPU: one receives, one runs the functions, one sends. Rings connect them.
 //!
-//! The receiving thread waits for frames, and the functions for their cycle. The one that sends is woken by a bell when something has changed.
+//! The receiving thread waits for frames, and the functions for their cycle. The sending thread is woken by a bell when a member
+//! has changed.
 
 mod functions;
 mod output;
@@ -21,32 +22,32 @@ use std::sync::Arc;
 use sys::bell::Bell;
 use units::Monotonic;
 
-/// Items that the functions are given.
+/// Items passed to the functions.
 #[derive(Debug, Clone, Copy)]
 enum Given {
     Sample { stream: usize, sample: Sample, came: Came },
     Input { number: usize, input: Input },
 }
 
-/// Changes that the output is told.
+/// Changes passed to the output.
 #[derive(Debug, Clone, Copy)]
 enum Changed {
     Member(Told),
-    /// In these control blocks, by their bits; what their members are was told before.
+    /// Marks the control blocks with these bits as changed; the values of their members were passed before.
     Blocks {
         blocks: u64,
-        /// When the functions had decided.
+        /// Instant of the functions' decision.
         at: Monotonic,
     },
 }
 
-/// Changes of all members at once that the ring to the output has room for.
+/// Number of changes of all members at once that fit into the ring to the output.
 const CHANGES: usize = 64;
 
-/// Inputs that the ring to the functions has room for beside the samples.
+/// Number of inputs that fit into the ring to the functions in addition to the samples.
 const INPUTS: usize = 256;
 
-/// The ring to the functions: as many samples as these hold themselves. Those beyond could not be worked on either.
+/// Makes the ring to the functions, for as many samples as the functions keep. More samples could not be processed in any case.
 fn samples(relay: &Config) -> (To<Given>, From<Given>) {
     let blank = Given::Input {
         number: 0,
@@ -55,7 +56,7 @@ fn samples(relay: &Config) -> (To<Given>, From<Given>) {
     ring(relay.streams.len() * Engine::KEPT as usize + INPUTS, blank)
 }
 
-/// The ring to the output.
+/// Makes the ring to the output.
 fn changes(relay: &Config) -> (To<Changed>, From<Changed>) {
     let members: usize = relay.gooses.iter().map(|output| output.feeds.len()).sum();
     let blank = Changed::Blocks {
@@ -72,17 +73,17 @@ pub(super) struct Rings {
     pub(super) output: OutputEnd,
 }
 
-/// End that the receiving thread holds.
+/// Ring end of the receiving thread.
 pub(super) struct ReceiveEnd(To<Given>);
 
-/// Ends that the thread of the functions holds.
+/// Ring ends of the functions' thread.
 pub(super) struct FunctionsEnds {
     from: From<Given>,
     to: To<Changed>,
     bell: Arc<Bell>,
 }
 
-/// End that the sending thread holds.
+/// Ring end of the sending thread.
 pub(super) struct OutputEnd {
     from: From<Changed>,
     bell: Arc<Bell>,

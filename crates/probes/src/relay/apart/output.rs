@@ -1,4 +1,4 @@
-//! The sending thread: when something has changed, and when a repetition is due.
+//! The sending thread: sends when a member has changed, and when a repetition is due.
 
 use super::{Changed, OutputEnd};
 use crate::error::ProbeError;
@@ -9,7 +9,7 @@ use model::Counter;
 use run::{Feed, Stop};
 use units::{Monotonic, Ns};
 
-/// How long the thread sleeps at the most before it looks whether it is to stop.
+/// Longest sleep of the thread before it checks for a stop.
 const LOOK_NS: i64 = 100_000_000;
 
 pub(in crate::relay) struct Output {
@@ -41,13 +41,13 @@ impl Output {
         }
     }
 
-    /// Ends of itself after this time.
+    /// Duration after which the thread ends.
     pub(in crate::relay) fn lasting(mut self, duration_ns: Option<u64>) -> Self {
         self.duration_ns = duration_ns;
         self
     }
 
-    /// Sends from `start` on, until the duration is over or a stop is asked for.
+    /// Sends from `start` on, until the duration is over or a stop is requested.
     pub(in crate::relay) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         sys::wait::sleep_until(start);
         self.outputs.begin(start);
@@ -74,7 +74,7 @@ impl Output {
         Ok(())
     }
 
-    /// Sends what has changed, one change after the other.
+    /// Sends the changes one after the other.
     fn changes(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         while let Some(changed) = self.end.from.pop() {
             match changed {
@@ -99,7 +99,7 @@ impl Output {
         }
     }
 
-    /// Sends at `now` what was due at `due`.
+    /// Sends the message that was due at `due`, at `now`.
     fn send(&mut self, due: Monotonic, now: Monotonic, blocks: u64, feed: &mut Feed) -> Result<(), ProbeError> {
         self.outputs.send(now, blocks, |frame| self.publisher.publish(frame))?;
         let sent = sys::clock::monotonic();

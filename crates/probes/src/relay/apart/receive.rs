@@ -1,4 +1,4 @@
-//! The receiving thread: whenever frames come.
+//! The receiving thread, which runs whenever frames arrive.
 
 use super::{Given, ReceiveEnd};
 use crate::error::ProbeError;
@@ -18,7 +18,7 @@ pub(in crate::relay) struct Receive {
     stop: Stop,
 }
 
-/// Hands over, and times each turn: from the first frame that is read until none waits.
+/// Passes samples on, and times each turn: from the first frame that is read until none waits.
 struct Giving<'a> {
     to: &'a mut To<Given>,
     feed: &'a mut Feed,
@@ -37,7 +37,7 @@ impl Receive {
         }
     }
 
-    /// Hands over what comes from `start` on, until the duration is over or a stop is asked for.
+    /// Passes on received samples from `start` on, until the duration is over or a stop is requested.
     pub(in crate::relay) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         self.receiving.begin(start);
         let mut giving = Giving {
@@ -47,7 +47,7 @@ impl Receive {
             began: None,
             turns: 0,
         };
-        // The other threads would wait for what cannot come any more.
+        // Without this, the other threads would wait for samples that can no longer come.
         self.receiving.run(&mut giving).inspect_err(|_| self.stop.request())
     }
 }

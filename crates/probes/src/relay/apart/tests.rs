@@ -1,4 +1,4 @@
-//! Tests of rings that have no room.
+//! Tests of rings that are full.
 
 use super::{Between, CHANGES, Changed, Given, INPUTS, OutputEnd, ReceiveEnd, Rings};
 use crate::relay::RelayConfig;
@@ -18,7 +18,7 @@ use wire::quality::SvQuality;
 
 const FILE: &str = include_str!("../../../../../tests/data/relay.toml");
 
-/// From one sample to the next.
+/// Time from one sample to the next.
 const SAMPLE_NS: i64 = 250_000;
 
 struct Nameless;
@@ -29,7 +29,7 @@ impl Describe for Nameless {
     }
 }
 
-/// A relay whose threads a test plays, one after the other.
+/// A relay whose threads are run by a test, one after the other.
 struct Played {
     receive: ReceiveEnd,
     functions: Functions,
@@ -90,7 +90,7 @@ impl Played {
         });
     }
 
-    /// A cycle in which the instant of sample `now` has come, and what it made of these control blocks.
+    /// Runs a cycle when sample `now` is due, in which the functions changed these control blocks.
     fn cycle(&mut self, now: u16, changed: u64) -> Vec<FeedItem> {
         let Self {
             functions,
@@ -107,7 +107,7 @@ impl Played {
         heard.take()
     }
 
-    /// Blocks that the output was told of since it was last asked.
+    /// Control blocks that the output received since the last call.
     fn told(&mut self) -> Vec<u64> {
         let all = std::iter::from_fn(|| self.output.from.pop());
         all.filter_map(|changed| match changed {
@@ -126,7 +126,7 @@ fn refused(items: &[FeedItem]) -> Vec<u64> {
     notices.collect()
 }
 
-/// Ages, and losses, of the first stream.
+/// Number of ages and of losses of the first stream.
 fn used(items: &[FeedItem]) -> (usize, u64) {
     let (mut ages, mut losses) = (0, 0);
     for item in items {
@@ -149,7 +149,7 @@ fn samples_without_room_are_lost_in_what_the_functions_use_and_told() {
     (0..4).for_each(|number| played.give(number));
     let items = played.cycle(4, 0);
     assert_eq!((used(&items), refused(&items)), ((4, 0), vec![]));
-    // The functions are held up: what they have no room for is lost, in the ring or at their own door.
+    // The functions are held up: samples without room are lost, in the ring or at the functions themselves.
     (4..4 + room + 6).for_each(|number| played.give(number));
     let items = played.cycle(4 + room + 6, 0);
     assert_eq!(refused(&items), [6]);

@@ -1,4 +1,4 @@
-//! Where disturbance records go.
+//! The folder of disturbance records.
 
 use ::relay::Config;
 use ::relay::disturbance::Disturbance;
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use units::Realtime;
 use waveform::comtrade::WriteError;
 
-/// A folder for the records of one relay.
+/// Folder for the records of one relay.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
     relay: String,
-    /// End of the names of its files.
+    /// End of the file names of this relay.
     name: String,
     most: u64,
     records: u64,
 }
 
-/// A folder that records cannot be written to.
+/// Error for a folder that records cannot be written to.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot keep records there: {why}", path.display())]
 pub struct FolderError {
@@ -28,11 +28,11 @@ pub struct FolderError {
 }
 
 impl Folder {
-    /// Makes it if it is not there, and counts the relay's records in it: these and new ones together are at most as many as the relay's
-    /// file says.
+    /// Makes the folder if it is missing, and counts the relay's records in it: old and new ones together are limited to the
+    /// number in the relay's file.
     ///
     /// # Errors
-    /// It cannot be made, or nothing be written to it.
+    /// The folder cannot be made, or no file can be written in it.
     pub fn open(path: &Path, relay: &Config) -> Result<Self, FolderError> {
         let failed = |why| FolderError {
             path: path.to_owned(),
@@ -57,7 +57,7 @@ impl Folder {
         })
     }
 
-    /// Writes a record, if there is room for one more; what is to be said of it.
+    /// Writes a record, if there is room for one more; returns the text for the event.
     pub fn write(&mut self, record: &Disturbance) -> String {
         let what = format!("{}: {} at {}", self.relay, record.trigger, instant(record.at()));
         if self.records >= self.most {
@@ -76,12 +76,12 @@ impl Folder {
         }
     }
 
-    /// Writes both files of a record. The configuration comes last, so that one that is there has its data.
+    /// Writes both files of a record. The configuration comes last, so that a record with a configuration also has its data.
     fn files(&self, record: &Disturbance) -> Result<PathBuf, WriteError> {
         let (data, mut path) = self.fresh(record.at())?;
         let written = write(record, data, &path.with_extension("cfg"));
         if let Err(error) = written {
-            // Half a record is none; what cannot be removed either is what the disk says above.
+            // Half a record is useless, so it is removed; if that fails as well, the error above names the cause.
             let _ = std::fs::remove_file(&path);
             let _ = std::fs::remove_file(path.with_extension("cfg"));
             return Err(error);
@@ -90,7 +90,7 @@ impl Folder {
         Ok(path)
     }
 
-    /// A data file of a name that nothing has yet.
+    /// A data file with a new name.
     fn fresh(&self, at: Realtime) -> io::Result<(File, PathBuf)> {
         let at = at_name(at);
         let mut number = 1;
@@ -124,12 +124,15 @@ fn contents(record: &Disturbance) -> String {
         text += &format!("; {} samples of streams are missing", record.missing);
     }
     if record.unrecorded > 0 {
-        text += &format!("; {} instants are not recorded, for want of time", record.unrecorded);
+        text += &format!(
+            "; {} instants are not recorded, since there was no time",
+            record.unrecorded
+        );
     }
     text
 }
 
-/// The name of a relay as a part of a file's name.
+/// Name of a relay, made safe for use in a file name.
 fn file_name(relay: &str) -> String {
     let plain = |letter: char| {
         if letter.is_alphanumeric() || "._".contains(letter) {
@@ -139,12 +142,12 @@ fn file_name(relay: &str) -> String {
         }
     };
     let name: String = relay.chars().map(plain).collect();
-    // A file's name has 255 octets, with the time and its ending.
+    // A file name has at most 255 bytes, with the time and its ending.
     name[..name.floor_char_boundary(128)].to_owned()
 }
 
 fn stamp(at: Realtime, format: &str) -> String {
-    // Any count of ns in 64 bits is an instant.
+    // Every 64-bit number of ns is a valid instant.
     let at = jiff::Timestamp::from_nanosecond(i128::from(at.as_ns())).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     at.strftime(format).to_string()
 }

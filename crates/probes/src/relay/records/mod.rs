@@ -1,4 +1,4 @@
-//! Disturbance records of a live relay: from its task, through a ring, to a thread that writes them.
+//! Disturbance records of a live relay: passed from its task, through a ring, to a thread that writes them.
 
 mod folder;
 
@@ -18,20 +18,20 @@ use std::ops::Range;
 use std::time::Duration;
 use units::Realtime;
 
-/// How often the ring is emptied.
+/// Interval at which the ring is emptied.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Time that the ring has room for, in ns: so long may the thread that empties it wait for a CPU.
+/// Time in ns for which the ring has room: the emptying thread may wait that long for a CPU.
 const ROOM_NS: u64 = 1_000_000_000;
 
-/// The task's end of the ring. After it was made nothing here allocates.
+/// The task's end of the ring. Only its creation allocates memory.
 pub(super) struct Tape {
     tap: RowTap,
     ring: Producer<Row>,
     newest: Option<(u64, Realtime)>,
 }
 
-/// Writer of the records, not yet begun.
+/// Writer of the records, before its start.
 pub(super) struct Writer {
     ring: Consumer<Row>,
     keeper: Keeper,
@@ -39,13 +39,13 @@ pub(super) struct Writer {
     events: Events,
 }
 
-/// Both ends for a relay whose records go to `folder`.
+/// Makes both ends for a relay whose records go to `folder`.
 pub(super) fn both_ends(config: &RelayConfig, folder: Folder, events: Events) -> (Tape, Writer) {
     let relay = &config.relay;
     let tap = RowTap::new(relay);
     let of_task = samples(relay.rate, relay.task_ns) + samples(relay.rate, relay.wait_ns) + 1;
     let tasks = usize::try_from(ROOM_NS / relay.task_ns.max(1)).unwrap_or(1) + 1;
-    // Tasks that have been slept through come at once, with all that was kept for them.
+    // After missed cycles, all their samples come at once.
     let room = tap.most(&(0..of_task)) * tasks + tap.most(&(0..Engine::KEPT));
     let blank = Row::Task {
         from: 0,
@@ -77,15 +77,15 @@ fn samples(rate: u32, ns: u64) -> u64 {
 }
 
 impl Tape {
-    /// Sample `newest` is the newest one since `at`, UTC.
+    /// Records that sample `newest` is the newest one since `at` (UTC).
     pub(super) fn came(&mut self, newest: u64, at: Realtime) {
         if self.newest.is_none_or(|(before, _)| newest > before) {
             self.newest = Some((newest, at));
         }
     }
 
-    /// Tells what a task over these samples has worked on and decided. A task that the ring has no room for is left out whole: the record
-    /// says so of its samples.
+    /// Passes on the values and decisions of a task for these samples. If the ring has no room, the whole task is left out; the
+    /// record then counts its samples as not recorded.
     pub(super) fn tell(&mut self, engine: &Engine, numbers: Range<u64>) {
         if numbers.is_empty() {
             return;
@@ -104,7 +104,7 @@ impl Tape {
 }
 
 impl Writer {
-    /// Begins to write, in a thread beside the task.
+    /// Starts a separate thread that writes the records.
     pub(super) fn begin(mut self) -> Result<Beside, ProbeError> {
         let work = move |over: &Stop| {
             while !over.requested() {

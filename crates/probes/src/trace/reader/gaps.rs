@@ -96,9 +96,7 @@ impl Reader {
             ),
             (
                 troubles.unstamped,
-                format!(
-                    "frames came to {first} without a usable time stamp of the NIC: they are not timed"
-                ),
+                format!("frames came to {first} without a usable time stamp of the NIC: they are not timed"),
             ),
             (
                 troubles.missed_runs,
