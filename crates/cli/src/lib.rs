@@ -1,9 +1,9 @@
 //! `triptime` answers one question: will the trip arrive in time?
 //!
-//! This page shows the way of one sample, from the thread that measures it to the page that a person reads. Each step
-//! links to the type that takes it.
+//! This page follows one sample, from the thread that measures it to the page that a person reads. Each step
+//! links to the type that handles it.
 //!
-//! # The way of a sample
+//! # The path of a sample
 //!
 //! ```text
 //!  measuring thread        recorder's thread           disk             report
@@ -16,27 +16,27 @@
 //! 1. **A probe measures.** Its thread waits for a due instant or a frame, reads the clock, and pushes one fixed-size
 //!    [record] into its [feed]. The feed is a ring for one writer and one reader, allocated before the first sample. A full
 //!    ring loses the record, never the thread's time, and the loss is counted.
-//! 2. **The recorder takes it.** One ordinary thread, the [recorder], empties all rings 10 to 20 times a second. A probe
+//! 2. **The recorder receives it.** One ordinary thread, the [recorder], empties all rings 10 to 20 times a second. A probe
 //!    has [described][describe] its series, so the record's slot becomes a series with a name, a clock and a threshold.
 //! 3. **The window counts it.** Each series has one open window: a [histogram], counters, smallest and largest sample. The
-//!    worst samples are kept one by one. The [flight recorder][flight] says what the kernel did around them, while its
-//!    events are still there.
+//!    worst samples are kept one by one. The [flight recorder][flight] shows the kernel's events around them, while these
+//!    are still in its buffers.
 //! 4. **The window closes.** At the end of its span (`--window`) it becomes a row of a [batch]. The [writer] puts the batch
-//!    into the run file in one transaction. What is written stays after `kill -9`; only the open window is lost.
-//! 5. **A report reads it.** The [run file][file] gives the windows back, also those of a run that was killed. The
+//!    into the run file in one transaction. Written data survives `kill -9`; only the open window is lost.
+//! 5. **A report reads it.** The [run file][file] returns the windows, also those of a killed run. The
 //!    [view] holds the whole run as plain data. From here on nothing touches a file.
-//! 6. **Limits judge it.** A [profile] says which figure of which series may be how large. The [judgement] compares, and
+//! 6. **Limits judge it.** A [profile] states how large a figure of a series may be. The [judgement] compares, and
 //!    turns a pass into `inconclusive` where something could hide a worse value: loss, overrun, a clock step.
 //! 7. **A person reads it.** The [report] lays judgement, [budget] and [statistics][insight] side by side. Terminal, HTML,
 //!    JSON and exports are made from it alone.
 //!
-//! A [session] ties steps 1 to 4 together. It creates the file, starts the recorder, and watches the machine meanwhile.
+//! A [session] ties steps 1 to 4 together. It creates the file, starts the recorder, and watches the machine during the run.
 //! Captures, imports and merges come in at step 4: they make windows from files.
 //!
 //! # Where the code is
 //!
-//! This crate has one file per subcommand in `commands/`. The files beside it hold what the subcommands share: output, run
-//! files, progress. CONTRIBUTING.md lists the crates.
+//! This crate has one file per subcommand in `commands/`. The files next to it hold code that the subcommands share:
+//! output, run files, progress. CONTRIBUTING.md lists the crates.
 //!
 //! [record]: run::FeedItem
 //! [feed]: run::Feed
@@ -151,7 +151,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Output(help::TopicArgs),
 }
 
-/// The command line as it is read, shown and described.
+/// The command line for parsing, help and completions.
 fn command_line() -> clap::Command {
     let hide = |command: clap::Command| command.mut_arg("no_flight_recorder", |option| option.hide(true));
     let command = ready::UNEXPLAINED
@@ -169,13 +169,13 @@ fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
-/// The whole program: reads its arguments and runs the command; the exit status that `triptime help` describes.
+/// Entry point: reads the arguments and runs the command; returns the exit status that `triptime help` describes.
 #[must_use]
 pub fn main() -> ExitCode {
     if agent::is_wanted() {
         agent::run();
     }
-    // Before any thread. A run locks what the heaps have, and keeps it to its end.
+    // Before any thread starts. A run locks the memory of the heaps, and keeps it locked to its end.
     sys::memory::share_heap();
     ending::outlive_the_file_size_limit();
     let (cli, matches) = match parse() {
