@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! cargo run -p triptime-audit --example record -- tests/hosts/NAME          record this machine
-//! cargo run -p triptime-audit --example record -- --facts tests/hosts/NAME  write facts.txt and findings.txt of a tree anew
+//! cargo run -p triptime-audit --example record -- --facts tests/hosts/NAME  write facts.txt and findings.txt of a tree again
 //! ```
 //!
-//! Exactly what the facts read is recorded, links as links and refusals in `.unreadable`. Host name, MAC addresses,
-//! identifiers, process numbers, mounts that are no facts and init's arguments are replaced or left out.
+//! Records exactly the files that the facts read: links as links, refusals in `.unreadable`. Host name, MAC addresses, identifiers, process
+//! numbers, mounts that no fact uses and init's arguments are replaced or left out.
 
 #[path = "../tests/told/mod.rs"]
 mod told;
@@ -61,7 +61,7 @@ fn record(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A directory with its names: files are made empty and directories hold a `.keep`, since git keeps no empty ones.
+/// Copies a directory with its names: files are made empty, and directories hold a `.keep`, since git does not store empty ones.
 fn make_directory(target: &Path, names: &[(String, bool)]) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(target)?;
     if names.is_empty() {

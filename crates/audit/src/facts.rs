@@ -1,14 +1,14 @@
-//! The facts that rules ask for, by name, of the machine and of its parts.
+//! Facts by name, of the machine and of its parts.
 
 use std::collections::BTreeMap;
 
 use super::value::{Known, Unknown, Value};
 
-/// Classes of parts that a rule is asked of: the machine as a whole has no class.
+/// Classes of parts to which a rule applies; the machine as a whole has no class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// A CPU set aside for real-time work; every CPU online where none is.
+    /// A CPU reserved for real-time work; every online CPU if none is reserved.
     RtCpu,
     /// A network interface of the process bus.
     Nic,
@@ -20,12 +20,12 @@ pub enum Class {
     Container,
     /// A real-time task that is planned.
     Task,
-    /// A ptp4l: one that runs, or the one that a file is there for.
+    /// A ptp4l: a running one, or the one for which a file exists.
     Ptp,
 }
 
 impl Class {
-    /// The word for one of them before its name.
+    /// Word that precedes the name of a part.
     pub fn word(self) -> &'static str {
         match self {
             Self::RtCpu => "CPU",
@@ -42,13 +42,13 @@ impl Class {
 /// A part of the machine, or a definition, with its own facts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Subject {
-    /// Its name: `3`, `eth0`, `relay-vm`.
+    /// Name: `3`, `eth0`, `relay-vm`.
     pub name: String,
     facts: BTreeMap<String, Known>,
 }
 
 impl Subject {
-    /// One without facts.
+    /// A part without facts.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -56,20 +56,20 @@ impl Subject {
         }
     }
 
-    /// Notes a fact.
+    /// Stores a fact.
     pub fn set(&mut self, name: &str, value: impl IntoKnown) {
         self.set_known(name, value.into_known());
     }
 
-    /// As [`Subject::set`], for what is a value or a reason already.
+    /// As [`Subject::set`], for a value that is already a fact.
     pub fn set_known(&mut self, name: &str, known: Known) {
         self.facts.insert(name.to_owned(), known);
     }
 }
 
-/// Types that may be noted as a fact: a value, or a result with the reason why there is none.
+/// Types that can be stored as a fact: a value, or a result with the reason that it is missing.
 pub trait IntoKnown {
-    /// As the facts keep it.
+    /// Converts it into a fact.
     fn into_known(self) -> Known;
 }
 
@@ -85,27 +85,27 @@ impl<V: Into<Value>, E: Into<Unknown>> IntoKnown for Result<V, E> {
     }
 }
 
-/// Everything that is known.
+/// All facts of a machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
     machine: Subject,
     parts: BTreeMap<Class, Vec<Subject>>,
-    /// Numbers of the processes by their names, read once for all who ask.
+    /// Process ids by process name, read once for all gatherers.
     pub(super) processes: Option<Result<BTreeMap<String, Vec<u64>>, Unknown>>,
 }
 
 impl Facts {
-    /// Notes a fact of the machine.
+    /// Stores a fact of the machine.
     pub fn set(&mut self, name: &str, value: impl IntoKnown) {
         self.machine.set(name, value);
     }
 
-    /// As [`Facts::set`], for what is a value or a reason already.
+    /// As [`Facts::set`], for a value that is already a fact.
     pub fn set_known(&mut self, name: &str, known: Known) {
         self.machine.set_known(name, known);
     }
 
-    /// Adds a part, or its facts to the part of that name.
+    /// Adds a part, or adds its facts to the existing part of that name.
     pub fn add(&mut self, class: Class, subject: Subject) {
         let parts = self.parts.entry(class).or_default();
         match parts.iter_mut().find(|part| part.name == subject.name) {
@@ -114,17 +114,17 @@ impl Facts {
         }
     }
 
-    /// The parts of a class, in the order they were added.
+    /// Parts of a class, in the order in which they were added.
     pub fn parts(&self, class: Class) -> &[Subject] {
         self.parts.get(&class).map_or(&[], Vec::as_slice)
     }
 
-    /// As [`Facts::parts`], to change their facts.
+    /// As [`Facts::parts`], for changing their facts.
     pub fn parts_mut(&mut self, class: Class) -> &mut [Subject] {
         self.parts.get_mut(&class).map_or(&mut [], Vec::as_mut_slice)
     }
 
-    /// A fact of `part`, else of the machine. A name that nobody gathers is unknown, and a test fails for it.
+    /// Fact of `part`, else of the machine. A name that no gatherer stores is unknown, and a test fails.
     pub fn get(&self, part: Option<&Subject>, name: &str) -> Known {
         let of_part = part.and_then(|part| part.facts.get(name));
         match of_part.or_else(|| self.machine.facts.get(name)) {
@@ -133,11 +133,11 @@ impl Facts {
         }
     }
 
-    /// True if somebody gathered a fact of this name, known or not.
+    /// True if a gatherer stored a fact of this name, known or not.
     pub fn is_gathered(&self, part: Option<&Subject>, name: &str) -> bool {
         part.is_some_and(|part| part.facts.contains_key(name)) || self.machine.facts.contains_key(name)
     }
 }
 
-/// Said of a name that no part of the program gathers.
+/// Reason for a name that no gatherer stores.
 pub(super) const NOT_GATHERED: &str = "nothing gathers this fact";

@@ -8,17 +8,17 @@ use super::value::{Known, Unknown};
 /// Outcomes of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// The rule does not concern this machine.
+    /// The rule does not apply to this machine.
     NotApplicable,
-    /// As wanted.
+    /// The setting is as wanted.
     Pass,
-    /// Not as wanted, and somebody signed for it.
+    /// The setting is not as wanted, but somebody accepted it.
     Waived,
-    /// Could not be told. Never a pass.
+    /// The outcome is unknown. Never a pass.
     Unknown,
-    /// Not as wanted, and tolerated or only worth knowing.
+    /// The setting is not as wanted, but tolerated or only worth knowing.
     Warn,
-    /// Not as wanted.
+    /// The setting is not as wanted.
     Fail,
 }
 
@@ -33,7 +33,7 @@ impl Outcome {
         Self::Fail,
     ];
 
-    /// The word for it in files.
+    /// Word for the outcome in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::NotApplicable => "not-applicable",
@@ -46,45 +46,45 @@ impl Outcome {
     }
 }
 
-/// The finding of a rule on one part, or on the machine.
+/// Finding of a rule on one part, or on the machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartFinding {
-    /// The part's name; empty: the machine.
+    /// Name of the part; empty for the machine.
     pub part: String,
-    /// The outcome.
+    /// Outcome.
     pub outcome: Outcome,
-    /// The facts it was judged by, with their names.
+    /// Facts that decided it, with their names.
     pub live: Vec<(String, Known)>,
-    /// The value that was given at the start, where the rule knows one.
+    /// Value given at the start, if the rule knows one.
     pub booted: Option<Known>,
-    /// Why it is unknown or does not apply; empty otherwise.
+    /// Reason for unknown or not applicable; otherwise empty.
     pub reason: String,
 }
 
-/// The findings of a rule on the machine and its parts.
+/// Findings of a rule on the machine and its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// The rule.
+    /// Rule.
     pub rule: Rule,
-    /// The group of the rule.
+    /// Group of the rule.
     pub group: &'static str,
-    /// How much it matters, in the profile that was asked for.
+    /// Severity in the requested profile.
     pub severity: Severity,
-    /// The worst of its parts.
+    /// Worst outcome of its parts.
     pub outcome: Outcome,
-    /// The finding on each part; one entry without a name for the machine.
+    /// Finding on each part; one entry without a name for the machine.
     pub parts: Vec<PartFinding>,
-    /// The reason and the name of the person who accepted it, where somebody did.
+    /// Reason and name of the person who accepted it, if any.
     pub waiver: Option<String>,
 }
 
 impl Finding {
-    /// The names of the parts with the outcome of the whole.
+    /// Names of the parts with the outcome of the whole.
     pub fn worst_parts(&self) -> impl Iterator<Item = &PartFinding> {
         self.parts.iter().filter(|part| part.outcome == self.worst())
     }
 
-    /// The parts that failed or warned: settings are for all of them, also where others are worse.
+    /// Parts that failed or warned: settings are emitted for all of them, even if others are worse.
     pub fn open_parts(&self) -> impl Iterator<Item = &PartFinding> {
         let open = |part: &&PartFinding| matches!(part.outcome, Outcome::Fail | Outcome::Warn);
         self.parts.iter().filter(open)
@@ -96,7 +96,7 @@ impl Finding {
     }
 }
 
-/// Asks `rule` of everything it concerns.
+/// Applies `rule` to each part that it concerns.
 pub(super) fn judge(
     rule: &Rule,
     group: &'static str,
@@ -128,7 +128,7 @@ pub(super) fn judge(
     }
 }
 
-/// Why a rule is not asked of a kernel here. Where nothing tells what the kernel runs on, it is asked as the hardware itself would be.
+/// Reason for not applying a rule to this kernel. If the place of the kernel is unknown, the rule is applied as on hardware.
 fn elsewhere(rule: &Rule, place: Option<KernelPlace>) -> Option<(Outcome, String)> {
     if rule.place.is_empty() || rule.place.contains(&place.unwrap_or(KernelPlace::Host)) {
         return None;
@@ -187,7 +187,7 @@ fn unclear(unknown: Unknown) -> (Outcome, String) {
     (Outcome::Unknown, unknown.text)
 }
 
-/// Outcome of a rule that does not pass. If it cannot be told to be tolerated, it is not.
+/// Outcome of a rule that does not pass. If the toleration is unknown, the rule fails.
 fn failed(severity: Severity, tolerated: Option<Truth>) -> Outcome {
     match (severity, tolerated) {
         (Severity::Info, _) | (_, Some(Ok(true))) => Outcome::Warn,

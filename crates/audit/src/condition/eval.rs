@@ -8,15 +8,15 @@ use super::{Condition, Function, Joint, Node, Operator};
 use crate::facts::{Facts, Subject};
 use crate::value::{Known, Unknown, Value, Why};
 
-/// The value of a condition: yes, no, or why it cannot be told.
+/// Value of a condition: true, false, or the reason it is unknown.
 pub type Truth = Result<bool, Unknown>;
 
-/// True if `condition` holds of `part`, or of the machine.
+/// True if `condition` is met for `part`, or for the machine.
 pub fn evaluate(condition: &Condition, facts: &Facts, part: Option<&Subject>) -> Truth {
     Scope { facts, part }.truth(&condition.root)
 }
 
-/// The value of `condition`, which need not be a yes or no.
+/// Value of `condition`, which may be of any type.
 pub fn known(condition: &Condition, facts: &Facts, part: Option<&Subject>) -> Known {
     Scope { facts, part }.value(&condition.root)
 }
@@ -38,7 +38,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Kleene's logic: what is known decides where it can, whatever the other side is.
+    /// Kleene's logic: a known side decides the result where it can, whatever the other side is.
     fn joined(&self, joint: Joint, left: &Node, right: &Node) -> Truth {
         let decides = joint == Joint::Or;
         let left = self.truth(left);
@@ -140,7 +140,7 @@ fn order(left: &Value, right: &Value) -> Result<Ordering, Unknown> {
         .ok_or_else(|| Unknown::unclear("a value is not a number"))
 }
 
-/// True if `list` has `item`: an item of a list, a part of a text, a CPU of a set.
+/// True if `list` contains `item`: an item of a list, a part of a text, or a CPU of a set.
 fn listed(list: &Value, item: &Value) -> Truth {
     match (list, item) {
         (Value::List(items), item) => Ok(items.iter().any(|known| *known == item.to_string())),
@@ -171,7 +171,7 @@ fn as_cpus(value: &Value) -> Result<CpuList, Unknown> {
     }
 }
 
-/// A mask as the kernel writes it: groups of 32 bits in hexadecimal, the highest first.
+/// Parses a mask as the kernel writes it: groups of 32 bits in hexadecimal, the highest first.
 pub(crate) fn as_mask(value: &Value) -> Result<CpuList, Unknown> {
     let text = value.to_string();
     let wrong = || Unknown::unclear(format!("\"{text}\" is not a mask of CPUs"));
@@ -197,7 +197,7 @@ fn choice(value: &Value) -> Known {
     let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     match inside {
         Some((chosen, _)) => Ok(Value::Text(chosen.to_owned())),
-        // A kernel without a choice writes the one word.
+        // A kernel without a choice writes only one word.
         None if text.split_whitespace().count() == 1 => Ok(Value::Text(text)),
         None => Err(Unknown::unclear(format!("\"{text}\" marks no choice"))),
     }

@@ -1,4 +1,4 @@
-//! The words and signs of a condition.
+//! Splits a condition into words and signs.
 
 use super::ConditionError;
 
@@ -14,7 +14,7 @@ pub(super) enum Token<'a> {
 
 const SIGNS: [&str; 14] = ["==", "!=", "<=", ">=", "<", ">", "(", ")", "[", "]", ",", "+", "-", "*"];
 
-/// The tokens of `text`, each with the text from there on.
+/// Tokens of `text`, each with the text that begins with it.
 pub(super) fn tokens(text: &str) -> Result<Vec<(Token<'_>, &str)>, ConditionError> {
     let mut found = Vec::new();
     let mut rest = text.trim_start();
@@ -50,7 +50,7 @@ fn next(rest: &str) -> Result<(Token<'_>, usize), ConditionError> {
     }
 }
 
-/// Of a name, a path or a number. A minus inside is a hyphen: `a - b` is written with spaces.
+/// True if a character belongs to a name, a path or a number. A minus inside is a hyphen: `a - b` is written with spaces.
 fn is_of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_./{}:-".contains(c)
 }

@@ -1,9 +1,9 @@
 //! The language of conditions: comparisons of facts, joined by `and`, `or` and `not`, with three answers.
 //!
-//! A condition is true, false or unknown (Kleene's logic): what is not known decides nothing unless the other side does.
+//! A condition is true, false or unknown (Kleene's logic): an unknown part decides nothing unless the other part does.
 //!
 //! - A fact is a dotted name (`kernel.preempt`, `nic.coalesce-rx`) or the path of a file (`/proc/sys/kernel/watchdog`), in
-//!   which `{cpu}` or `{nic}` stands for the part that is asked.
+//!   which `{cpu}` or `{nic}` stands for the part under audit.
 //! - Values: `1.5`, `'text'`, `['a', 'b']`, `true`, `false`.
 //! - `== != < <= > >=` compare numbers, else texts; `x in ['a', 'b']`; `x has 'word'` (a text that contains, a list that has);
 //!   for CPU sets `a within b`, `a overlaps b`, and `a + b` (union), `a - b`, which subtract numbers too; `*` multiplies.
@@ -24,11 +24,11 @@ pub struct Condition {
     root: Node,
 }
 
-/// Why a text is no condition.
+/// Syntax error in a condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at \"{near}\": {what}")]
 pub struct ConditionError {
-    /// The text from where it goes wrong.
+    /// Text from the position of the error.
     near: String,
     what: String,
 }
@@ -44,7 +44,7 @@ enum Node {
     Call(Function, Vec<Node>),
 }
 
-/// How two conditions are joined.
+/// Ways of joining two conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joint {
     And,
@@ -69,20 +69,20 @@ enum Operator {
     Times,
 }
 
-/// Functions of a value.
+/// Functions on a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Function {
-    /// `cpus(x)`: a text as a list of CPUs; `(null)` and nothing are none.
+    /// `cpus(x)`: a text as a list of CPUs; `(null)` and the empty text are empty lists.
     Cpus,
     /// `mask(x)`: a hexadecimal mask, with commas, as CPUs.
     Mask,
     /// `choice(x)`: the word in brackets of `always [madvise] never`.
     Choice,
-    /// `count(x)`: how many CPUs, items or words.
+    /// `count(x)`: number of CPUs, items or words.
     Count,
-    /// `exists(x)`: false when it is absent; unknown when that cannot be told.
+    /// `exists(x)`: false when it is absent; unknown when its existence is unknown.
     Exists,
-    /// `known(x)`: whether there is a value.
+    /// `known(x)`: true if the value is known.
     Known,
     /// `either(x, y)`: `y` when `x` is absent.
     Either,
@@ -101,15 +101,15 @@ impl Function {
 }
 
 impl Condition {
-    /// Reads a condition.
+    /// Parses a condition.
     ///
     /// # Errors
-    /// Where it goes wrong, and what was expected there.
+    /// A syntax error: its position, and the expected text.
     pub fn parse(text: &str) -> Result<Self, ConditionError> {
         parser::parse(text).map(|root| Self { root })
     }
 
-    /// The names and paths of the facts it asks for, each once, in order.
+    /// Names and paths of the facts in the condition, each once, in order.
     pub fn facts(&self) -> Vec<&str> {
         let mut names = Vec::new();
         self.root.collect(&mut names);

@@ -1,4 +1,4 @@
-//! From words to a tree: `or` binds least, then `and`, `not`, comparisons, `+ -`, `*`.
+//! Parses tokens into a tree: `or` binds least, then `and`, `not`, comparisons, `+ -`, `*`.
 
 use super::lexer::{Token, error, tokens};
 use super::{ConditionError, Function, Joint, Node, Operator};
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Words of the language are no facts.
+/// Keywords of the language cannot be facts.
 fn is_fact(name: &str) -> bool {
     !["and", "or", "not", "in", "has", "within", "overlaps"].contains(&name)
 }

@@ -24,7 +24,7 @@ fn facts() -> Facts {
     facts
 }
 
-/// `Some` for yes and no, `None` for what cannot be told.
+/// `Some` for true and false, `None` for unknown.
 fn ask(text: &str) -> Option<bool> {
     let condition = Condition::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     evaluate(&condition, &facts(), None).ok()

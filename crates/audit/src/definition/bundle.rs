@@ -1,18 +1,18 @@
-//! Output of an ESXi host's commands, one after the other in one file, each behind a line `$ COMMAND`. Lines before the first
-//! command, or behind `$ notes`, are facts that no command of the host prints.
+//! Output of an ESXi host's commands, one after the other in one file, each after a line `$ COMMAND`. Lines before the first command, or
+//! after `$ notes`, are facts that no command of the host prints.
 //!
 //! A line is `Key: value`, as `esxcli` prints it, or `key = value`, with or without a comma and quotes, as `vim-cmd` does.
-//! Other lines (brackets, titles) are passed over.
+//! Other lines (brackets, titles) are skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::text;
 
-/// The notes: what is told in the words of this file.
+/// Name of the notes: facts in the words of this file format.
 const NOTES: &str = "notes";
 
-/// The words of the notes. One that is not listed is an error, since a slip would read as nothing told.
+/// Keys of the notes. An unknown key is an error, because a typing mistake would otherwise silently lose a fact.
 const WORDS: [&str; 11] = [
     "drs",
     "ha",
@@ -30,19 +30,19 @@ const WORDS: [&str; 11] = [
 /// The output of the host's commands.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Bundle {
-    /// By command and key, both in lower case. The first value of a key holds: nested objects repeat keys further down.
+    /// Values by command and key, both in lower case. The first value of a key counts: nested objects repeat keys further down.
     values: BTreeMap<(String, String), String>,
 }
 
 impl Bundle {
     /// # Errors
-    /// The file, and what is wrong in it.
+    /// Returns the file, and the error in it.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         Self::parse(&text(path)?).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// # Errors
-    /// No line has a value, or a note has a word that is not known.
+    /// No line has a value, or a note has an unknown key.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut bundle = Self::default();
         let mut command = NOTES.to_owned();
@@ -53,7 +53,7 @@ impl Bundle {
             } else if let Some((key, value)) = pair(line) {
                 if command == NOTES && !WORDS.contains(&key.as_str()) {
                     let known = WORDS.join(", ");
-                    return Err(format!("line {number}: \"{key}\" is no word of the notes: {known}"));
+                    return Err(format!("line {number}: \"{key}\" is not a key of the notes: {known}"));
                 }
                 bundle.values.entry((command.clone(), key)).or_insert(value);
             }
@@ -64,7 +64,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Value that the command that ends in `command` prints for `key`; a note, where `command` is `notes`.
+    /// Value that the command ending in `command` prints for `key`; a note if `command` is `notes`.
     pub(crate) fn get(&self, command: &str, key: &str) -> Option<&str> {
         let mut of_key = self.values.iter().filter(|((_, known), _)| known == key);
         of_key

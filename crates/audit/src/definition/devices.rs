@@ -2,32 +2,32 @@
 
 use super::element::{Element, Wrong};
 
-/// The devices that matter to real-time work.
+/// Devices that matter to real-time work.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Devices {
-    /// `model` of `<memballoon>`; none: libvirt adds one.
+    /// `model` of `<memballoon>`; `None`: libvirt adds one.
     pub(crate) balloon: Option<String>,
-    /// Devices that a relay does not need, as `usb controller` or `graphics vnc`.
+    /// Devices that a relay does not need, such as `usb controller` or `graphics vnc`.
     pub(crate) needless: Vec<String>,
-    /// True if a controller for USB is named, be it of the model `none`. Where none is, libvirt adds one.
+    /// True if a USB controller is defined, even with the model `none`. Otherwise libvirt adds one.
     pub(crate) usb_named: bool,
-    /// `action` of each `<watchdog>`; `reset` where it says none.
+    /// `action` of each `<watchdog>`; `reset` if it is left out.
     pub(crate) watchdogs: Vec<String>,
     pub(crate) interfaces: Vec<Interface>,
-    /// PCI devices of the host that the guest has.
+    /// PCI devices of the host that the guest owns.
     pub(crate) host_devices: Vec<HostDevice>,
     pub(crate) disks: Vec<Disk>,
 }
 
-/// A network interface of the guest that is no PCI device of the host.
+/// A network interface of the guest that is not a PCI device of the host.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Interface {
     /// `bridge`, `direct`, `network`…
     pub(crate) kind: String,
-    /// The virtual network, where the kind is `network`.
+    /// Virtual network, if the kind is `network`.
     pub(crate) network: Option<String>,
     pub(crate) model: Option<String>,
-    /// `vhost`, `qemu`; none: `vhost` where the host has it.
+    /// `vhost` or `qemu`; `None`: `vhost` if the host has it.
     pub(crate) driver: Option<String>,
     pub(crate) rx_queue: Option<u32>,
     pub(crate) tx_mode: Option<String>,
@@ -36,12 +36,12 @@ pub(crate) struct Interface {
 /// A PCI device of the host.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HostDevice {
-    /// As `/sys/bus/pci/devices` names it: `0000:09:00.0`.
+    /// Address in the notation of `/sys/bus/pci/devices`: `0000:09:00.0`.
     pub(crate) address: String,
-    /// True if libvirt takes it from its driver at the start.
+    /// True if libvirt detaches it from its driver at the start.
     pub(crate) managed: bool,
-    /// The VLAN that libvirt gives an `<interface>` at the start; 0: none, which takes an older one away (libvirt:
-    /// virNetDevSetNetConfig). A plain `<hostdev>` has none: it keeps what somebody else set.
+    /// VLAN that libvirt gives an `<interface>` at the start; 0: none, which removes an older one (libvirt: virNetDevSetNetConfig). `None`
+    /// for a plain `<hostdev>`: it keeps the VLAN that somebody else set.
     pub(crate) own_vlan: Option<u32>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct HostDevice {
 pub(crate) struct Disk {
     pub(crate) target: String,
     pub(crate) cache: Option<String>,
-    /// True where an I/O thread works for it, or none can: they work for virtio only (libvirt: formatdomain, iothread).
+    /// True if an I/O thread works for it, or none could: they work for virtio only (libvirt: formatdomain, iothread).
     pub(crate) has_io_thread: bool,
 }
 
@@ -81,7 +81,7 @@ impl Devices {
     }
 }
 
-/// Where the devices stand that a relay does not need.
+/// Positions of the devices that a relay does not need.
 pub(super) fn needless_places(domain: Element<'_>) -> Vec<std::ops::Range<usize>> {
     let devices = domain.at("devices").into_iter().flat_map(Element::children);
     devices
@@ -90,7 +90,7 @@ pub(super) fn needless_places(domain: Element<'_>) -> Vec<std::ops::Range<usize>
         .collect()
 }
 
-/// The name of a device that a relay does not need.
+/// Name of a device that a relay does not need.
 fn needless(device: Element<'_>) -> Option<String> {
     let kind = |attribute| device.attribute(attribute).unwrap_or_default();
     let named = |needless: bool, attribute| needless.then(|| format!("{} {}", device.name(), kind(attribute)));
@@ -111,7 +111,7 @@ fn needless(device: Element<'_>) -> Option<String> {
     .map(|name| name.trim_end().to_owned())
 }
 
-/// Of a pool of virtual functions, or one named: both are PCI devices. A status file tells the first.
+/// True for a function from a pool or a named one: both are PCI devices. For a pool only a status file shows which one.
 fn is_passed(interface: Element<'_>) -> bool {
     let actual = interface.at("actual").and_then(|actual| actual.attribute("type"));
     [interface.attribute("type"), actual].contains(&Some("hostdev"))
@@ -133,7 +133,7 @@ fn interface(element: Element<'_>) -> Result<Interface, Wrong> {
     })
 }
 
-/// None: a function of a pool that is chosen at the start.
+/// Returns `None` for a function from a pool, which is chosen at the start.
 fn host_device(element: Element<'_>) -> Result<Option<HostDevice>, Wrong> {
     let source = element.at("actual/source").or_else(|| element.at("source"));
     let Some(address) = source.and_then(|source| source.at("address")) else {
@@ -164,7 +164,7 @@ fn is_disk(disk: Element<'_>) -> bool {
     matches!(disk.attribute("device"), None | Some("disk"))
 }
 
-/// Where no bus is named, libvirt takes it from the name of the target.
+/// Bus of a disk; without one, libvirt derives it from the name of the target.
 fn is_virtio(disk: Element<'_>) -> bool {
     match disk.attribute_at("target", "bus") {
         Some(bus) => bus == "virtio",

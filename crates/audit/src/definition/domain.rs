@@ -1,4 +1,4 @@
-//! A libvirt domain: what its XML says of the things that matter to real-time work.
+//! A libvirt domain: the parts of its XML that matter to real-time work.
 
 use super::devices::Devices;
 use units::CpuList;
@@ -11,13 +11,13 @@ use crate::value::Unknown;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Domain {
     pub(crate) name: String,
-    /// The instruction set of the guest; none: the hypervisor's.
+    /// Instruction set of the guest; `None`: the hypervisor's.
     pub(crate) arch: Option<String>,
-    /// The machine that it is made as; none: the hypervisor's first.
+    /// Machine type; `None`: the hypervisor's first.
     pub(crate) machine: Option<String>,
     pub(crate) tuning: Tuning,
     pub(crate) memory: Memory,
-    /// How much memory the guest has, in KiB; none: nothing that can be read.
+    /// Memory of the guest in KiB; `None`: missing or unreadable.
     pub(crate) memory_kib: Option<f64>,
     pub(crate) numa: Numa,
     pub(crate) cpu: Cpu,
@@ -29,32 +29,32 @@ pub(crate) struct Domain {
     pub(crate) pit: Option<String>,
     /// `enabled` of `<suspend-to-mem>` and of `<suspend-to-disk>`.
     pub(crate) suspend: [Option<String>; 2],
-    /// The place in the tree of control groups, as `/machine/rt`.
+    /// Place in the tree of control groups, such as `/machine/rt`.
     pub(crate) partition: Option<String>,
     pub(crate) devices: Devices,
-    /// The running machine, by its status file.
+    /// The running domain, by its status file.
     pub(crate) running: Option<Running>,
 }
 
-/// Process and vCPUs of a running domain, as libvirt knows them.
+/// Process and vCPUs of a running domain, as libvirt records them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Running {
-    /// The process of the hypervisor.
+    /// Process of the hypervisor.
     pub(crate) pid: u32,
-    /// Each vCPU with its thread.
+    /// Each vCPU with its thread id.
     pub(crate) vcpus: Vec<(u32, u32)>,
 }
 
-/// Where guest memory comes from.
+/// Source of the guest memory.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Memory {
-    /// Sizes of huge pages in KiB; empty: the host's default size; none: no huge pages.
+    /// Sizes of huge pages in KiB; empty: the host's default size; `None`: no huge pages.
     pub(crate) huge_pages_kib: Option<Vec<u64>>,
     pub(crate) locked: bool,
     pub(crate) no_share: bool,
 }
 
-/// Nodes that the memory may come from.
+/// Nodes that may provide the memory.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Numa {
     pub(crate) modes: Vec<String>,
@@ -62,10 +62,10 @@ pub(crate) struct Numa {
 }
 
 impl Numa {
-    /// The nodes of all cells together; empty: the definition names none.
+    /// Nodes of all cells together; empty if the definition names none.
     ///
     /// # Errors
-    /// A set that cannot be read.
+    /// A set cannot be read.
     pub(crate) fn sets(&self) -> Result<CpuList, Unknown> {
         let set = |nodes: &String| {
             cpu_set(nodes).ok_or_else(|| Unknown::unclear(format!("\"{nodes}\" does not say which nodes")))
@@ -75,18 +75,18 @@ impl Numa {
     }
 }
 
-/// The processor that the guest sees.
+/// Processor that the guest sees.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cpu {
     pub(crate) mode: Option<String>,
     pub(crate) migratable: Option<String>,
     /// Features with the policy `require` or `force`.
     pub(crate) required: Vec<String>,
-    /// Sockets, dies, clusters, cores and threads.
+    /// Number of sockets, dies, clusters, cores and threads.
     pub(crate) topology: Option<Topology>,
 }
 
-/// How the vCPUs are grouped.
+/// Grouping of the vCPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Topology {
     /// The product of all levels.
@@ -98,7 +98,7 @@ impl Domain {
     /// Reads a definition, or the status file of a running domain.
     ///
     /// # Errors
-    /// It is no such file, or a number or set in it cannot be read.
+    /// The text is neither of these files, or a number or set in it cannot be read.
     pub(crate) fn parse(text: &str) -> Result<Self, Wrong> {
         let tree = document(text)?;
         let root = Element::root(&tree);
@@ -136,8 +136,8 @@ impl Domain {
         })
     }
 
-    /// True where an interface without a model is virtio (libvirt: src/qemu/qemu_postparse.c, qemuDomainDefaultNetModel). Of other guests it is
-    /// an emulated card: rtl8139 or e1000.
+    /// True if an interface without a model is virtio (libvirt: src/qemu/qemu_postparse.c, qemuDomainDefaultNetModel). For other guests it
+    /// is an emulated card: rtl8139 or e1000.
     pub(crate) fn defaults_to_virtio(&self) -> bool {
         let arch = self.arch.as_deref().unwrap_or_default();
         let machine = self.machine.as_deref().unwrap_or("virt");
@@ -146,7 +146,7 @@ impl Domain {
         arch.starts_with("s390") || (is_other && is_virt)
     }
 
-    /// True if the guest is an x86 one, as nearly all are that do not say so.
+    /// True if the guest is x86, which is assumed if the definition names nothing else.
     pub(crate) fn is_x86(&self) -> bool {
         let arch = self.arch.as_deref();
         arch.is_none_or(|arch| ["x86_64", "i686"].contains(&arch))
@@ -203,7 +203,7 @@ fn unit_octets(unit: &str) -> Option<u64> {
     }
 }
 
-/// Nodes of guest cells stand for the whole where they are given.
+/// Nodes of guest cells replace those of the whole if they are given.
 fn numa(domain: Element<'_>) -> Numa {
     let tune = domain.at("numatune");
     let cells: Vec<Element<'_>> = tune.into_iter().flat_map(|tune| tune.all("memnode")).collect();

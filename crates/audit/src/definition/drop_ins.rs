@@ -1,17 +1,17 @@
-//! Drop-ins of quadlets: files that podman's generator joins to a unit (podman-systemd.unit, since podman 5.0).
+//! Drop-ins of quadlets: files that podman's generator appends to a unit (podman-systemd.unit, since podman 5.0).
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Kinds of units that a container is made of.
+/// Kinds of units that make up a container.
 const KINDS: [&str; 2] = ["container", "network"];
 
-/// The text of a unit with its drop-ins behind it, in the order of their names. Any other file stays as it is.
+/// Text of a unit followed by its drop-ins, in the order of their names. Any other file is returned unchanged.
 ///
 /// # Errors
-/// A drop-in, or a folder of them, that cannot be read.
+/// A drop-in, or a folder of drop-ins, cannot be read.
 pub(crate) fn joined(unit: &Path, mut text: String) -> Result<String, String> {
     for file in found(unit)?.values() {
         text.push_str("\n\n");
@@ -20,7 +20,7 @@ pub(crate) fn joined(unit: &Path, mut text: String) -> Result<String, String> {
     Ok(text)
 }
 
-/// Drop-ins by their names; of two with one name, that of the folder which names the unit more exactly.
+/// Drop-ins by name. If two have the same name, the folder that names the unit more exactly takes precedence.
 fn found(unit: &Path) -> Result<BTreeMap<String, PathBuf>, String> {
     let mut found = BTreeMap::new();
     for folder in folders(unit) {
@@ -40,7 +40,7 @@ fn found(unit: &Path) -> Result<BTreeMap<String, PathBuf>, String> {
     Ok(found)
 }
 
-/// Where they are for `a-b.container`: `container.d`, `a-.container.d`, `a-b.container.d`.
+/// Folders of the drop-ins for `a-b.container`: `container.d`, `a-.container.d`, `a-b.container.d`.
 fn folders(unit: &Path) -> Vec<PathBuf> {
     let (stem, kind) = (
         unit.file_stem().unwrap_or_default(),

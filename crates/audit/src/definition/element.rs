@@ -1,19 +1,19 @@
-//! Elements of an XML definition, found by their path.
+//! Elements of an XML definition, found by path.
 
 use roxmltree::{Document, Node};
 use units::CpuList;
 
-/// Deepest nesting that is read: a domain has eight levels.
+/// Maximum nesting depth: a domain has eight levels.
 const DEEPEST: usize = 64;
 
-/// Why a text is no such definition.
+/// Error of a text that is not such a definition.
 pub(crate) type Wrong = String;
 
-/// An element and what belongs to it.
+/// An element and its content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Element<'a>(Node<'a, 'a>);
 
-/// The tree of a text.
+/// Parses a text into a tree.
 pub fn document(text: &str) -> Result<Document<'_>, Wrong> {
     if nests_too_deeply(text) {
         return Err(format!("elements are nested more than {DEEPEST} deep"));
@@ -21,7 +21,7 @@ pub fn document(text: &str) -> Result<Document<'_>, Wrong> {
     Document::parse(text).map_err(|error| format!("line {}: {error}", error.pos().row))
 }
 
-/// A rough count before the tree is built: comments and CDATA may count as elements, which no definition has many of.
+/// Rough count before the tree is built: comments and CDATA may count as elements, but definitions contain few of them.
 fn nests_too_deeply(text: &str) -> bool {
     let mut depth = 0usize;
     for piece in text.split('<').skip(1) {
@@ -47,18 +47,18 @@ impl<'a> Element<'a> {
         self.0.tag_name().name()
     }
 
-    /// An attribute by its name without prefix.
+    /// Attribute by its name without prefix.
     pub(crate) fn attribute(self, name: &str) -> Option<&'a str> {
         let found = self.0.attributes().find(|attribute| attribute.name() == name);
         found.map(|attribute| attribute.value().trim())
     }
 
-    /// Where it stands in the text.
+    /// Position in the text.
     pub(crate) fn range(self) -> std::ops::Range<usize> {
         self.0.range()
     }
 
-    /// Its own text, without white space around it.
+    /// Own text of the element, without surrounding white space.
     pub(crate) fn text(self) -> &'a str {
         self.0.text().unwrap_or_default().trim()
     }
@@ -67,39 +67,39 @@ impl<'a> Element<'a> {
         self.0.children().filter(Node::is_element).map(Element)
     }
 
-    /// The elements in it of that name.
+    /// Child elements with this name.
     pub(crate) fn all<'n>(self, name: &'n str) -> impl Iterator<Item = Element<'a>> + use<'a, 'n> {
         self.children().filter(move |child| child.name() == name)
     }
 
-    /// The first element at `path`, names with a slash between them.
+    /// First element at `path`, names separated by slashes.
     pub(crate) fn at(self, path: &str) -> Option<Element<'a>> {
         path.split('/').try_fold(self, |element, name| element.all(name).next())
     }
 
-    /// An attribute of the first element at `path`.
+    /// Attribute of the first element at `path`.
     pub(crate) fn attribute_at(self, path: &str, name: &str) -> Option<String> {
         self.at(path)?.attribute(name).map(str::to_owned)
     }
 
-    /// Every element below it.
+    /// All descendants.
     pub(crate) fn descendants(self) -> impl Iterator<Item = Element<'a>> {
         self.0.descendants().filter(Node::is_element).map(Element)
     }
 
-    /// An attribute that is a number.
+    /// Attribute as a number.
     pub(crate) fn number(self, name: &str) -> Result<Option<u32>, Wrong> {
         let parse = |text: &str| text.parse().map_err(|_| self.wrong(name, text, "a number"));
         self.attribute(name).map(parse).transpose()
     }
 
-    /// An attribute that must be there and be a number.
+    /// Required attribute as a number.
     pub(crate) fn needed(self, name: &str) -> Result<u32, Wrong> {
         let missing = || format!("<{}> has no {name}", self.name());
         self.number(name)?.ok_or_else(missing)
     }
 
-    /// An attribute that is a set of CPUs or vCPUs.
+    /// Attribute as a set of CPUs or vCPUs.
     pub(crate) fn cpus(self, name: &str) -> Result<Option<CpuList>, Wrong> {
         let parse = |text: &str| cpu_set(text).ok_or_else(|| self.wrong(name, text, "a set such as 1-4,^3"));
         self.attribute(name).map(parse).transpose()

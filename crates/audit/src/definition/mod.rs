@@ -1,5 +1,5 @@
-//! Definitions that users hand over as files: of containers; of virtual machines, which are libvirt's XML, VMware's `.vmx` and
-//! OVF; and the output of an ESXi host's commands. A setting that a file does not have is `None`: what then holds is the rules' matter.
+//! Definitions that users pass as files: of containers; of virtual machines, which are libvirt's XML, VMware's `.vmx` and OVF; and the
+//! output of an ESXi host's commands. A setting that a file lacks is `None`: the rules know the defaults.
 
 pub(crate) mod bundle;
 pub(crate) mod container;
@@ -22,14 +22,14 @@ use bundle::Bundle;
 use domain::Domain;
 use vmx::Vmx;
 
-/// Most bytes of a definition: a domain with hundreds of devices is far below.
+/// Maximum size of a definition in bytes: a domain with hundreds of devices is far smaller.
 const MOST: u64 = 4 << 20;
 
-/// Reads every definition that is named as a file, before anything is asked of it. A domain that is named by its name is looked
-/// up in the tree that is audited, and its findings say what is wrong there.
+/// Reads every definition that is named as a file, before anything else. A domain that is named by its name is looked up in the audited
+/// tree, and its findings report errors.
 ///
 /// # Errors
-/// The file, the place in it where that is known, and what is wrong.
+/// Returns the file, the position if known, and the error.
 pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
     for named in parameters.domains.iter().filter(|named| is_file(named)) {
         Domain::parse(&text(Path::new(named))?).map_err(|error| format!("{named}: {error}"))?;
@@ -49,17 +49,17 @@ pub fn check_definitions(parameters: &Parameters) -> Result<(), String> {
     Ok(())
 }
 
-/// True if the argument for a domain is a file, and no domain's name. A name has no slash (libvirt refuses it).
+/// True if the argument for a domain is a file, not a domain's name. A name contains no slash (libvirt refuses it).
 pub fn is_file(named: &str) -> bool {
     named.contains('/') || named.ends_with(".xml")
 }
 
-/// True where the argument for a container is a file, and no id or name: these have no slash.
+/// True if the argument for a container is a file, not an id or name: these contain no slash.
 fn is_container_file(named: &str) -> bool {
     named.contains('/') || Path::new(named).is_file()
 }
 
-/// The text of a file that the user named: of this machine, also when a recorded tree is audited.
+/// Text of a file that the user named: always of this machine, even when a recorded tree is audited.
 pub(super) fn text(path: &Path) -> Result<String, String> {
     let failed = |what: String| format!("{}: {what}", path.display());
     let mut bytes = Vec::new();
@@ -68,16 +68,16 @@ pub(super) fn text(path: &Path) -> Result<String, String> {
     if bytes.len() as u64 > MOST {
         return Err(failed("too long for a definition".to_owned()));
     }
-    String::from_utf8(bytes).map_err(|_| failed("it is no text in UTF-8".to_owned()))
+    String::from_utf8(bytes).map_err(|_| failed("it is not text in UTF-8".to_owned()))
 }
 
-/// The text of a file in the folder of a definition.
+/// Text of a file in the folder of a definition.
 ///
 /// # Errors
-/// It is no name of a file there, or cannot be read.
+/// The name is not that of a file there, or the file cannot be read.
 pub(super) fn beside(definition: &Path, name: &str) -> Result<String, String> {
     match name.contains('/') {
-        true => Err(format!("{name} is no file beside {}", definition.display())),
+        true => Err(format!("{name} is not a file next to {}", definition.display())),
         false => {
             let path = definition.with_file_name(name);
             drop_ins::joined(&path, text(&path)?)
@@ -85,17 +85,17 @@ pub(super) fn beside(definition: &Path, name: &str) -> Result<String, String> {
     }
 }
 
-/// The text of a definition that the user named.
+/// Text of a definition that the user named.
 pub fn definition_text(path: &str) -> Result<String, String> {
     text(Path::new(path))
 }
 
-/// The name of the libvirt domain that a text defines.
+/// Name of the libvirt domain that a text defines.
 pub fn domain_name(text: &str) -> Result<String, String> {
     Domain::parse(text).map(|domain| domain.name)
 }
 
-/// Where the devices stand that a relay does not need; a USB controller becomes one of the model none instead.
+/// Positions of the devices that a relay does not need; a USB controller is replaced by one of the model none.
 pub fn needless_places(text: &str) -> Vec<std::ops::Range<usize>> {
     let Ok(tree) = document(text) else { return Vec::new() };
     devices::needless_places(element::Element::root(&tree))

@@ -1,4 +1,4 @@
-//! An OVF envelope in the words of a `.vmx`: the hardware's items and VMware's extra configuration.
+//! Converts an OVF envelope to keys of a `.vmx`: the hardware's items and VMware's extra configuration.
 
 use super::element::{Element, Wrong, document};
 use super::vmx::Vmx;
@@ -9,7 +9,7 @@ const MEMORY: u32 = 4;
 const ETHERNET: u32 = 10;
 
 /// # Errors
-/// It is no OVF, describes several machines, or a number in it cannot be read.
+/// The text is not an OVF, describes several machines, or a number in it cannot be read.
 pub(super) fn parse(text: &str) -> Result<Vmx, Wrong> {
     let tree = document(text.trim_start_matches('\u{feff}'))?;
     let root = Element::root(&tree);
@@ -48,7 +48,7 @@ fn processors(item: Element<'_>, machine: &mut Vmx) -> Result<(), Wrong> {
     copy(item, "CoresPerSocket", "cpuid.corespersocket", machine)
 }
 
-/// The only unit that VMware writes is 2^20 bytes.
+/// VMware writes only the unit 2^20 bytes.
 fn memory(item: Element<'_>, machine: &mut Vmx) -> Result<(), Wrong> {
     let units = item.at("AllocationUnits").map(Element::text).unwrap_or("byte * 2^20");
     let is_mib = ["byte*2^20", "megabytes", "mb"].contains(&units.replace(' ', "").to_ascii_lowercase().as_str());
@@ -67,7 +67,7 @@ fn adapter(item: Element<'_>, number: u32, machine: &mut Vmx) {
     machine.set(&format!("{key}{number}.virtualdev"), &kind.to_ascii_lowercase());
 }
 
-/// `ExtraConfig` has keys of the `.vmx`; `Config` has names of the programming interface, of which few matter here.
+/// `ExtraConfig` has keys of the `.vmx`; `Config` has names of the programming interface, few of which matter here.
 fn extra(setting: Element<'_>, machine: &mut Vmx) {
     let (Some(key), Some(value)) = (setting.attribute("key"), setting.attribute("value")) else {
         return;

@@ -1,4 +1,4 @@
-//! Where the threads of a libvirt domain may run, and how: `<vcpu>`, `<iothreads>` and `<cputune>`.
+//! CPUs and policies of the threads of a libvirt domain: `<vcpu>`, `<iothreads>` and `<cputune>`.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,26 @@ use units::CpuList;
 
 use super::element::{Element, Wrong};
 
-/// Most vCPUs that are believed: QEMU's own limit is below.
+/// Maximum number of vCPUs accepted: QEMU's own limit is lower.
 const MOST_VCPUS: u32 = 8192;
 
-/// The threads of a domain.
+/// Threads of a domain.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tuning {
-    /// vCPUs that the domain may have.
+    /// Number of vCPUs that the domain may have.
     pub(crate) vcpus: u32,
-    /// vCPUs that it starts with.
+    /// Number of vCPUs at the start.
     pub(crate) started: u32,
-    /// CPUs of the vCPUs and of the emulator that have no pin of their own.
+    /// CPUs of the vCPUs and of the emulator without their own pin.
     pub(crate) default_pin: Option<CpuList>,
-    /// Each vCPU that has a pin, with its CPUs.
+    /// Each pinned vCPU, with its CPUs.
     pub(crate) pins: BTreeMap<u32, CpuList>,
     pub(crate) emulator: Option<CpuList>,
     /// Each vCPU with a policy: its name and priority.
     pub(crate) policies: BTreeMap<u32, (String, u32)>,
     pub(crate) io_threads: u32,
     pub(crate) io_pins: BTreeMap<u32, CpuList>,
-    /// Limits of CPU time, as `quota=50000`.
+    /// Limits of CPU time, such as `quota=50000`.
     pub(crate) quotas: Vec<String>,
 }
 
@@ -60,17 +60,17 @@ impl Tuning {
         (0..self.vcpus).collect()
     }
 
-    /// The CPUs of a vCPU, its own or those of the domain.
+    /// CPUs of a vCPU, its own or those of the domain.
     pub(crate) fn pin(&self, vcpu: u32) -> Option<&CpuList> {
         self.pins.get(&vcpu).or(self.default_pin.as_ref())
     }
 
-    /// Each vCPU that starts, with its CPUs.
+    /// Each vCPU at the start, with its CPUs.
     pub(crate) fn started_pins(&self) -> impl Iterator<Item = (u32, Option<&CpuList>)> {
         (0..self.started).map(|vcpu| (vcpu, self.pin(vcpu)))
     }
 
-    /// The CPUs on which a vCPU that starts may run.
+    /// CPUs on which the vCPUs present at the start may run.
     pub(crate) fn vcpu_cpus(&self) -> CpuList {
         let pins = self.started_pins().filter_map(|(_, pin)| pin);
         pins.flat_map(CpuList::iter).collect()
@@ -109,7 +109,7 @@ fn policies<'a>(rules: impl Iterator<Item = Element<'a>>) -> Result<BTreeMap<u32
     Ok(policies)
 }
 
-/// As many as `<iothreads>` says, or as `<iothreadids>` lists.
+/// Number of I/O threads from `<iothreads>`, or as many as `<iothreadids>` lists.
 fn io_threads(domain: Element<'_>) -> Result<u32, Wrong> {
     let listed = domain.at("iothreadids").map_or(0, |ids| ids.all("iothread").count());
     let said = match domain.at("iothreads").map(Element::text) {
@@ -121,7 +121,7 @@ fn io_threads(domain: Element<'_>) -> Result<u32, Wrong> {
     Ok(said.max(u32::try_from(listed).unwrap_or(u32::MAX)))
 }
 
-/// A negative quota is no limit, and 0 is none either (libvirt: formatdomain).
+/// A quota that is negative or 0 is no limit (libvirt: formatdomain).
 fn quotas<'a>(rules: impl Iterator<Item = Element<'a>>) -> Vec<String> {
     let of = rules.filter(|rule| rule.name().ends_with("quota"));
     let limiting = of.filter(|rule| !(rule.text().starts_with('-') || rule.text() == "0"));

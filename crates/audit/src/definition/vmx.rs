@@ -1,21 +1,21 @@
-//! A VMware virtual machine: `key = "value"` lines of its `.vmx`, or what an OVF says in their words.
+//! A VMware virtual machine: `key = "value"` lines of its `.vmx`, or an OVF converted to them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{ovf, text};
 
-/// A VMware virtual machine: its settings by their keys in lower case, as VMware compares them.
+/// A VMware virtual machine: its settings by their keys in lower case, because VMware ignores case.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Vmx {
     settings: BTreeMap<String, String>,
 }
 
 impl Vmx {
-    /// Reads a `.vmx` or OVF file, and the list of snapshots beside the first.
+    /// Reads a `.vmx` or OVF file, and the list of snapshots next to a `.vmx`.
     ///
     /// # Errors
-    /// The file, the line where that is known, and what is wrong.
+    /// Returns the file, the line if known, and the error.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let failed = |error: String| format!("{}: {error}", path.display());
         let text = text(path)?;
@@ -27,7 +27,7 @@ impl Vmx {
         Ok(machine)
     }
 
-    /// Refuses what would do something on a terminal: values are shown, and stand in settings that are emitted.
+    /// Refuses control characters, which could affect a terminal: values are printed, and included in emitted settings.
     fn printable(self) -> Result<Self, String> {
         let is_wrong = |text: &str| text.contains(char::is_control);
         match self
@@ -41,7 +41,7 @@ impl Vmx {
     }
 
     /// # Errors
-    /// The line that is neither a setting nor a comment, or stands twice.
+    /// A line is neither a setting nor a comment, or repeats a key.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut machine = Self::default();
         for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -51,16 +51,16 @@ impl Vmx {
             }
             let (key, value) = setting(line).ok_or_else(|| format!("line {number}: key = \"value\" was expected"))?;
             if machine.settings.insert(key.to_ascii_lowercase(), value).is_some() {
-                return Err(format!("line {number}: {key} stands twice"));
+                return Err(format!("line {number}: {key} is set twice"));
             }
         }
         if machine.settings.is_empty() {
-            return Err("no key = \"value\" line: this is no .vmx".to_owned());
+            return Err("no key = \"value\" line: this is not a .vmx".to_owned());
         }
         Ok(machine)
     }
 
-    /// The list of snapshots is empty or missing where there is none.
+    /// Snapshots by the list. It is empty or missing if there are none.
     fn add_snapshots(&mut self, path: &Path) -> Result<(), String> {
         if !path.exists() {
             return Ok(());
@@ -80,7 +80,7 @@ impl Vmx {
         self.settings.insert(key.to_ascii_lowercase(), value.to_owned());
     }
 
-    /// A setting by its key in lower case.
+    /// Setting by its key in lower case.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.settings.get(key).map(String::as_str)
     }
@@ -90,7 +90,7 @@ impl Vmx {
         self.get(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// The numbers N for which `prefixN.present` is TRUE.
+    /// Numbers N for which `prefixN.present` is TRUE.
     pub(crate) fn present<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         let keys = self.settings.keys().filter(|key| self.is_true(key));
         keys.filter_map(move |key| {
@@ -99,7 +99,7 @@ impl Vmx {
         })
     }
 
-    /// How many snapshots there are, by their list, else by the names of the disks: with a snapshot a disk is `NAME-000001.vmdk`.
+    /// Number of snapshots, by their list, else by the names of the disks: with a snapshot a disk is `NAME-000001.vmdk`.
     pub(crate) fn snapshots(&self) -> usize {
         let listed = self.get("snapshot.numsnapshots").and_then(|count| count.parse().ok());
         let disks = self.settings.iter().filter(|(key, _)| key.ends_with(".filename"));

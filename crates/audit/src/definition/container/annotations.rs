@@ -16,7 +16,7 @@ const DAEMONS: [&str; 8] = [
     "openntpd",
 ];
 
-/// Reads the wishes that CRI-O grants a pod of the high-performance handler. It takes "true" for "disable" (CRI-O, commit 03ec73d,
+/// Reads the annotations that CRI-O grants a pod of the high-performance handler. It treats "true" as "disable" (CRI-O, commit 03ec73d,
 /// internal/runtimehandlerhooks/high_performance_hooks_linux.go).
 pub(super) fn read(annotations: &Json, shape: &mut Shape) {
     let is_off = |name: &str| matches!(text(annotations, &[name]).as_deref(), Some("disable" | "true"));
@@ -27,7 +27,7 @@ pub(super) fn read(annotations: &Json, shape: &mut Shape) {
     shape.set("pod.irqs-off", is_off("irq-load-balancing.crio.io"));
 }
 
-/// The programs among words of a command that set clocks.
+/// Programs that set clocks, among the words of a command.
 pub(super) fn time_daemons(words: &[String]) -> Vec<String> {
     let names = words.iter().flat_map(|word| word.split([' ', ';', '&']));
     let names = names.map(|word| word.rsplit('/').next().unwrap_or(word));

@@ -3,7 +3,7 @@
 use crate::value::Unknown;
 use host::capability;
 
-/// Capabilities that docker and containerd give without being asked, and of which podman and CRI-O give fewer; none decides a rule.
+/// Capabilities that docker and containerd grant by default; podman and CRI-O grant fewer. None of them decides a rule.
 const USUAL: [&str; 11] = [
     "CHOWN",
     "DAC_OVERRIDE",
@@ -18,20 +18,20 @@ const USUAL: [&str; 11] = [
     "KILL",
 ];
 
-/// Programs that put a container together: each reads added and dropped names in an order of its own.
+/// Programs that set up a container: each applies added and dropped names in a different order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Runtime {
-    /// Docker and compose. What is added by its name is appended after the drops (moby v28.3, oci/caps/utils.go: TweakCapabilities).
+    /// Docker and compose. Names that are added are applied after the drops (moby v28.3, oci/caps/utils.go: TweakCapabilities).
     Moby,
     /// A name on both sides is refused (containers/common, commit 08f2f2c, pkg/capabilities/capabilities.go: MergeCapabilities).
     Podman,
-    /// Kubernetes, with CRI-O or containerd. What is dropped by its name goes last (CRI-O, commit 03c46e4,
+    /// Kubernetes, with CRI-O or containerd. Names that are dropped are applied last (CRI-O, commit 03c46e4,
     /// internal/factory/container/container.go: SpecSetupCapabilities; containerd in the same order: internal/cri/opts/spec_linux_opts.go,
     /// WithCapabilities).
     Kubernetes,
 }
 
-/// Capabilities of a container that is given `added` and not `dropped`, or everything.
+/// Capabilities of a container after `added` and `dropped`, or of one with all privileges.
 ///
 /// # Errors
 /// The runtime refuses these two lists.
@@ -74,7 +74,7 @@ fn by_moby(added: &[String], dropped: &[String]) -> Vec<String> {
     usual.into_iter().chain(named(added)).collect()
 }
 
-/// With all added, each name that is dropped counts; with all dropped, only what is added.
+/// With all added, each dropped name counts; with all dropped, only added names count.
 fn by_podman(added: &[String], dropped: &[String]) -> Vec<String> {
     let given = match (has_all(added), has_all(dropped)) {
         (_, true) => Vec::new(),
@@ -110,12 +110,12 @@ fn usual() -> Vec<String> {
     USUAL.map(str::to_owned).to_vec()
 }
 
-/// As [`after`], of a list that is complete.
+/// As [`after`], for a complete list.
 pub(super) fn exactly(names: &[String]) -> Vec<String> {
     sorted(plain(names))
 }
 
-/// Capabilities of a mask as `/proc/PID/status` has it, as far as anything here speaks of them.
+/// Capabilities of a mask in the form of `/proc/PID/status`, as far as rules use them.
 pub(crate) fn of_mask(mask: &str) -> Option<Vec<String>> {
     Some(capability::of_mask(mask)?.into_iter().map(str::to_owned).collect())
 }
@@ -130,7 +130,7 @@ fn every() -> Vec<String> {
     )
 }
 
-/// Without `CAP_`, in capitals: docker takes both.
+/// Name in capitals without `CAP_`: docker accepts both forms.
 fn plain(names: &[String]) -> Vec<String> {
     let plain = |name: &String| {
         let name = name.trim().to_ascii_uppercase();

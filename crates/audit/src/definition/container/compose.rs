@@ -77,7 +77,7 @@ fn of_service(file: &Json, name: &str, service: &Json) -> Shape {
     shape
 }
 
-/// Keys of a service, and the facts that are taken from them.
+/// Keys of a service from which facts are read.
 const FACTS: [(&str, &[&str]); 13] = [
     ("privileged", &["ctr.privileged", "ctr.capabilities"]),
     ("cap_add", &["ctr.capabilities"]),
@@ -94,7 +94,7 @@ const FACTS: [(&str, &[&str]); 13] = [
     ("healthcheck", &["ctr.exec-probe"]),
 ];
 
-/// Compose puts values of the environment in the place of `${NAME}` (`$$` is a sign), so what comes of it is not in the file.
+/// Compose replaces `${NAME}` by values of the environment (`$$` is a literal sign), so the file does not contain the result.
 fn forget_variables(service: &Json, shape: &mut Shape) {
     let has_variable = |value: &Json| value.to_string().replace("$$", "").contains('$');
     for (key, facts) in FACTS {
@@ -112,23 +112,23 @@ fn external(file: &Json) -> Vec<String> {
     external.map(|(name, _)| name.clone()).collect()
 }
 
-/// Older files have the name there: `external: {name: x}`.
+/// Older files write the name as `external: {name: x}`.
 fn is_external(network: &Json) -> bool {
     flag(network, &["external"]) == Some(true) || at(network, &["external"]).is_some_and(Json::is_object)
 }
 
-/// A number, or a soft and a hard one.
+/// Parses one number, or a soft and a hard one.
 fn ulimit(service: &Json, name: &str) -> Option<f64> {
     number(service, &["ulimits", name]).or_else(|| number(service, &["ulimits", name, "soft"]))
 }
 
-/// The way of the process bus: the worst of its networks is not told from the best, so each driver must be known.
+/// Connection of the process bus: the file does not show which of its networks that is, so each driver must be known.
 fn network(file: &Json, service: &Json) -> (Option<String>, String) {
     if let Some(mode) = text(service, &["network_mode"]).filter(|mode| !mode.is_empty()) {
         let known = ["host", "none", "bridge"].contains(&mode.as_str());
         return (
             known.then(|| mode.clone()),
-            format!("network mode {mode} is of another container"),
+            format!("network mode {mode} is that of another container"),
         );
     }
     let names: Vec<String> = match service.get("networks") {
@@ -158,7 +158,7 @@ fn memory(service: &Json, shape: &mut Shape) {
     let octets = limit.as_deref().map(octets);
     match octets {
         None => shape.set("ctr.memory", 0.0),
-        Some(octets) => shape.set_or("ctr.memory", octets, "the limit of memory is no size"),
+        Some(octets) => shape.set_or("ctr.memory", octets, "the limit of memory is not a size"),
     }
     let with_swap = text(service, &["memswap_limit"]);
     let equal = limit.is_some() && with_swap.as_deref().map(self::octets) == octets;
@@ -166,7 +166,7 @@ fn memory(service: &Json, shape: &mut Shape) {
     shape.set("ctr.memory-high", false);
 }
 
-/// `512m`, `2gb`, `1024`: powers of 1024.
+/// Parses `512m`, `2gb`, `1024`: units are powers of 1024.
 pub(super) fn octets(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! Reads the output of `docker inspect` and `podman inspect`: a container, and networks that are named with it.
+//! Reads the output of `docker inspect` and `podman inspect`: a container, and networks named in the same command.
 
 use serde_json::Value as Json;
 
@@ -8,7 +8,7 @@ use super::shape::{Form, Shape};
 use super::tree::{at, flag, number, text, texts};
 use crate::value::Unknown;
 
-/// True for a network of docker's (`docker inspect CONTAINER NETWORK` prints both).
+/// True for a network of docker (`docker inspect CONTAINER NETWORK` prints both).
 pub(super) fn is_network(inspected: &Json) -> bool {
     ["Name", "Driver", "IPAM"]
         .iter()
@@ -54,7 +54,7 @@ pub(super) fn read(name: &str, inspected: &Json, networks: &[&Json]) -> Shape {
     shape.set("ctr.devices", paths.collect::<Vec<_>>());
     let memory = number(host, &["Memory"]).unwrap_or(0.0);
     shape.set("ctr.memory", memory);
-    // Memory and swap together.
+    // Limit of memory and swap together.
     shape.set(
         "ctr.swap",
         !(memory > 0.0 && number(host, &["MemorySwap"]) == Some(memory)),
@@ -67,7 +67,7 @@ pub(super) fn read(name: &str, inspected: &Json, networks: &[&Json]) -> Shape {
         .first()
         .is_some_and(|word| word == "NONE");
     shape.set("ctr.exec-probe", checks.is_some() && !is_none);
-    // Docker has no word for it: the host assigns classes by CPU.
+    // Docker has no setting for it: the host assigns classes by CPU.
     shape.set("ctr.cache-class", "");
     let words = [
         texts(inspected, &["Config", "Entrypoint"]),
@@ -85,7 +85,7 @@ pub(super) fn read(name: &str, inspected: &Json, networks: &[&Json]) -> Shape {
     shape
 }
 
-/// podman lists what it gives; docker what was added to and dropped from its own.
+/// podman lists the resulting capabilities; docker lists those added and dropped.
 fn capabilities(inspected: &Json, privileged: bool, shape: &mut Shape) {
     if at(inspected, &["EffectiveCaps"]).is_some() {
         return shape.set("ctr.capabilities", exactly(&texts(inspected, &["EffectiveCaps"])));
@@ -97,7 +97,7 @@ fn capabilities(inspected: &Json, privileged: bool, shape: &mut Shape) {
     shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));
 }
 
-/// Docker gives a process of another user none of what it adds: only files with capabilities bring them back.
+/// Docker grants a process of another user none of the added capabilities: only files with capabilities restore them.
 pub(super) fn of_user(user: Option<String>, held: Vec<String>) -> Result<Vec<String>, Unknown> {
     let user = user.unwrap_or_default();
     let plain = user.split(':').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Kubernetes: pods, and the objects that have a template of one.
+//! Kubernetes: pods, and the objects that contain a pod template.
 
 use serde_json::Value as Json;
 
@@ -9,7 +9,7 @@ use super::kubevirt;
 use super::shape::{Form, Shape};
 use super::tree::{as_text, at, flag, text, texts};
 
-/// Objects that run no container of their own: named, so that a kind with a slip of the pen is an error.
+/// Objects that run no containers themselves: listed, so that a mistyped kind is an error.
 const OTHERS: [&str; 14] = [
     "ConfigMap",
     "Secret",
@@ -40,7 +40,7 @@ pub(super) fn read(object: &Json) -> Result<Vec<Shape>, String> {
         "VirtualMachine" => Ok(vec![kubevirt::read(&name, &object["spec"]["template"]["spec"])]),
         "List" | "PodList" => {
             let items = at(object, &["items"]).and_then(Json::as_array).into_iter().flatten();
-            // The items of a typed list may leave their kind out.
+            // Items of a typed list may omit their kind.
             let items = items.map(|item| match (kind.as_str(), item.get("kind")) {
                 ("PodList", None) => Ok(pod(&text(item, &["metadata", "name"]).unwrap_or_default(), item)),
                 _ => read(item),
@@ -69,14 +69,14 @@ fn pod(name: &str, pod: &Json) -> Vec<Shape> {
     of_each.collect()
 }
 
-/// A request that is left out is the limit.
+/// An omitted request equals the limit.
 fn resource(container: &Json, name: &str) -> (Option<String>, Option<String>) {
     let limit = text(container, &["resources", "limits", name]);
     let request = text(container, &["resources", "requests", name]).or_else(|| limit.clone());
     (request, limit)
 }
 
-/// Requests and limits of CPU and memory are there and equal, as numbers (Kubernetes: pod-qos).
+/// True if requests and limits of CPU and memory exist and are equal, as numbers (Kubernetes: pod-qos).
 fn is_guaranteed(container: &Json) -> bool {
     ["cpu", "memory"].iter().all(|name| {
         let (request, limit) = resource(container, name);
@@ -84,7 +84,7 @@ fn is_guaranteed(container: &Json) -> bool {
     })
 }
 
-/// `500m`, `2`, `4Gi`, `1M`: a quantity in its unit; `None`: it is none.
+/// Parses a quantity such as `500m`, `2`, `4Gi`, `1M`; `None` if it is not a quantity.
 fn quantity(text: &str) -> Option<f64> {
     const SUFFIXES: [(&str, f64); 9] = [
         ("Ki", 1024.0),
@@ -108,7 +108,7 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
     let cpu = resource(container, "cpu").1.as_deref().and_then(quantity);
     let whole = cpu.is_some_and(|cpus| cpus >= 1.0 && cpus.fract() == 0.0);
     shape.set("pod.whole-cpus", whole);
-    // Only whole CPUs of a guaranteed pod are its own, and which ones the node decides.
+    // Only whole CPUs of a guaranteed pod are exclusive, and the node decides which ones.
     match guaranteed && whole {
         true => shape.set_or::<units::CpuList>(
             "ctr.cpus",
@@ -120,7 +120,7 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
     shape.set("ctr.quota", cpu.is_some());
     shape.set("pod.load-balancing-off", false);
     shape.set("pod.irqs-off", false);
-    // The node's usual handler allows none of these annotations (CRI-O: allowed_annotations is empty).
+    // The node's default handler allows none of these annotations (CRI-O: allowed_annotations is empty).
     if text(pod, &["spec", "runtimeClassName"]).is_some_and(|class| !class.is_empty()) {
         annotations::read(&pod["metadata"]["annotations"], shape);
     }
@@ -139,10 +139,10 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
     let memory = resource(container, "memory").1;
     match memory {
         None => shape.set("ctr.memory", 0.0),
-        Some(limit) => shape.set_or("ctr.memory", quantity(&limit), "the limit of memory is no quantity"),
+        Some(limit) => shape.set_or("ctr.memory", quantity(&limit), "the limit of memory is not a quantity"),
     }
     if guaranteed {
-        // The kubelet gives a guaranteed pod -997, and no soft limit since it requests all of its limit.
+        // The kubelet gives a guaranteed pod the score -997, and no soft limit, since it requests its whole limit.
         shape.set("ctr.oom-score", -997.0);
         shape.set("ctr.memory-high", false);
     } else {

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::shape::{Form, Shape};
 use super::tree::{at, flag, text};
 
-/// `spec`: of a virtual machine instance.
+/// Path of the `spec` of a virtual machine instance.
 pub(super) fn read(name: &str, spec: &Json) -> Shape {
     let mut shape = Shape::new(Form::KubeVirt, name);
     let cpu = &spec["domain"]["cpu"];
@@ -17,7 +17,7 @@ pub(super) fn read(name: &str, spec: &Json) -> Shape {
         "vmi.isolated-emulator",
         flag(cpu, &["isolateEmulatorThread"]).unwrap_or(false),
     );
-    // `realtime: {}` is enough: every virtual CPU.
+    // `realtime: {}` is enough: it covers every virtual CPU.
     shape.set("vmi.realtime", at(cpu, &["realtime"]).is_some());
     shape.set("vmi.numa", at(cpu, &["numa", "guestMappingPassthrough"]).is_some());
     shape.set(

@@ -1,7 +1,7 @@
-//! Containers, by their definitions: OCI bundles, what docker and podman say of one, quadlets, compose files, Kubernetes and
-//! KubeVirt; all brought to one model.
+//! Containers, by their definitions: OCI bundles, output of docker's and podman's inspect, quadlets, compose files, Kubernetes and
+//! KubeVirt; all converted to one model.
 //!
-//! A definition says what will be, where the container that runs says what is. A fact that a form cannot express is unknown.
+//! A definition describes the next start, a running container the present. A fact that a form cannot express is unknown.
 
 mod annotations;
 mod capabilities;
@@ -23,19 +23,19 @@ pub(crate) use capabilities::of_mask;
 pub(crate) use shape::{Form, Shape};
 pub use yaml::documents;
 
-/// Longest definition: generated bundles of hundreds of containers are below.
+/// Maximum length of a definition: generated bundles of hundreds of containers are shorter.
 const MOST_OCTETS: usize = 4 << 20;
 
-/// The text of a file beside a definition, by its name; or why there is none.
+/// Reads a file next to a definition, by its name; returns its text, or the reason that there is none.
 pub(crate) type Beside<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// The containers that a text defines, by its contents; `name`: what a definition without a name of its own is called.
+/// The containers that a text defines, by its contents; `name` is used for a definition without a name.
 ///
 /// # Errors
-/// It is none of the forms, or not well-formed.
+/// The text has none of these forms, or is not well-formed.
 pub(crate) fn read(name: &str, text: &str, beside: Beside<'_>) -> Result<Vec<Shape>, String> {
     if text.len() > MOST_OCTETS {
-        return Err(format!("longer than {MOST_OCTETS} octets"));
+        return Err(format!("longer than {MOST_OCTETS} bytes"));
     }
     if quadlet::is_one(text) {
         return Ok(vec![quadlet::read(name, text, beside)?]);

@@ -7,8 +7,8 @@ use super::capabilities::exactly;
 use super::shape::{Form, Shape};
 use super::tree::{at, flag, number, text, texts};
 
-/// As many octets as JSON's readers agree on (RFC 8259, section 6), more than any machine has. jq 1.6 makes 18446744073709552000 of the
-/// largest number of 64 bits, which runc refuses.
+/// Largest integer on which JSON readers agree (RFC 8259, section 6), larger than any machine's memory. jq 1.6 turns the largest number of
+/// 64 bits into 18446744073709552000, which runc refuses.
 const NO_BOUND: f64 = (1u64 << 53) as f64;
 
 pub(super) fn read(name: &str, bundle: &Json) -> Shape {
@@ -21,7 +21,7 @@ pub(super) fn read(name: &str, bundle: &Json) -> Shape {
         number(resources, &["cpu", "quota"]).is_some_and(|quota| quota > 0.0),
     );
     let held = exactly(&texts(bundle, &["process", "capabilities", "effective"]));
-    // A bundle knows no such word: everything is held one by one.
+    // A bundle has no such key: each capability is granted separately.
     shape.set(
         "ctr.privileged",
         ["SYS_ADMIN", "SYS_MODULE"]
@@ -67,7 +67,7 @@ pub(super) fn read(name: &str, bundle: &Json) -> Shape {
         "ctr.time-daemons",
         annotations::time_daemons(&texts(bundle, &["process", "args"])),
     );
-    // Another runtime hands these annotations on, and does nothing.
+    // Another runtime passes these annotations on without effect.
     let all =
         at(bundle, &["annotations"]).filter(|all| text(all, &["io.container.manager"]).as_deref() == Some("cri-o"));
     if let Some(all) = all {
@@ -76,7 +76,8 @@ pub(super) fn read(name: &str, bundle: &Json) -> Shape {
     shape
 }
 
-/// Without a network namespace in the list it has the host's; devices may be moved into it since runtime-spec 1.3.
+/// Connection of the network: without a network namespace in the list it is the host's; since runtime-spec 1.3 devices may be moved into
+/// it.
 fn network(bundle: &Json) -> Option<String> {
     let namespaces = at(bundle, &["linux", "namespaces"]).and_then(Json::as_array);
     let has_own = namespaces
@@ -96,7 +97,7 @@ fn memory(resources: &Json, shape: &mut Shape) {
     let limit = number(resources, &["memory", "limit"]).filter(|limit| *limit > 0.0);
     let both = number(resources, &["memory", "swap"]);
     shape.set("ctr.memory", limit.unwrap_or(0.0));
-    // `swap` is memory and swap together.
+    // `swap` limits memory and swap together.
     let none = limit.is_some() && both == limit || flag(resources, &["memory", "disableSwap"]) == Some(true);
     let unified = text(resources, &["unified", "memory.swap.max"]);
     shape.set("ctr.swap", !(none || unified.as_deref() == Some("0")));

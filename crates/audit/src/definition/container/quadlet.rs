@@ -5,7 +5,7 @@ use super::annotations::time_daemons;
 use super::capabilities::{Runtime, after};
 use super::shape::{Form, Shape};
 
-/// True if a text is a quadlet of a container.
+/// True if a text is a container quadlet.
 pub(super) fn is_one(text: &str) -> bool {
     text.lines().any(|line| line.trim() == "[Container]")
 }
@@ -15,13 +15,13 @@ struct Unit(Vec<(String, String, String)>);
 
 impl Unit {
     /// # Errors
-    /// A line that is none of a unit file.
+    /// A line does not belong in a unit file.
     fn parse(text: &str) -> Result<Self, String> {
         let mut section = String::new();
         let mut lines = Vec::new();
         let mut joined = String::new();
         for (number, line) in (1..).zip(text.lines()) {
-            // A backslash at the end joins the next line.
+            // A backslash at the end joins a line with the next one.
             let is_comment = joined.is_empty() && line.trim_start().starts_with(['#', ';']);
             if let Some(begin) = line.strip_suffix('\\').filter(|_| !is_comment) {
                 joined.push_str(begin);
@@ -44,7 +44,7 @@ impl Unit {
         Ok(Self(lines))
     }
 
-    /// An empty value takes back what stands before it (podman 5, pkg/systemd/parser/unitfile.go: LookupAll).
+    /// All values of a key. An empty value deletes the earlier ones (podman 5, pkg/systemd/parser/unitfile.go: LookupAll).
     fn all(&self, section: &str, key: &str) -> Vec<String> {
         let of = self.0.iter().filter(|(at, name, _)| at == section && name == key);
         let values: Vec<String> = of.map(|(.., value)| value.clone()).collect();
@@ -52,12 +52,12 @@ impl Unit {
         values[taken_back..].to_vec()
     }
 
-    /// The last one counts.
+    /// The last value of a key counts.
     fn last(&self, section: &str, key: &str) -> Option<String> {
         self.all(section, key).pop()
     }
 
-    /// The values of an option in `PodmanArgs=`: `--name=value` and `--name value`.
+    /// Values of an option in `PodmanArgs=`: `--name=value` and `--name value`.
     fn arguments(&self, option: &str) -> Vec<String> {
         let lines = self.all("Container", "PodmanArgs");
         let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
@@ -84,14 +84,14 @@ impl Unit {
 }
 
 /// # Errors
-/// It is no unit file; with the line.
+/// The text is not a unit file; the message names the line.
 pub(super) fn read(name: &str, text: &str, beside: Beside<'_>) -> Result<Shape, String> {
     let unit = Unit::parse(text)?;
     let called = unit
         .last("Container", "ContainerName")
         .unwrap_or_else(|| name.to_owned());
     let mut shape = Shape::new(Form::Quadlet, &called);
-    // The container is in the service's group (`--cgroups=split`), so that what is set there holds for it.
+    // The container runs in the service's group (`--cgroups=split`), so settings of the service also apply to it.
     let cpus = unit
         .arguments("--cpuset-cpus")
         .pop()
@@ -154,7 +154,7 @@ fn limits(unit: &Unit, shape: &mut Shape) {
     );
 }
 
-/// The way of the process bus: the best of its networks, each of which must be known, as in compose files.
+/// Connection of the process bus: the best of its networks, each of which must be known, as in compose files.
 fn network(unit: &Unit, beside: Beside<'_>) -> (Option<String>, String) {
     let named = unit.words("Network", "--network");
     let named = match named.is_empty() {
@@ -181,7 +181,7 @@ fn network(unit: &Unit, beside: Beside<'_>) -> (Option<String>, String) {
     }
 }
 
-/// The driver of a `.network` file; podman's own default is a bridge.
+/// Driver of a `.network` file; podman's own default is a bridge.
 fn driver(name: &str, text: &str) -> Result<String, String> {
     let unit = Unit::parse(text).map_err(|why| format!("{name}: {why}"))?;
     match unit.all("Network", "PodmanArgs").is_empty() {
@@ -199,7 +199,7 @@ fn memory(unit: &Unit, shape: &mut Shape) {
     let octets = limit.as_deref().map(super::compose::octets);
     match octets {
         None => shape.set("ctr.memory", 0.0),
-        Some(octets) => shape.set_or("ctr.memory", octets, "the limit of memory is no size"),
+        Some(octets) => shape.set_or("ctr.memory", octets, "the limit of memory is not a size"),
     }
     let with_swap = unit.arguments("--memory-swap").pop();
     let equal = limit.is_some() && with_swap.as_deref().map(super::compose::octets) == octets;

@@ -1,11 +1,11 @@
-//! One container as the rules see it, whatever form it was defined in.
+//! One container in the form that the rules use, whatever its definition.
 
 use units::CpuList;
 
 use crate::facts::{IntoKnown, Subject};
 use crate::value::{Known, Unknown, Value};
 
-/// The form of a definition.
+/// Form of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Oci,
@@ -14,9 +14,9 @@ pub(crate) enum Form {
     Compose,
     Pod,
     KubeVirt,
-    /// No definition: the container that runs, seen from inside.
+    /// No definition: the running container, seen from inside.
     Running,
-    /// Nothing that can be read.
+    /// No readable definition.
     Broken,
 }
 
@@ -35,53 +35,53 @@ impl Form {
     }
 }
 
-/// Every fact of a container. Names without a value in a definition are unknown.
+/// All facts of a container. Names that a definition leaves out are unknown.
 const NAMES: [&str; 35] = [
-    // CPUs it is bound to; none: it is not.
+    // CPUs it is bound to; empty: not bound.
     "ctr.cpus",
-    // NUMA nodes it is bound to, as a list; empty: it is not.
+    // NUMA nodes it is bound to, as a list; empty: not bound.
     "ctr.mems",
-    // True if a quota of CPU time holds it back.
+    // True if a quota of CPU time limits it.
     "ctr.quota",
     "ctr.capabilities",
-    // Capabilities that a compose file adds, as they stand there.
+    // Capabilities that a compose file adds, as written.
     "ctr.added",
-    // True where a compose file has limits of it below `deploy.resources`.
+    // True if a compose file sets limits below `deploy.resources`.
     "ctr.deploy-limits",
-    // The network mode of a compose file, as it stands there; empty: none.
+    // Network mode of a compose file, as written; empty: none.
     "ctr.network-mode",
     // Networks of its compose file that are made elsewhere.
     "ctr.external-networks",
     "ctr.privileged",
-    // True if a thread got a real-time priority that asked for one; absent: nobody tried.
+    // True if a thread that asked for a real-time priority got it; absent: not tried.
     "ctr.fifo-granted",
-    // True if its group has a budget for real-time threads, where the kernel gives such budgets to groups.
+    // True if its group has a budget for real-time threads, on kernels that give groups such budgets.
     "ctr.rt-budget",
     // Highest real-time priority by resource limit; 0: none.
     "ctr.rtprio",
-    // True if it may lock memory without bound.
+    // True if it may lock unlimited memory.
     "ctr.memlock",
     // `host`, `none`, `bridge`, `macvlan`, `sriov`…
     "ctr.network",
     "ctr.devices",
-    // Limit of memory in octets; 0: none.
+    // Memory limit in bytes; 0: none.
     "ctr.memory",
     // True if its memory may be swapped.
     "ctr.swap",
-    // True if memory is reclaimed above a soft limit.
+    // True if memory above a soft limit is reclaimed.
     "ctr.memory-high",
     "ctr.oom-score",
-    // True where a bundle sets files of control groups of version 2.
+    // True if a bundle sets files of control groups of version 2.
     "ctr.unified",
-    // Pages of huge page memory it asks for: `1Gi`, `2Mi`; empty: none.
+    // Sizes of the huge pages it requests: `1Gi`, `2Mi`; empty: none.
     "ctr.hugepages",
-    // True if something is executed in it at intervals.
+    // True if a command runs in it at intervals.
     "ctr.exec-probe",
     // Its class of cache allocation; empty: none.
     "ctr.cache-class",
     // Programs in it that set clocks.
     "ctr.time-daemons",
-    // Whole CPUs, requested as limited.
+    // Number of whole CPUs with request equal to limit.
     "pod.whole-cpus",
     "pod.guaranteed",
     "pod.load-balancing-off",
@@ -103,21 +103,24 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// One of which nothing is known.
+    /// A container about which nothing is known.
     pub(crate) fn new(form: Form, name: &str) -> Self {
         let mut part = Subject::new(name);
         part.set("ctr.form", form.word());
         for fact in NAMES {
             part.set_known(
                 fact,
-                Err(Unknown::unclear(format!("{}: this form does not tell", form.word()))),
+                Err(Unknown::unclear(format!(
+                    "{}: this form does not contain it",
+                    form.word()
+                ))),
             );
         }
-        part.set_known("ctr.fifo-granted", Err(Unknown::absent("nobody tried")));
+        part.set_known("ctr.fifo-granted", Err(Unknown::absent("not tried")));
         Self { part, cpus: None }
     }
 
-    /// One whose definition cannot be read.
+    /// A container with an unreadable definition.
     pub(crate) fn broken(name: &str, why: &str) -> Self {
         let mut shape = Self::new(Form::Broken, name);
         let unknown = || Unknown::unclear(format!("{name}: {why}"));
@@ -128,19 +131,19 @@ impl Shape {
         shape
     }
 
-    /// Notes a fact.
+    /// Stores a fact.
     pub(crate) fn set(&mut self, name: &'static str, value: impl IntoKnown) {
         assert!(NAMES.contains(&name), "{name}");
         self.part.set(name, value);
     }
 
-    /// As [`Shape::set`], unknown with this reason where there is none.
+    /// As [`Shape::set`]; unknown with this reason if there is no value.
     pub(crate) fn set_or<V: Into<Value>>(&mut self, name: &'static str, value: Option<V>, why: &str) {
         let known: Known = value.map(Into::into).ok_or_else(|| Unknown::unclear(why));
         self.part.set_known(name, known);
     }
 
-    /// CPUs as the definition writes them; nothing: bound to none.
+    /// CPUs in the notation of the definition; empty: not bound.
     pub(crate) fn set_cpus(&mut self, list: Option<String>) {
         let text = list.unwrap_or_default();
         let cpus = text.trim().parse::<CpuList>();
@@ -151,15 +154,15 @@ impl Shape {
         );
     }
 
-    /// Its name.
+    /// Name of the container.
     pub(crate) fn name(&self) -> &str {
         &self.part.name
     }
 
-    /// True if it and `other` are bound to some CPU both.
+    /// True if both containers are bound to a common CPU.
     ///
     /// # Errors
-    /// The CPUs of one of them are not known.
+    /// The CPUs of one of them are unknown.
     pub(crate) fn shares_cpus_with(&self, other: &Self) -> Result<bool, Unknown> {
         let of = |shape: &Self| {
             let cpus = shape.cpus.clone();
@@ -169,7 +172,7 @@ impl Shape {
         Ok(own.iter().any(|cpu| others.contains(cpu)))
     }
 
-    /// As a part of the machine.
+    /// The container as a part of the machine.
     pub(crate) fn into_part(self) -> Subject {
         self.part
     }

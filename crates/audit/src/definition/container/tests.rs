@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::{documents, read};
 
-/// Nothing is beside the definition.
+/// No file is next to the definition.
 const ALONE: fn(&str) -> Result<String, String> = |name| Err(name.to_owned());
 
 #[test]

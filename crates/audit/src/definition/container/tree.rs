@@ -1,4 +1,4 @@
-//! Looking things up in a definition.
+//! Look-ups in a definition.
 
 use serde_json::Value as Json;
 
@@ -8,7 +8,7 @@ pub(super) fn at<'a>(from: &'a Json, path: &[&str]) -> Option<&'a Json> {
     found.filter(|value| !value.is_null())
 }
 
-/// A text at a path; numbers and flags as they are written.
+/// Text at a path; numbers and booleans as written.
 pub(super) fn text(from: &Json, path: &[&str]) -> Option<String> {
     as_text(at(from, path)?)
 }
@@ -22,7 +22,7 @@ pub(super) fn as_text(value: &Json) -> Option<String> {
     }
 }
 
-/// A number at a path, also one that is written as a text.
+/// Number at a path, also if written as a text.
 pub(super) fn number(from: &Json, path: &[&str]) -> Option<f64> {
     match at(from, path)? {
         Json::Number(number) => number.as_f64(),
@@ -31,7 +31,7 @@ pub(super) fn number(from: &Json, path: &[&str]) -> Option<f64> {
     }
 }
 
-/// A flag at a path, also one that is written as a text.
+/// Boolean at a path, also if written as a text.
 pub(super) fn flag(from: &Json, path: &[&str]) -> Option<bool> {
     match at(from, path)? {
         Json::Bool(flag) => Some(*flag),
@@ -40,7 +40,7 @@ pub(super) fn flag(from: &Json, path: &[&str]) -> Option<bool> {
     }
 }
 
-/// The texts of a list at a path; none where there is no list.
+/// Texts of a list at a path; empty if there is no list.
 pub(super) fn texts(from: &Json, path: &[&str]) -> Vec<String> {
     let items = at(from, path).and_then(Json::as_array);
     items.into_iter().flatten().filter_map(as_text).collect()

@@ -1,26 +1,26 @@
-//! YAML as the tree that JSON has. Anchors are followed; merge keys (`<<`) are, since compose files use them.
+//! YAML as a JSON tree. Anchors are resolved, and so are merge keys (`<<`), since compose files use them.
 
 use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value as Json};
 
-/// Most values of a document with its aliases followed: a small file can ask for billions.
+/// Maximum number of values in a document with its aliases resolved: a small file can expand to billions.
 const MOST_VALUES: usize = 200_000;
-/// Deepest nesting.
+/// Maximum nesting depth.
 const DEEPEST: usize = 64;
 
-/// A value that is not complete.
+/// A value under construction.
 enum Open {
     List(usize, Vec<Json>),
-    /// The anchor, what is complete, and the key that waits for its value.
+    /// Anchor, completed part, and the key that still lacks its value.
     Map(usize, Map<String, Json>, Option<String>),
 }
 
-/// The documents of a text, in order; empty ones are left out.
+/// Documents of a text, in order; empty ones are left out.
 ///
 /// # Errors
-/// Where it is not well-formed, or what it has too much of.
+/// The text is not well-formed, or exceeds a maximum; with the position.
 pub fn documents(text: &str) -> Result<Vec<Json>, String> {
     let mut reader = Reader::default();
     for event in Parser::new_from_str(text) {
@@ -98,7 +98,7 @@ impl Reader {
     }
 }
 
-/// How many values there are in it; counts no further than `most`.
+/// Number of values in it; counts up to `most`.
 fn size(value: &Json, most: usize) -> usize {
     let mut open = vec![value];
     let mut count = 0;
@@ -123,7 +123,7 @@ fn as_key(value: Json) -> String {
     }
 }
 
-/// Inserts an entry. Entries that `<<` brings in yield to those that are there.
+/// Inserts an entry. Entries from `<<` do not replace existing ones.
 fn insert(entries: &mut Map<String, Json>, key: String, value: Json) {
     if key != "<<" {
         entries.insert(key, value);
