@@ -1,13 +1,13 @@
-//! Why a relay cannot be made, or a file cannot be played through it.
+//! Errors of making a relay, or of playing a file through it.
 
 use capture::CaptureError;
 use protection::SettingError;
 use waveform::WaveformError;
 
-/// An error in a relay file: what is wrong, where, and what to do.
+/// An error in a relay file: the error, its place, and advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// Not TOML, or a key or a value that cannot be. The text has line, column and key.
+    /// The file is not TOML, or a key or value is not allowed. The text has line, column and key.
     #[error("{file}: {problem}")]
     File {
         /// The file.
@@ -15,7 +15,7 @@ pub enum ConfigError {
         /// The error and its place.
         problem: String,
     },
-    /// Something that does not fit to the rest of the file.
+    /// A part of the file does not fit the rest of it.
     #[error("{file}: line {line}: {problem}")]
     Line {
         /// The file.
@@ -27,22 +27,22 @@ pub enum ConfigError {
     },
 }
 
-/// Why a file cannot be played through a relay.
+/// Reason why a file cannot be played through a relay.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// A COMTRADE record that cannot be read, or whose channels do not say which stream they are of.
+    /// The COMTRADE record cannot be read, or its channels do not show their stream.
     #[error(transparent)]
     Waveform(#[from] WaveformError),
-    /// A capture that cannot be read.
+    /// The capture cannot be read.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// The relay's settings do not go with the rate of the record.
+    /// The relay's settings do not allow the rate of the record.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// Channels were asked for that cannot be.
+    /// The requested channels are not possible.
     #[error("{0}")]
     Channels(String),
-    /// The file has nothing for this relay.
+    /// The file has no samples for this relay.
     #[error("{0}")]
     Nothing(String),
 }

@@ -4,10 +4,10 @@ use protection::measure::Blocks;
 use protection::supervision::SampleState;
 use protection::{Direction, Phases};
 
-/// Something that changed, and when.
+/// A change of state, with its instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// Number of the last sample that the task worked on.
+    /// Number of the last sample that the task processed.
     pub at: u64,
     /// The owner of the state.
     pub subject: Subject,
@@ -15,14 +15,14 @@ pub struct Event {
     pub change: Change,
 }
 
-/// The owner of a changed state, by its place in the relay's file, from 0.
+/// The owner of a changed state, by its index in the relay's file, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A protection function.
     Function(usize),
     /// A trip.
     Trip(usize),
-    /// The breaker failure function behind a trip.
+    /// The breaker failure function of a trip.
     Breaker(usize),
     /// A stream.
     Stream(usize),
@@ -31,28 +31,28 @@ pub enum Subject {
 /// The new state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It has started, or has started in further phases.
+    /// Started, or started in further phases.
     Start(Phases, Direction),
-    /// It has operated, or in further phases: a function its decision, a trip its command, a breaker failure function its second
-    /// trip.
+    /// Operated, or operated in further phases: the decision of a function, the command of a trip, or the second trip of a
+    /// breaker failure function.
     Operate(Phases),
-    /// The neighbours of a breaker are tripped.
+    /// The neighbouring breakers are tripped.
     Backtrip,
-    /// Neither started nor operated any more.
+    /// Reset: neither started nor operated any more.
     Reset,
-    /// It does not decide, and why.
+    /// Blocked, with the reasons.
     Blocked(Blocks),
-    /// It decides again.
+    /// No longer blocked.
     Released,
-    /// How the samples of a stream come.
+    /// State of a stream's samples.
     Samples(SampleState),
-    /// A stream's counter jumped: its samples begin anew.
+    /// A stream's counter jumped: its samples start again.
     Restart,
     /// Synchronisation of a stream (smpSynch).
     Synch(u8),
 }
 
-/// Changes from one output of a function to the next: phases that came, a reset, a block. At most three.
+/// Changes from one output of a function to the next: new phases, a reset, a block. At most three.
 pub(crate) fn changes(before: &protection::Output, now: &protection::Output, mut tell: impl FnMut(Change)) {
     let was_on = before.started.any() || before.operated.any();
     let is_on = now.started.any() || now.operated.any();

@@ -1,26 +1,26 @@
-//! GOOSE messages on their way into the engine.
+//! Passes the values of received GOOSE messages to the engine.
 
 use crate::config::Config;
 use crate::engine::Engine;
 use wire::ether::{EthernetView, VlanTag};
 use wire::goose::{Followed, Follower, Frame, Heard, Simulation};
 
-/// The value of an input until its last message expires; false from then on.
+/// Value of an input until its last message expires; false from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Input {
     value: bool,
-    /// Until when, by the clock of the frames; `None` without an end.
+    /// Instant of expiry, on the clock of the frames; `None` if it does not expire.
     until_ns: Option<i64>,
 }
 
-/// Knows the control blocks that a relay subscribes to. After [`Listener::new`] nothing here allocates.
+/// Recognises the control blocks that a relay subscribes to. Only [`Listener::new`] allocates memory.
 #[derive(Debug)]
 pub struct Listener {
     followers: Box<[Follower]>,
 }
 
 impl Listener {
-    /// Has heard nothing yet.
+    /// Starts without received messages.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let simulation = match config.simulation {
@@ -36,8 +36,8 @@ impl Listener {
         }
     }
 
-    /// Takes a GOOSE frame that the kernel had at `at_ns`, of a clock that does not step, and tells what it makes of which inputs, by
-    /// their numbers; `vlan` is the tag that was taken out of it.
+    /// Takes a GOOSE frame that the kernel received at `at_ns`, on a clock that does not step, and passes on the new value of
+    /// each of its inputs, by number; `vlan` is the tag that was removed from the frame.
     pub fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, at_ns: i64, mut tell: impl FnMut(usize, Input)) {
         let ethernet = EthernetView::with_tag(data, vlan);
         let Ok(frame) = ethernet.and_then(|ethernet| Frame::parse(&ethernet)) else {
@@ -56,25 +56,25 @@ impl Listener {
     }
 }
 
-/// The values of all inputs.
+/// Values of all inputs.
 #[derive(Debug)]
 pub struct Inputs(Box<[Input]>);
 
 impl Inputs {
-    /// Every input is false.
+    /// Starts with every input false.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self(vec![Input::default(); config.inputs.len()].into())
     }
 
-    /// The input of this number is this from now on.
+    /// Sets the input with this number.
     pub fn set(&mut self, number: usize, input: Input) {
         if let Some(known) = self.0.get_mut(number) {
             *known = input;
         }
     }
 
-    /// Tells the engine what each input is at `now_ns`: false where the last message has expired, or none has come.
+    /// Passes the value of each input at `now_ns` to the engine: false if the last message has expired, or none has come.
     pub fn tell(&self, engine: &mut Engine, now_ns: i64) {
         for (number, input) in self.0.iter().enumerate() {
             let is_live = input.until_ns.is_none_or(|until| now_ns <= until);

@@ -1,34 +1,34 @@
-//! Samples out of frames.
+//! Extracts samples from frames.
 
 use crate::config::{Config, Stream};
 use crate::engine::Sample;
 use wire::ether::{EthernetView, VlanTag};
 use wire::sv::{FastPath, Frame, Members};
 
-/// The fate of a frame.
+/// Result for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// Its samples were told; it is of the stream with this number.
+    /// Its samples were passed on; the frame belongs to the stream with this number.
     Of(usize),
-    /// No stream of the relay.
+    /// The frame belongs to no stream of the relay.
     Other,
-    /// It has another number of members than the stream with this number.
+    /// Its number of members differs from that of the stream with this number.
     OtherMembers(usize),
-    /// It has another confRev than the stream with this number.
+    /// Its confRev differs from that of the stream with this number.
     OtherConfRev(usize),
-    /// It breaks a rule of IEC 61850-9-2.
+    /// The frame breaks a rule of IEC 61850-9-2.
     Malformed,
 }
 
-/// Knows the frames of the relay's streams. The next frame of a stream is recognised without a parse.
+/// Recognises the frames of the relay's streams. The next frame of a stream is recognised without parsing.
 #[derive(Debug)]
 pub struct Intake {
     paths: Box<[Path]>,
-    /// Where the next frame is looked for first: publishers send their streams in the same order each time.
+    /// Index of the stream to try first for the next frame: publishers send their streams in the same order each time.
     likely: usize,
 }
 
-/// The last frame of a stream that was parsed in full.
+/// The last fully parsed frame of a stream.
 #[derive(Debug, Clone, Default)]
 struct Path {
     fast: FastPath,
@@ -37,7 +37,7 @@ struct Path {
 }
 
 impl Intake {
-    /// Knows no frame yet.
+    /// Starts without known frames.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self {
@@ -46,9 +46,9 @@ impl Intake {
         }
     }
 
-    /// Tells each sample of a frame, with the number of its stream; `vlan` is the tag that the kernel took out of the frame.
+    /// Passes on each sample of a frame, with the number of its stream; `vlan` is the tag that the kernel removed from the frame.
     ///
-    /// Allocates where a stream comes for the first time, or changes its form to a longer one.
+    /// Allocates memory when a stream comes for the first time, or when its frames become longer.
     pub fn take(
         &mut self,
         config: &Config,
@@ -119,7 +119,7 @@ impl Intake {
     }
 }
 
-/// Tells each sample that a frame has of this stream.
+/// Passes on each sample of this stream in a frame.
 pub fn samples(config: &Config, stream: usize, frame: &Frame<'_>, mut each: impl FnMut(&Sample)) -> Taken {
     let subscribed = &config.streams[stream];
     let ours = frame
@@ -145,7 +145,8 @@ pub fn samples(config: &Config, stream: usize, frame: &Frame<'_>, mut each: impl
     Taken::Of(stream)
 }
 
-/// The stream that a frame is of, by destination, APPID, svID, and VLAN where the frame has a tag: a capture may have lost its tags.
+/// The stream of a frame, by destination, APPID, svID, and by VLAN if the frame has a tag, since a capture may have lost its
+/// tags.
 #[must_use]
 pub fn stream_of(config: &Config, frame: &Frame<'_>) -> Option<usize> {
     config.streams.iter().position(|stream| is_of(stream, frame))
@@ -162,7 +163,7 @@ fn is_of(stream: &Stream, frame: &Frame<'_>) -> bool {
         && sv_id == Some(spec.sv_id.as_bytes())
 }
 
-/// True if all ASDUs are of one stream.
+/// True if all ASDUs belong to one stream.
 fn is_of_one(frame: &Frame<'_>) -> bool {
     let mut asdus = frame.asdus();
     let first = asdus.next().map(|asdu| asdu.sv_id());

@@ -1,9 +1,9 @@
 //! A virtual protection relay without sockets, clocks or threads.
 //!
-//! [`config`] reads its file, [`engine`] is its task, and [`replay`] plays recorded faults through it, faster than real time. A live
-//! relay drives the same engine: it pushes the samples that came in, and calls the task once a millisecond.
+//! [`config`] reads the relay's file, [`engine`] is its task, and [`replay`] plays recorded faults through it, faster than real
+//! time. A live relay uses the same engine: it pushes the received samples, and calls the task once a millisecond.
 //!
-//! Time is the number of a sample. The same samples give the same trips every time, whatever the machine does meanwhile.
+//! Time is measured by sample numbers. The same samples give the same trips every time, whatever the machine does meanwhile.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
-//! Relays inside the program.
+//! Built-in relays.
 
-/// A relay of so many bays; `{bays}` in it stands for their range.
+/// File of a relay with a number of bays; `{bays}` in it is replaced by their range.
 const BAYS: &str = include_str!("../relays/bays.toml");
 
-/// How the relays inside the program are called.
+/// Names of the built-in relays.
 pub const NAMES: &str = "bays1 to bays999";
 
-/// The file of the relay of the program that is called so: `bays8`, for example.
+/// The file of the built-in relay with this name, such as `bays8`.
 #[must_use]
 pub fn file(name: &str) -> Option<String> {
     let count: u16 = name.strip_prefix("bays")?.parse().ok()?;

@@ -1,6 +1,6 @@
-//! Where a schedule of samples stands between two frames.
+//! Number of the sample that is due between two frames.
 
-/// The newest sample, and when it came: from there, the rate tells what is due.
+/// The newest sample and its arrival; the rate gives the samples due after it.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     rate: f64,
@@ -8,20 +8,20 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Of `rate` samples a second.
+    /// Makes a pace of `rate` samples a second.
     #[must_use]
     pub fn new(rate: f64) -> Self {
         Self { rate, newest: None }
     }
 
-    /// Sample `newest` was the newest one at `at_ns`, of any clock that does not step.
+    /// Records that sample `newest` came at `at_ns`, on any clock that does not step.
     pub fn came(&mut self, newest: u64, at_ns: i64) {
         if self.newest.is_none_or(|(before, _)| newest > before) {
             self.newest = Some((newest, at_ns));
         }
     }
 
-    /// The newest sample, and when it came in ns; `None` before the first.
+    /// The newest sample, and its arrival in ns; `None` before the first.
     #[must_use]
     pub fn newest(&self) -> Option<(u64, i64)> {
         self.newest

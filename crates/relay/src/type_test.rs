@@ -1,7 +1,7 @@
-//! A type test without a network: the shots of `triptime trip --type-test`, played through the engine in pure time.
+//! A type test without a network: plays the shots of `triptime trip --type-test` through the engine in simulated time.
 //!
-//! A shot is a relay that has just begun, the steady state for as long as it takes to settle, and the fault. The same relay and the same
-//! seed give the same outcome. What a relay on a host adds (frames, its wake-up, GOOSE) is not in these times.
+//! Each shot starts a new relay, and has the steady state until the relay has settled, and then the fault. The same relay and the
+//! same seed give the same outcome. The additional times of a relay on a host (frames, wake-up, GOOSE) are not included.
 
 use crate::config::{CHANNELS, Config};
 use crate::engine::{Engine, Sample};
@@ -13,28 +13,28 @@ use waveform::scenario::{self, Expect};
 use waveform::type_test::{ShotPlace, TestShot, TypeTest};
 use wire::quality::SvQuality;
 
-/// Steady state before each fault, in ns: what is remembered of a voltage, and every measurement, is settled then.
+/// Length of the steady state before each fault, in ns: by then the memory of a voltage and every measurement have settled.
 const SETTLE_NS: u64 = 400_000_000;
 
-/// How long the relay is watched after the fault, in ns.
+/// Time for which the relay is watched after the fault, in ns.
 const AFTER_NS: u64 = 100_000_000;
 
-/// Octets of a member: its value, and its quality.
+/// Bytes of a member: its value and its quality.
 const MEMBER: usize = 8;
 
-/// The value of a member's unit, in A or V: those of 9-2LE and IEC 61869-9.
+/// Value of the unit of a member, in A or V: as in 9-2LE and IEC 61869-9.
 const CURRENT_A: f64 = 0.001;
 const VOLTAGE_V: f64 = 0.01;
 
-/// Plays all shots of a test through the first trip of a relay, with all samples in its first stream. `at_ns` of a shot is from its own
-/// begin. A trip is that of the task's last sample, to which nothing is added.
+/// Plays all shots of a test through the first trip of a relay, with all samples in its first stream. `at_ns` of a shot counts
+/// from the start of the shot. The time of a trip is that of the task's last sample, without additions.
 ///
 /// # Errors
-/// A relay without a trip, or a signal that the relay's stream cannot hold.
+/// The relay has no trip, or its stream cannot represent a signal.
 pub fn type_test(config: &Config, test: &TypeTest, seed: u64) -> Result<Vec<Shot>, ReplayError> {
     let Some(stream) = config.streams.first().filter(|_| !config.trips.is_empty()) else {
         return Err(ReplayError::Nothing(
-            "the relay has no stream, or no trip, that a test could look at".into(),
+            "the relay has no stream, or no trip, for a test".into(),
         ));
     };
     let sampling = Sampling::new(stream.spec.rate);
@@ -55,7 +55,7 @@ fn one(
     let asked = test.shot(place);
     let step_deg = 360.0 * asked.scenario.wave.frequency_hz() / f64::from(sampling.rate);
     let settled = SETTLE_NS * u64::from(sampling.rate) / 1_000_000_000;
-    // One that has no wanted point begins at another one each time.
+    // A case without a wanted point begins at a different point each time.
     let least = settled + number * 7 % 96;
     let lead = least + asked.point.samples_until(phase_deg(least, step_deg), step_deg);
     let shot = asked.scenario.shot(sampling, lead, 0.0, number)?;
@@ -87,7 +87,7 @@ fn outcome(asked: &TestShot, trip: Option<u64>, shot: &scenario::Shot) -> Outcom
     }
 }
 
-/// The last sample of the task in which the relay first tripped.
+/// Last sample of the task in which the relay first tripped.
 fn played(config: &Config, sampling: &Sampling, shot: &scenario::Shot) -> Result<Option<u64>, ReplayError> {
     let mut engine = Engine::new(config)?;
     let rate = u64::from(sampling.rate);

@@ -1,4 +1,4 @@
-//! The events of a relay, in words.
+//! The events of a relay as text.
 
 use crate::config::Config;
 use crate::events::{Change, Subject};
@@ -6,7 +6,7 @@ use protection::measure::Blocks;
 use protection::supervision::SampleState;
 use protection::{Direction, Phases};
 
-/// Name and node of a subject.
+/// Name and logical node of a subject.
 #[must_use]
 pub fn who(config: &Config, subject: Subject) -> (&str, String) {
     match subject {
@@ -20,7 +20,7 @@ pub fn who(config: &Config, subject: Subject) -> (&str, String) {
     }
 }
 
-/// A change in words.
+/// Text of a change.
 #[must_use]
 pub fn what(change: Change) -> String {
     match change {
@@ -31,7 +31,7 @@ pub fn what(change: Change) -> String {
         Change::Blocked(blocks) => format!("blocked: {}", reasons(blocks)),
         Change::Released => "released".to_owned(),
         Change::Samples(state) => format!("samples: {}", state_name(state)),
-        Change::Restart => "counter jumped: samples begin anew".to_owned(),
+        Change::Restart => "counter jumped: samples start again".to_owned(),
         Change::Synch(value) => format!("smpSynch {value}"),
     }
 }
@@ -45,7 +45,7 @@ fn towards(direction: Direction) -> &'static str {
     }
 }
 
-/// How samples come, in a word.
+/// State of samples, as a word.
 #[must_use]
 pub fn state_name(state: SampleState) -> &'static str {
     match state {
@@ -58,13 +58,13 @@ pub fn state_name(state: SampleState) -> &'static str {
     }
 }
 
-/// Why a function does not decide, in a list.
+/// Reasons for which a function is blocked, as a list.
 #[must_use]
 pub fn reasons(blocks: Blocks) -> String {
     blocks.reasons().collect::<Vec<_>>().join(", ")
 }
 
-/// Letters of phases, in a list.
+/// Letters of phases, as a list.
 #[must_use]
 pub fn letters(phases: Phases) -> String {
     match phases.any() {

@@ -108,7 +108,7 @@ fn refusals_name_line_and_key() {
             "\"I>>\", \"I0>x\",",
             "no function \"I0>x\": did you mean \"I0>\"?",
         ),
-        ("name = \"I>\"", "name = \"I>>\"", "stands in the file twice"),
+        ("name = \"I>\"", "name = \"I>>\"", "is in the file twice"),
         ("name = \"I>\"", "name = \"a.b\"", "no dot, colon"),
         (
             "trip:Q0.general",

@@ -354,7 +354,7 @@ fn what_a_capture_does_not_have_is_said() {
         replayed
             .notes
             .iter()
-            .any(|note| note.contains("not of this relay: svID MU02")),
+            .any(|note| note.contains("not for this relay: svID MU02")),
         "{:?}",
         replayed.notes
     );

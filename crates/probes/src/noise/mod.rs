@@ -1,15 +1,15 @@
-//! Noise: time taken from a thread that never waits.
+//! Noise: CPU time taken from a thread that never waits.
 //!
-//! One thread per CPU reads the cycle counter without pause; when two readings lie further apart than a threshold,
-//! something else had the CPU: an interrupt, a softirq, another thread, the hypervisor, the firmware. The gap is the sample.
-//! A series holds the gaps only; `watched_ns` of its windows says how long the thread looked for gaps. The time stolen
-//! per second is the sum of the samples divided by it.
+//! One thread per CPU reads the cycle counter without pause. If two readings are further apart than a threshold, something else
+//! had the CPU: an interrupt, a softirq, another thread, the hypervisor, or the firmware. The gap is the sample. A series
+//! contains only the gaps; `watched_ns` of its windows is the time during which the thread looked for gaps. The stolen time per
+//! second is the sum of the samples divided by that time.
 //!
-//! Where the kernel takes a CPU away from real-time threads that never sleep, the thread pauses before that; a pause is not
-//! watched and not counted.
+//! If the kernel throttles real-time threads that never sleep, the thread pauses before that; a pause is not watched and not
+//! counted.
 //!
-//! Hooks: none. Produces: `noise/cpuN`, one series per CPU. Needs: `CAP_SYS_NICE` for a real-time policy, `CAP_IPC_LOCK` to
-//! lock memory. Takes each measured CPU whole: only for CPUs that are to be dedicated.
+//! Hooks: none. Produces: `noise/cpuN`, one series per CPU. Needs: `CAP_SYS_NICE` for a real-time policy, `CAP_IPC_LOCK` to lock
+//! memory. Uses each measured CPU fully: only for CPUs that are to be dedicated.
 
 mod options;
 mod series;
@@ -28,24 +28,24 @@ use run::{Recorder, Stop};
 use sys::cycles::Rate;
 use sys::thread::Policy;
 
-/// Time between the threads being ready and their common start.
+/// Time from the moment all threads are ready to their common start.
 const LEAD_NS: i64 = 10_000_000;
 
-/// Shortest gap that is told from the loop's own turns (some 10 ns each) and the recording of a gap (some 100 ns).
+/// Shortest gap that can be distinguished from the loop's own turns (about 10 ns each) and the recording of a gap (about 100 ns).
 pub const LEAST_THRESHOLD_NS: u64 = 300;
 
-/// Gaps a second that the feed of a CPU has room for, at the least and at the most, and those of all CPUs together: one recorder takes
-/// them all, and can take no more. Of the usual gaps of 2 us and more, the most would be a tenth of the CPU's time. The rings take 6.4 MB a
-/// CPU, and 51 MB in all up to 80 CPUs.
+/// Minimum and maximum number of gaps a second that the feed of one CPU has room for, and the number for all CPUs together, which
+/// is the most that one recorder can take. With the usual gaps of 2 us and more, the maximum would be a tenth of the CPU's time.
+/// The rings take 6.4 MB a CPU, and 51 MB in all up to 80 CPUs.
 const GAPS_PER_SECOND: std::ops::RangeInclusive<u64> = 5_000..=50_000;
 const GAPS_PER_SECOND_IN_ALL: u64 = 400_000;
 
-/// How noise is to be measured.
+/// Settings of a noise measurement.
 #[derive(Debug, Clone)]
 pub struct NoiseConfig {
     /// Options of the measurement.
     pub options: NoiseOptions,
-    /// Where, and how long.
+    /// CPUs and duration of the measurement.
     pub on: OnCpus,
 }
 
@@ -62,7 +62,7 @@ impl CpuProbe for NoiseConfig {
 }
 
 impl NoiseConfig {
-    /// Only real-time threads are throttled, and need pauses.
+    /// Only real-time threads are throttled and need pauses.
     fn rest(&self) -> Rest {
         match self.options.policy {
             Policy::Other => Rest::NONE,
@@ -121,7 +121,7 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
     )
 }
 
-/// Gaps a second that the feed of each of so many CPUs has room for.
+/// Gaps a second that each feed has room for, with this many CPUs.
 fn gaps_per_second(cpus: usize) -> u64 {
     (GAPS_PER_SECOND_IN_ALL / cpus.max(1) as u64).clamp(*GAPS_PER_SECOND.start(), *GAPS_PER_SECOND.end())
 }

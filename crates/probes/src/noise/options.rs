@@ -4,7 +4,7 @@ use crate::options::{defaults, positive_duration, positive_ns, some_positive_ns,
 use serde::Deserialize;
 use sys::thread::Policy;
 
-/// Gaps longer than this are looked for unless told otherwise: well above what recording one costs.
+/// Default length above which gaps are counted: well above the cost of recording one.
 const DEFAULT_GAP: &str = "1us";
 
 /// How noise is measured. In a plan each option is a key of the step: `gaps_above = "500ns"`.

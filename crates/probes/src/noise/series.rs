@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series.
+//! Names and meaning of the series of `noise`.
 
 use super::NoiseConfig;
 use super::spin::WAKE_UP_NS;

@@ -8,16 +8,16 @@ use sys::cycles::{self, Rate};
 use sys::wait::sleep_until;
 use units::{Monotonic, Ns};
 
-/// Turns between two looks at the clock and the stop flag: some microseconds.
+/// Number of turns between two checks of the clock and the stop flag: some microseconds.
 const TURNS: u32 = 256;
 
-/// How often the time watched is handed over where there are no pauses: more often than windows end.
+/// Interval in which the watched time is passed on if there are no pauses: shorter than a window.
 const WATCH_NS: i64 = 100_000_000;
 
-/// How late the thread may run again after a pause: to wake up takes time, and that is no gap. Later than this is one.
+/// Longest wake-up after a pause that is no gap, in ns; a later one is a gap.
 pub(super) const WAKE_UP_NS: u64 = 1_000_000;
 
-/// How long it spins before the first gap counts: caches are warm then.
+/// Time of spinning before the first gap counts, so that caches are warm.
 const WARM_UP_NS: i64 = 20_000_000;
 
 /// Settings of one thread.
@@ -30,7 +30,7 @@ pub(super) struct Spin {
 }
 
 impl Spin {
-    /// Spins until the duration is over or a stop is asked for.
+    /// Spins until the duration is over or a stop is requested.
     pub(super) fn run(&self, start: Monotonic, feed: &mut Feed) {
         sleep_until(start);
         self.warm_up();
@@ -53,8 +53,8 @@ impl Spin {
         }
     }
 
-    /// Pauses from `from` on. Returns the instant it ended. A thread that is kept from running when the pause is over would not have run
-    /// without the pause either: that is a gap.
+    /// Pauses from `from` on; returns the instant of the end. If the thread cannot run when the pause is over, it could not have
+    /// run without the pause either: that is a gap.
     fn pause(&self, from: Monotonic, gaps: &mut u64, feed: &mut Feed) -> Monotonic {
         let over = from + Ns(self.rest.length_ns);
         sleep_until(over);
@@ -67,9 +67,9 @@ impl Spin {
         now
     }
 
-    /// Spins until the clock says `until`, recording every gap. Returns the instant it ended.
+    /// Spins until the clock shows `until`, and records every gap; returns the instant of the end.
     ///
-    /// The time a gap takes to record is part of the next turn, so nothing goes unwatched.
+    /// The time for recording a gap is part of the next turn, so no time goes unwatched.
     fn spin(&self, from: Monotonic, until: Monotonic, gaps: &mut u64, feed: &mut Feed) -> Monotonic {
         let threshold = self.rate.counts(self.threshold_ns);
         let mut clock = from;
@@ -103,7 +103,7 @@ impl Spin {
     }
 }
 
-/// The gap that is made by a thread that runs so late after a pause; `None`: it only woke up.
+/// Gap of a thread that runs this late after a pause; `None` for a normal wake-up.
 fn overslept_ns(late_ns: i64) -> Option<i64> {
     u64::try_from(late_ns)
         .is_ok_and(|ns| ns > WAKE_UP_NS)

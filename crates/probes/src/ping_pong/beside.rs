@@ -1,4 +1,4 @@
-//! The thread that sends the load of a case, beside the pings.
+//! The thread that sends the load of a case while the pings are sent.
 
 use super::PingPongConfig;
 use super::case::Case;
@@ -15,32 +15,32 @@ use units::Monotonic;
 use wire::ether::Mac;
 use wire::goose::{Message, Template};
 
-/// Slot of the only series: how well the load kept its schedule.
+/// Slot of the only series: the lateness of the load.
 pub(super) const LATENESS: u16 = 0;
 
-/// Control blocks of the GOOSE load.
+/// Number of control blocks of the GOOSE load.
 const BLOCKS: u8 = 16;
 
 /// First APPID of the GOOSE load.
 const FIRST_APPID: u16 = 0x3f10;
 
-/// How long the thread sleeps before it looks for another case.
+/// Longest sleep of the thread before it checks for another case.
 const LOOK_NS: i64 = 10_000_000;
 
-/// Frames that are less late are sent late, one after the other, as a network may bring them: a load is to be whole. Those that are due
-/// meanwhile are left out behind later ones.
+/// Largest lateness in ns at which frames are still sent, one after the other, as a network may deliver them, so that the load is
+/// complete. If a frame is later, the frames due meanwhile are left out.
 const LATEST_NS: i64 = 10_000_000;
 
 /// State that the two threads share.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// Number of the load that is on, from 1; 0 for none.
+    /// Number of the running load, from 1; 0 for none.
     pub(super) on: AtomicU64,
-    /// Frames that were due.
+    /// Number of frames that were due.
     pub(super) due: AtomicU64,
-    /// Frames that were sent.
+    /// Number of frames that were sent.
     pub(super) sent: AtomicU64,
-    /// Ends both.
+    /// Stop request for both threads.
     pub(super) ended: Stop,
 }
 
@@ -60,7 +60,7 @@ struct LoadBeside {
     frames: Frames,
 }
 
-/// The thread's work.
+/// State of the thread.
 pub(super) struct Beside {
     port: Port,
     loads: Vec<LoadBeside>,
@@ -68,7 +68,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// The loads of these cases; `None` where none of them has one.
+    /// Makes the loads of these cases; `None` if none of them has one.
     pub(super) fn new(config: &PingPongConfig, port: Port, shared: Arc<Shared>) -> Result<Option<Self>, ProbeError> {
         let source = Mac(port.mac());
         let mut loads = Vec::new();
@@ -152,7 +152,7 @@ impl LoadBeside {
 }
 
 impl Frames {
-    /// Sends what is due at one instant: how many frames that is, and how many the kernel refused.
+    /// Sends the frames that are due at one instant; returns their number, and how many the kernel refused.
     fn send(&mut self, timetable: &Timetable, port: &mut Port) -> Result<(u16, u64), ProbeError> {
         match self {
             Self::Goose {
@@ -182,7 +182,7 @@ impl std::fmt::Debug for LoadBeside {
     }
 }
 
-/// GOOSE of other control blocks, each in a state that does not change.
+/// Messages of other control blocks, each in a state that does not change.
 fn goose(source: Mac) -> Result<Frames, ProbeError> {
     let template = |number: u8| {
         let message = Message {
@@ -205,7 +205,7 @@ fn goose(source: Mac) -> Result<Frames, ProbeError> {
 fn sv(streams: &[StreamConfig], source: Mac) -> Result<(Pace, Frames), ProbeError> {
     let Some(first) = streams.first() else {
         return Err(ProbeError::Usage(
-            "trip: the case sv needs one stream at least: --streams".into(),
+            "trip: the case sv needs at least one stream: --streams".into(),
         ));
     };
     let pace = Pace {

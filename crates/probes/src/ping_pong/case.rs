@@ -1,8 +1,8 @@
-//! Under which load the device is pinged.
+//! Load under which the device is pinged.
 
 use std::fmt;
 
-/// Traffic that this machine sends beside the pings.
+/// Traffic that this machine sends in addition to the pings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
     /// Nothing
@@ -16,7 +16,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// Description of the traffic, for a person; `rate` is that of GOOSE messages a second.
+    /// Description of the traffic; `rate` is the number of GOOSE messages a second.
     pub(super) fn what(self, rate: u32, streams: usize) -> String {
         match self {
             Self::None => "none".into(),

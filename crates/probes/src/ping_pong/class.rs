@@ -1,8 +1,9 @@
-//! Performance classes of IEC 61850-5, with their edition: P1 of one edition is not P1 of the other.
+//! Performance classes of IEC 61850-5, each with its edition, since P1 of one edition is not P1 of the other.
 
 use std::fmt;
 
-/// Share of a transfer that sender and receiver have, in percent: IEC 61850-10 gives 40 % to each, and 20 % to the network.
+/// Share of the transfer time for sender and receiver together, in percent: IEC 61850-10 gives 40 % to each, and 20 % to the
+/// network.
 pub(super) const SHARE_PERCENT: u64 = 80;
 
 /// A performance class of transfer times.
@@ -26,7 +27,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// All, the shortest time of each edition first.
+    /// All classes; within each edition the shortest time is first.
     pub(super) const ALL: [Self; 5] = [
         Self::P2Edition1,
         Self::P1Edition1,
@@ -35,7 +36,7 @@ impl Class {
         Self::P3Edition2,
     ];
 
-    /// The longest transfer, in ns, at so many cycles a second.
+    /// Longest transfer in ns, at this many cycles a second.
     pub(super) fn transfer_ns(self, frequency_hz: u32) -> u64 {
         let cycle_ns = 1_000_000_000 / u64::from(frequency_hz.max(1));
         match self {
@@ -47,12 +48,12 @@ impl Class {
         }
     }
 
-    /// The longest answer of a device of this class, in ns: its part of a transfer, there and back, and the time of its application.
+    /// Longest answer of a device of this class in ns: its share of a transfer, there and back, plus the time of its application.
     pub(super) fn answer_ns(self, frequency_hz: u32, application_ns: u64) -> u64 {
         self.transfer_ns(frequency_hz) * SHARE_PERCENT / 100 + application_ns
     }
 
-    /// As an option names it.
+    /// Name of the class in options.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::P1Edition1 => "p1-ed1",
@@ -76,7 +77,7 @@ impl fmt::Display for Class {
     }
 }
 
-/// The classes that an answer of at most `longest_ns` is within, in words.
+/// Names of the classes whose time an answer of `longest_ns` keeps.
 pub(super) fn met(longest_ns: u64, frequency_hz: u32, application_ns: u64) -> String {
     let is_met = |class: &Class| longest_ns <= class.answer_ns(frequency_hz, application_ns);
     let names: Vec<String> = Class::ALL

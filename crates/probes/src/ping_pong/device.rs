@@ -1,4 +1,4 @@
-//! Messages of the device: its answers, and changes that are none.
+//! Messages of the device: its answers, and changes that are no answers.
 
 use crate::reception::{Account, Arrival};
 use run::Feed;
@@ -6,37 +6,37 @@ use units::Monotonic;
 use wire::ether::VlanTag;
 use wire::goose::{Followed, Follower, Frame, Heard};
 
-/// A change that is awaited.
+/// A change that is expected as the answer.
 #[derive(Debug, Clone, Copy)]
 struct Awaited {
     value: bool,
-    /// Start of the wait: a message before it is no answer.
+    /// Start of the wait: an earlier message is no answer.
     from: Monotonic,
 }
 
 /// An answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pong {
-    /// When the kernel had it.
+    /// Time when the kernel received it.
     pub(super) at: Monotonic,
     /// True if it came with the first message of its state.
     pub(super) is_first: bool,
 }
 
-/// The device, as far as it is heard.
+/// State of the device, as known from its messages.
 pub(super) struct Device {
     pub(super) follower: Follower,
     awaited: Option<Awaited>,
     answer: Option<Pong>,
-    /// The value of the last ping without an answer.
+    /// Value of the last ping without an answer.
     overdue: Option<bool>,
-    /// Answers after their deadline, since this was last taken.
+    /// Number of answers after their deadline, until this is reset.
     pub(super) late: u64,
-    /// Changes that no ping explains, since this was last taken.
+    /// Number of changes without a ping, until this is reset.
     pub(super) unwanted: u64,
-    /// GOOSE frames that could not be read.
+    /// Number of GOOSE frames that could not be read.
     pub(super) malformed: u64,
-    /// Times the link went down.
+    /// Number of times that the link went down.
     pub(super) link_downs: u64,
 }
 
@@ -54,24 +54,24 @@ impl Device {
         }
     }
 
-    /// From `from` on a change to `value` is the answer.
+    /// Expects a change to `value` from `from` on as the answer.
     pub(super) fn await_answer(&mut self, value: bool, from: Monotonic) {
         self.answer = None;
         self.overdue = None;
         self.awaited = Some(Awaited { value, from });
     }
 
-    /// The answer, if it has come.
+    /// Takes the answer, if it has come.
     pub(super) fn answer(&mut self) -> Option<Pong> {
         self.answer.take()
     }
 
-    /// No answer is awaited any more; one that still comes is late.
+    /// Stops waiting for the answer; if it still comes, it is late.
     pub(super) fn give_up(&mut self) {
         self.overdue = self.awaited.take().map(|awaited| awaited.value);
     }
 
-    /// The member became `value`.
+    /// Records that the member became `value`.
     pub(super) fn changed(&mut self, value: bool, answer: Pong) {
         let is_answer = |awaited: &Awaited| awaited.value == value && answer.at >= awaited.from;
         if self.awaited.take_if(|awaited| is_answer(awaited)).is_some() {

@@ -1,11 +1,11 @@
-//! Limits by which a device that answers is judged, whatever profile is named.
+//! Limits by which a device that answers pings is judged with every profile.
 
 use super::PingPongConfig;
 use super::class::{Class, SHARE_PERCENT};
 use units::Ns;
 
-/// Limits of a device that is pinged, each as it stands in a profile: it answers every ping, says nothing of itself, and is within its
-/// class, if one is named.
+/// Limits of a pinged device, each in the format of a profile: it answers every ping, makes no change without a ping, and keeps
+/// the time of its class, if one is named.
 pub fn limits(config: &PingPongConfig) -> Vec<String> {
     let class = config.class.map(|class| of_class(class, config));
     class
@@ -44,5 +44,5 @@ series = "pong/*"
 quantity = "unwanted"
 allowed = 0
 source = "IEC 60050-448: security, the probability of not having an unwanted operation"
-why = "A device changes its answer for a ping alone."
+why = "A device changes its answer only after a ping."
 "#;

@@ -1,12 +1,13 @@
-//! GOOSE ping-pong: a GOOSE change of state is sent, and the device's answer to it is timed. The black-box measure that the field
-//! certifies with (IEC 61850-10).
+//! GOOSE ping-pong: sends a GOOSE change of state and times the device's answer to it. This is the black-box measurement used for
+//! certification (IEC 61850-10).
 //!
-//! One thread sends the pings, repeats them as a GOOSE publisher does, and takes the device's GOOSE with the kernel's stamps. A second
-//! one sends the load of the case.
+//! One thread sends the pings, repeats them as a GOOSE publisher does, and takes the device's GOOSE messages with the kernel's
+//! stamps. A second thread sends the load of the case.
 //!
-//! Hooks: AF_PACKET on one interface, one sendto a message, one socket for GOOSE. Produces: `pong/CASE`, a sample for each ping: just
-//! before the send call to the kernel's stamp of the first message with the answer; `ping/CASE`, our own part of it: just before the
-//! send call to the kernel's stamp at the driver; `publish/load`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+//! Hooks: AF_PACKET on one interface, one sendto a message, one socket for GOOSE. Produces: `pong/CASE`, a sample for each ping:
+//! from just before the send call to the kernel's stamp of the first message with the answer; `ping/CASE`, this machine's part of
+//! it: from just before the send call to the kernel's stamp at the driver; `publish/load`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE`
+//! for a real-time policy.
 
 mod beside;
 mod case;
@@ -45,37 +46,37 @@ use wire::goose::{Member, Value};
 /// Settings of a ping-pong with a device.
 #[derive(Debug, Clone)]
 pub struct PingPongConfig {
-    /// The control block that pings.
+    /// The control block of the pings.
     pub block: ControlBlock,
-    /// The boolean of it that changes.
+    /// Number of its boolean member that changes.
     pub ping_member: usize,
     /// The device's control block reference.
     pub device: String,
-    /// The member of it that follows.
+    /// Number of its member that follows the ping.
     pub member: Member,
-    /// Traffic sent beside the pings, one case after the other.
+    /// Traffic sent in addition to the pings, one case after the other.
     pub cases: Vec<Case>,
-    /// Pings of each case.
+    /// Number of pings of each case.
     pub pings: u32,
-    /// A ping without an answer for this long is lost, in ns.
+    /// Time without an answer after which a ping is lost, in ns.
     pub deadline_ns: u64,
-    /// Between an answer and the next ping: once to twice this, in ns.
+    /// Minimum time from an answer to the next ping, in ns; the maximum is twice this.
     pub pause_ns: u64,
-    /// Where the random pauses begin: equal seeds, equal pauses.
+    /// Seed of the random pauses: equal seeds give equal pauses.
     pub seed: u64,
-    /// GOOSE messages a second in the cases that have them.
+    /// GOOSE messages a second in the cases with GOOSE.
     pub goose_rate: u32,
-    /// The streams of the case of sampled values.
+    /// The streams of the case with sampled values.
     pub streams: Vec<StreamConfig>,
-    /// The class that answers are judged by.
+    /// The class by which answers are judged.
     pub class: Option<Class>,
     /// Time that the device's application may take, in ns.
     pub application_ns: u64,
-    /// Cycles a second.
+    /// Cycles of the power system a second.
     pub frequency_hz: u32,
-    /// No ping is sent after this long, in ns; `None`: all of them.
+    /// Time in ns after which no ping is sent; `None` sends all of them.
     pub duration_ns: Option<u64>,
-    /// How to wait for GOOSE.
+    /// Method of waiting for GOOSE.
     pub receive: Receive,
     /// Scheduling policy of both threads.
     pub policy: Policy,
@@ -85,18 +86,18 @@ pub struct PingPongConfig {
     pub load_cpu: Option<u32>,
 }
 
-/// The ports of a ping-pong, of one interface.
+/// The ports of a ping-pong, all on one interface.
 #[derive(Debug)]
 pub struct PingPorts {
-    /// To ping by: see [`ping_port_options`].
+    /// Port for the pings: see [`ping_port_options`].
     pub ping: Port,
-    /// To listen by: see [`crate::trip::goose_port_options`].
+    /// Port for listening: see [`crate::trip::goose_port_options`].
     pub goose: Port,
-    /// To send the load by: see [`crate::publish::port_options`].
+    /// Port for the load: see [`crate::publish::port_options`].
     pub load: Port,
 }
 
-/// How the socket that pings is to be opened: it only sends, and is told when the driver takes a frame.
+/// Options of the socket for the pings: it only sends, and reports when the driver takes a frame.
 pub fn ping_port_options() -> PortOptions {
     PortOptions {
         tx_stamps: true,
@@ -108,12 +109,12 @@ pub fn ping_port_options() -> PortOptions {
 pub static ABOUT: About = About {
     name: "ping_pong",
     words: "ping-pong",
-    what: "A device's GOOSE answers: a GOOSE change of state is sent -> its answer is back.",
+    what: "A device's GOOSE answers: a GOOSE change of state is sent -> its answer has returned.",
     kinds: &[&kind::PONG, &kind::PING],
     page: "guide/ping-pong.md",
 };
 
-/// Samples a second that the recorder's ring is sized for: messages of the load and pings.
+/// Samples a second that the recorder's ring has room for: messages of the load, and pings.
 const SAMPLES_PER_SECOND: u64 = 10_000;
 
 impl Probe for PingPongConfig {
@@ -150,19 +151,19 @@ impl PingPongConfig {
         let message = &self.block.message;
         if !matches!(message.all_data.get(self.ping_member), Some(Value::Boolean(_))) {
             return usage(format!(
-                "member {} of {} is not there, or no boolean: name another (--ping-member)",
+                "member {} of {} is missing or is not a boolean: name another (--ping-member)",
                 self.ping_member,
                 String::from_utf8_lossy(&message.gocb_ref)
             ));
         }
         let is_twice = |case: &Case| self.cases.iter().filter(|other| *other == case).count() > 1;
         match self.cases.iter().find(|case| is_twice(case)) {
-            Some(case) => usage(format!("the case {case} stands there twice: name each once (--cases)")),
+            Some(case) => usage(format!("the case {case} is given twice: name each once (--cases)")),
             None => Ok(()),
         }
     }
 
-    /// The thread that sends the load, if a case has one.
+    /// Makes the thread that sends the load, if a case has one.
     fn load(&self, port: Port, shared: Arc<Shared>, recorder: &mut Recorder) -> Result<Option<HotThread>, ProbeError> {
         let describe = Box::new(series::LoadSeries::of(self, port.interface()));
         let Some(mut beside) = Beside::new(self, port, shared)? else {

@@ -1,4 +1,4 @@
-//! Notices of a ping-pong, and their words.
+//! Notices of a ping-pong, and their texts.
 
 use super::series::PingPong;
 use crate::notice::notices;
@@ -7,36 +7,36 @@ use units::Ns;
 use wire::goose::FollowerDoubt;
 
 notices! {
-    /// Notices of a ping-pong. Those of one ping have its number first.
+    /// Notices of a ping-pong. The first value of a notice about one ping is its number.
     pub(super) enum Notice {
-        /// The ping has no answer.
+        /// The ping got no answer.
         Lost = 0,
-        /// It was not sent.
+        /// The ping was not sent.
         NotSent = 1,
-        /// The first message of its answer never came; how long the next one took, in ns.
+        /// The first message of the answer never came; time until the next one, in ns.
         LaterMessage = 2,
-        /// Frames of the load that were sent, and that were due.
+        /// Number of frames of the load that were sent, and that were due.
         LoadShort = 3,
-        /// Frames that the socket dropped.
+        /// Number of frames that the socket dropped.
         Dropped = 4,
-        /// Frames that could not be read.
+        /// Number of frames that could not be read.
         Malformed = 5,
-        /// How often the link was down.
+        /// Number of times that the link was down.
         Link = 6,
         /// The longest answer, in ns.
         Class = 7,
-        /// Pings with an answer, and all of them.
+        /// Number of pings with an answer, and of all pings.
         Classless = 8,
-        /// This machine repeated it too late.
+        /// This machine repeated the ping too late.
         HeldUp = 9,
     }
     each {
-        /// How often this was so of the device.
+        /// Number of times that the device had this doubt.
         Doubt(FollowerDoubt) = 100,
     }
 }
 
-/// True if it leaves the answers as they are: what was lost on the way, and is measured by itself.
+/// True if the doubt does not affect the answers: lost messages, which are measured separately.
 fn is_harmless(doubt: FollowerDoubt) -> bool {
     matches!(
         doubt,
@@ -56,7 +56,7 @@ impl PingPong {
             Notice::LaterMessage => (
                 EventKind::NotCounted,
                 format!(
-                    "ping {a} is not counted: the first message of its answer never came, the next one did after {}",
+                    "ping {a} is not counted: the first message of its answer never came; the next one came after {}",
                     Ns(b)
                 ),
             ),
@@ -73,7 +73,7 @@ impl PingPong {
             Notice::HeldUp => (
                 EventKind::NotCounted,
                 format!(
-                    "ping {a} is not counted: this machine repeated it later than it had allowed, so the device had to take it as gone"
+                    "ping {a} is not counted: this machine repeated it later than it had allowed, so the device had to treat this publisher as gone"
                 ),
             ),
             Notice::Malformed => (EventKind::Note, format!("{a} GOOSE frames could not be read")),
@@ -81,7 +81,7 @@ impl PingPong {
             Notice::Class => (EventKind::Note, self.class(a)),
             Notice::Classless => (
                 EventKind::Note,
-                format!("{a} of {b} pings have an answer: no class of IEC 61850-5 is stated"),
+                format!("{a} of {b} pings have an answer: therefore no class of IEC 61850-5 is given"),
             ),
             Notice::Doubt(doubt) => {
                 let kind = match is_harmless(doubt) {

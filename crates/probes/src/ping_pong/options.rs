@@ -13,10 +13,10 @@ use streamset::goose::{ControlBlock, parse};
 use sys::thread::Policy;
 use waveform::synth::Synth;
 
-/// Heading of these options.
+/// Heading of these options in the help.
 const HEADING: &str = "Ping-pong";
 
-/// The control block that pings, where no file says another.
+/// The control block that sends pings, if no file is given.
 const USUAL: &str = r#"
     goose = [{ gocb_ref = "TRIPTIMELD0/LLN0$GO$gcbPing", dat_set = "TRIPTIMELD0/LLN0$dsPing", dst = "01:0c:cd:01:01:7f",
         appid = 0x3f00, min_time = "10ms", tal_factor = 4.0, member = [{ name = "ping", type = "boolean" }] }]
@@ -71,10 +71,10 @@ pub struct PingPongOptions {
 }
 
 impl PingPongOptions {
-    /// A ping-pong with these options, at normal priority on no particular CPU, that ends with its last ping.
+    /// Settings of a ping-pong with these options, at normal priority on no particular CPU, that ends with its last ping.
     ///
     /// # Errors
-    /// No control block of the device is named, or the file of the ping's cannot be used.
+    /// No control block of the device is named, or the file of the ping cannot be used.
     pub fn config(&self, trip: &TripOptions) -> Result<PingPongConfig, ProbeError> {
         let Some(device) = trip.goose.clone() else {
             return Err(usage(

@@ -1,4 +1,4 @@
-//! Names and meaning of a ping-pong's series.
+//! Names and meaning of the series of a ping-pong.
 
 use super::class::met;
 use super::notice::Notice;
@@ -12,7 +12,7 @@ pub(super) fn answer_slot(case: usize) -> u16 {
     u16::try_from(2 * case).unwrap_or(u16::MAX)
 }
 
-/// Slot of our own part of them.
+/// Slot of this machine's part of a case's answers.
 pub(super) fn own_slot(case: usize) -> u16 {
     answer_slot(case) + 1
 }
@@ -125,7 +125,8 @@ impl Describe for PingPong {
         };
         SeriesSpec {
             settings: self.settings(usize::from(slot / 2)),
-            // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
+            // The kernel's stamps are converted from the wall clock to the monotonic clock, so a step of the wall clock moves no
+            // message.
             ..SeriesSpec::of(kind, label, what)
         }
     }

@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(of(stream, Change::Synch(2)), "R1: bay, LSVS: smpSynch 2");
         assert_eq!(
             of(stream, Change::Restart),
-            "R1: bay, LSVS: counter jumped: samples begin anew"
+            "R1: bay, LSVS: counter jumped: samples start again"
         );
     }
 }

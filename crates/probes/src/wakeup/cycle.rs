@@ -6,28 +6,29 @@ use run::{Feed, Stop};
 use sys::wait::Wait;
 use units::{Grid, Monotonic, Period};
 
-/// Most cycles run before the first recorded one: they bring code and data of the loop into memory and caches.
+/// Maximum number of cycles before the first recorded one, which load the loop's code and data into memory and caches.
 const WARM_UP_CYCLES: u64 = 16;
 
-/// Longest time for them: of a long interval there are fewer, for they must not outlast what is measured.
+/// Longest time for these cycles, so that they do not last longer than the measurement. With a long interval there are fewer
+/// cycles.
 const WARM_UP_NS: u64 = 200_000_000;
 
 /// Settings of one thread.
 pub(super) struct Cycle {
-    /// True if the thread stays on one CPU; else each sample says where it ran.
+    /// True if the thread stays on one CPU; otherwise each sample records its CPU.
     pub(super) pinned: bool,
     pub(super) period: Period,
-    /// Its first due instant lies this long after the common start.
+    /// Time from the common start to its first due instant, in ns.
     pub(super) offset_ns: i64,
     pub(super) duration_ns: Option<u64>,
     pub(super) wait: Wait,
-    /// The first sample above ends the whole measurement.
+    /// Value in ns; the first sample above it ends the whole measurement.
     pub(super) break_above_ns: Option<u64>,
     pub(super) stop: Stop,
 }
 
 impl Cycle {
-    /// Measures until the duration is over or a stop is asked for.
+    /// Measures until the duration is over or a stop is requested.
     pub(super) fn run(&self, start: Monotonic, feed: &mut Feed) {
         let grid = Grid::new(start + self.offset_ns, self.period);
         let mut cycle = self.warm_up(&grid, feed);
@@ -42,7 +43,7 @@ impl Cycle {
             let due = grid.due(cycle);
             let now = self.wait.until(due);
             if now < due {
-                // A signal woke the thread early; the same cycle is still to come.
+                // A signal woke the thread early; the same cycle is still due.
                 continue;
             }
             if !self.pinned {
@@ -50,7 +51,7 @@ impl Cycle {
             }
             feed.sample(0, now, now - due, cycle);
             let next = next_cycle(&grid, cycle, due, now, interval_ns);
-            // Cycles behind the end were never due.
+            // Cycles after the end were never due.
             let next = cycles.map_or(next, |end| next.min(end));
             feed.count(0, Counter::Missed, now, next - cycle - 1);
             if now - due > break_above_ns {
@@ -75,7 +76,7 @@ impl Cycle {
     }
 }
 
-/// The cycle after this one whose due instant is still to come. The usual case needs no division.
+/// The next cycle whose due instant has not passed. The usual case needs no division.
 fn next_cycle(grid: &Grid, cycle: u64, due: Monotonic, now: Monotonic, interval_ns: u64) -> u64 {
     let on_time = u64::try_from(now - due).is_ok_and(|late| late < interval_ns);
     if on_time {

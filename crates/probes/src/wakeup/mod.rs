@@ -1,9 +1,9 @@
 //! Wake-up latency: timer due -> thread running.
 //!
-//! One thread per CPU sleeps until absolute due instants `start + k * interval` of a clock (`CLOCK_MONOTONIC` unless told
-//! otherwise) and reads the clock once when it runs. Latency of cycle k is that instant minus the due one. When it wakes
-//! after later due instants have passed, those cycles are `missed`: counted, not measured, and the next due instant is the
-//! next future one, so one stall is one sample and never a burst.
+//! One thread per CPU sleeps until absolute due instants `start + k * interval` of a clock (`CLOCK_MONOTONIC` by default) and
+//! reads the clock once when it runs. The latency of cycle k is that instant minus the due instant. If later due instants have
+//! passed when the thread wakes, those cycles are `missed`: they are counted but not measured, and the thread continues with the
+//! next future due instant, so that one stall is one sample and never a burst.
 //!
 //! Hooks: none. Produces: `wakeup/cpuN`, one series per CPU. Needs: `CAP_SYS_NICE` for a real-time policy,
 //! `CAP_IPC_LOCK` to lock memory, write access to `/dev/cpu_dma_latency` to hold idle states.
@@ -25,18 +25,18 @@ use sys::thread::Policy;
 use sys::wait::Wait;
 use units::{CpuList, Monotonic};
 
-/// Time between the threads being ready and their first cycle.
+/// Time from the moment all threads are ready to their first cycle.
 const LEAD_NS: i64 = 10_000_000;
 
 /// Nanoseconds in a second.
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// How wake-up latency is to be measured. Threads of `SCHED_DEADLINE` cannot be pinned: of those, there are as many as CPUs.
+/// Settings of a measurement of wake-up latency. Threads of `SCHED_DEADLINE` cannot be pinned: there are as many of them as CPUs.
 #[derive(Debug, Clone)]
 pub struct WakeupConfig {
     /// Options of the measurement.
     pub options: WakeupOptions,
-    /// Where, and how long.
+    /// CPUs and duration of the measurement.
     pub on: OnCpus,
 }
 
@@ -49,7 +49,7 @@ impl CpuProbe for WakeupConfig {
 }
 
 impl WakeupConfig {
-    /// The CPUs that its threads stay on. The kernel admits a deadline thread only if it may run on every CPU of its domain.
+    /// CPUs that its threads are pinned to. The kernel admits a deadline thread only if it may run on every CPU of its domain.
     fn pinned(&self) -> CpuList {
         match self.options.policy {
             Policy::Deadline { .. } => CpuList::default(),
@@ -58,7 +58,7 @@ impl WakeupConfig {
     }
 }
 
-/// Shortest interval that leaves a thread time to do anything but wake up.
+/// Shortest interval that leaves a thread time for more than waking up.
 const SHORTEST_INTERVAL_NS: u64 = 10_000;
 
 /// Facts known about this probe before it runs.
@@ -128,7 +128,7 @@ fn thread(
     )
 }
 
-/// The first due instant of the first thread: soon, or on the next full second of the clock plus the offset.
+/// First due instant of the first thread: soon, or the next full second of the clock plus the offset.
 fn first_due(config: &WakeupConfig, wait: &Wait) -> Monotonic {
     let soon = sys::clock::monotonic() + LEAD_NS;
     let Some(offset_ns) = config.options.secaligned else {

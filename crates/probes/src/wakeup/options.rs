@@ -50,7 +50,7 @@ impl Default for WakeupOptions {
 }
 
 impl WakeupOptions {
-    /// Threshold of what is counted as overflow: a limit that ends the measurement is one.
+    /// Threshold above which samples count as overflow; a break value is also such a threshold.
     pub(super) fn threshold_ns(&self) -> Option<u64> {
         self.threshold.or(self.break_above)
     }

@@ -1,4 +1,4 @@
-//! Names and meaning of this probe's series.
+//! Names and meaning of the series of `wakeup`.
 
 use super::WakeupConfig;
 use crate::notice::notices;
@@ -9,11 +9,11 @@ use sys::wait::WakeClock;
 use units::{Ns, SignedNs};
 
 notices! {
-    /// Notices of this probe.
+    /// Notices of `wakeup`.
     pub(super) enum Notice {
-        /// A sample above the break value ended the measurement (its ns, its cycle).
+        /// A sample above the break value ended the measurement: its value in ns, and its cycle.
         Broken = 1,
-        /// The warm-up slept through cycles (how many).
+        /// Number of cycles missed during the warm-up.
         LateStart = 2,
     }
 }

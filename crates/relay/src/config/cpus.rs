@@ -1,4 +1,4 @@
-//! Where the tasks of a live relay run.
+//! CPUs of the tasks of a live relay.
 
 use std::str::FromStr;
 use units::CpuList;
@@ -6,29 +6,29 @@ use units::CpuList;
 /// The CPUs of a live relay: `3`, `2-3` (the first one is taken), or `receive=1,functions=2,output=3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cpus {
-    /// One thread does everything, here; `None`: on any CPU.
+    /// One thread does everything on this CPU; `None` for any CPU.
     One(Option<u32>),
-    /// A thread each. They may share CPUs.
+    /// One thread for each task. They may share CPUs.
     Apart {
-        /// Takes frames from the socket.
+        /// CPU of the thread that takes frames from the socket.
         receive: u32,
-        /// Works on samples, once a cycle.
+        /// CPU of the thread that processes samples, once a cycle.
         functions: u32,
-        /// Sends GOOSE.
+        /// CPU of the thread that sends GOOSE.
         output: u32,
     },
 }
 
-/// Names of the tasks, in the order that a sample passes them.
+/// Names of the tasks, in the order in which a sample passes through them.
 const TASKS: [&str; 3] = ["receive", "functions", "output"];
 
-/// CPUs that cannot be, and what to write instead.
+/// Error for CPUs that are not possible; the text names possible ones.
 #[derive(Debug, thiserror::Error)]
 #[error("{0:?} names no CPUs of a relay: write one, such as 3, or one for each task: receive=1,functions=2,output=3")]
 pub struct CpusError(String);
 
 impl Cpus {
-    /// All of them, each once.
+    /// All CPUs, each once.
     #[must_use]
     pub fn all(self) -> CpuList {
         match self {
@@ -41,7 +41,7 @@ impl Cpus {
         }
     }
 
-    /// One thread on the next of these CPUs; or, `apart`, three on the next three. Where there is none, on any.
+    /// One thread on the next of these CPUs; or, with `apart`, three threads on the next three. Without a next CPU, on any CPU.
     #[must_use]
     pub fn next_of(cpus: &mut impl Iterator<Item = u32>, apart: bool) -> Self {
         let first = cpus.next();
@@ -56,7 +56,7 @@ impl Cpus {
         }
     }
 
-    /// True if each task has a thread.
+    /// True if each task has its own thread.
     #[must_use]
     pub fn are_apart(self) -> bool {
         matches!(self, Self::Apart { .. })

@@ -1,4 +1,4 @@
-//! The relay file as it is written; `docs/formats/relay-file.md` describes it.
+//! The keys of a relay file; `docs/formats/relay-file.md` describes them.
 
 use super::functions::FunctionKeys;
 use super::inputs::InputKeys;
@@ -66,23 +66,24 @@ struct LoadKeys {
     busy: Option<Span>,
 }
 
-/// Where in the text something is wrong, and what.
+/// Position of an error in the text, and the error.
 pub(super) type Problem = (usize, String);
 
-/// Reads a relay file that stands alone; `name` is what it is called in errors.
+/// Reads a relay file without further files; errors refer to it as `name`.
 ///
 /// # Errors
-/// The first thing that is wrong, with line and key; a file that takes streams from another one.
+/// The first error, with line and key. A file that takes streams from another file is also an error.
 pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
     parse_with(text, name, &mut |file| {
         Err(format!("{file}: no other file can be read here"))
     })
 }
 
-/// Reads a relay file; `name` is what it is called in errors. `read` gives the octets of an SCL file that it names, or why it cannot.
+/// Reads a relay file; errors refer to it as `name`. `read` returns the bytes of an SCL file named in it, or the reason why it
+/// cannot.
 ///
 /// # Errors
-/// The first thing that is wrong, with line and key.
+/// The first error, with line and key.
 pub fn parse_with(
     text: &str,
     name: &str,
@@ -100,7 +101,7 @@ pub fn parse_with(
         })
 }
 
-/// The line on which an octet of a text is, from 1.
+/// Line of a byte of a text, from 1.
 fn line_of(text: &str, offset: usize) -> usize {
     let before = &text.as_bytes()[..offset.min(text.len())];
     1 + before.iter().filter(|octet| **octet == b'\n').count()
@@ -173,7 +174,7 @@ impl File {
 }
 
 impl RelayKeys {
-    /// The relay, with nothing in it yet.
+    /// Makes the relay without streams, functions and outputs.
     fn config(self) -> Result<Config, String> {
         let task_ns = self.task.map_or(MS, |task| task.0);
         let wait_ns = self.wait.map_or(2 * MS, |wait| wait.0);

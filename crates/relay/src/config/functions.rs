@@ -20,7 +20,7 @@ pub(super) struct FunctionKeys {
 }
 
 impl Config {
-    /// Streams measure what their functions need.
+    /// Adds to each stream the measurements that its functions need.
     pub(super) fn measure_harmonics(&mut self) {
         for instance in &self.functions {
             for set in instance.settings.sets() {
@@ -39,7 +39,7 @@ impl Config {
         names::find("stream", name.get_ref(), names).map_err(|problem| (name.span().start, problem))
     }
 
-    /// The stream of that name; without one the only stream there is.
+    /// The stream with that name; without a name, the only stream, if there is just one.
     pub(super) fn stream_or_only(&self, name: Option<&Spanned<String>>) -> Result<Option<usize>, Problem> {
         match name {
             Some(name) => self.stream_named(name).map(Some),
@@ -48,7 +48,7 @@ impl Config {
     }
 }
 
-/// Puts further orders in, each once.
+/// Adds further orders, each once.
 fn add(orders: &mut Vec<u32>, more: &[u32]) {
     orders.extend(more);
     orders.sort_unstable();
@@ -56,7 +56,7 @@ fn add(orders: &mut Vec<u32>, more: &[u32]) {
 }
 
 impl FunctionKeys {
-    /// One for each number of the range in its name; its streams have as many, or none.
+    /// Makes one function for each number of the range in its name; its streams have the same number of names, or none.
     pub(super) fn each(self, start: usize) -> Result<Vec<Self>, Problem> {
         let wrong = |problem: String| (start, format!("function \"{}\": {problem}", self.name));
         let names = expand(&self.name).map_err(wrong)?;
@@ -89,7 +89,7 @@ impl FunctionKeys {
         Ok(names.into_iter().enumerate().map(one).collect())
     }
 
-    /// The instance; `start` is where in the text its table begins.
+    /// Makes the instance; its table begins at `start` in the text.
     pub(super) fn instance(self, config: &Config, start: usize) -> Result<Instance, Problem> {
         let here = |problem: String| (start, format!("function \"{}\": {problem}", self.name));
         let taken = config.functions.iter().map(|instance| &instance.name);
@@ -150,7 +150,7 @@ impl FunctionKeys {
         let own = |name: &Option<Spanned<String>>| name.as_ref().map(|name| config.stream_named(name)).transpose();
         let current = own(&self.current_stream)?.or(both);
         let voltage = own(&self.voltage_stream)?.or(both);
-        // One of the two alone is that of a function that needs only one.
+        // If only one of the two is given, it belongs to a function that needs only one.
         let source = match (current.or(voltage), voltage.or(current)) {
             (Some(current), Some(voltage)) => Source { current, voltage },
             _ => {

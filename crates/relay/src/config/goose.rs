@@ -1,36 +1,36 @@
-//! The GOOSE of a relay: control blocks whose members follow functions, trips and inputs.
+//! GOOSE output of a relay: control blocks whose members follow functions, trips and inputs.
 
 use super::{Config, names};
 use protection::Phases;
 use streamset::goose::{Block, ControlBlock};
 use wire::goose::Value;
 
-/// Most control blocks: so many bits tell which have changed.
+/// Maximum number of control blocks, which is the number of bits for changed ones.
 pub(super) const MOST: usize = 64;
 
-/// A control block, and which of its members follow what.
+/// A control block, with the members that follow a state.
 #[derive(Debug, Clone)]
 pub struct GooseOutput {
-    /// Addresses, first values, and when messages are repeated.
+    /// Addresses, first values, and repetition times.
     pub block: ControlBlock,
-    /// Places of members, from 0, and what they follow. The others keep their values.
+    /// Positions of members, from 0, with the state that each follows. The other members keep their values.
     pub feeds: Vec<(usize, Feed)>,
 }
 
 /// The state that a member follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
-    /// A state of a function or a trip: a boolean.
+    /// State of a function or a trip, as a boolean.
     Signal(Signal, Attribute),
-    /// An input, by its number: a boolean. False while it is not known.
+    /// An input, by its number, as a boolean. False while it is not known.
     Input(usize),
-    /// `Health` of the relay, a whole number: 1 all well, 2 samples are missing, 3 a stream cannot be worked on.
+    /// `Health` of the relay, as a whole number: 1 all well, 2 samples are missing, 3 a stream cannot be processed.
     Health,
-    /// A quality: good, or invalid while the health is 3.
+    /// Quality: good, or invalid while the health is 3.
     Quality,
 }
 
-/// A state of a function or a trip, by its number.
+/// State of a function or a trip, which is given by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// `Str` of a function.
@@ -39,13 +39,13 @@ pub enum Signal {
     Operate(usize),
     /// `Tr` of a trip.
     Trip(usize),
-    /// `OpIn` of the breaker failure function behind a trip.
+    /// `OpIn` of the breaker failure function of a trip.
     Retrip(usize),
-    /// `OpEx` of the breaker failure function behind a trip.
+    /// `OpEx` of the breaker failure function of a trip.
     Backtrip(usize),
 }
 
-/// The attribute of the state.
+/// Attribute of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attribute {
     /// `general`: any phase.
@@ -68,7 +68,7 @@ impl Attribute {
         names::find("attribute", name, names).map(|found| Self::NAMES[found].1)
     }
 
-    /// True if it is set in `phases`.
+    /// True if the attribute is set in `phases`.
     #[must_use]
     pub fn of(self, phases: Phases) -> bool {
         match self {
@@ -78,7 +78,7 @@ impl Attribute {
     }
 }
 
-/// The output that the keys of a control block describe, which begin at octet `start` of the file.
+/// Makes the output described by the keys of a control block, which begin at byte `start` of the file.
 pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<GooseOutput, (usize, String)> {
     let block = keys.build()?;
     if config.gooses.len() == MOST {
@@ -102,7 +102,7 @@ pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<Goos
     Ok(GooseOutput { block, feeds })
 }
 
-/// Checks that a member of this value can follow that state.
+/// Checks that a member with this value can follow that state.
 pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
     let fits = match (feed, value) {
         (Feed::Signal(..) | Feed::Input(_), Value::Boolean(_))
@@ -121,7 +121,7 @@ pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
     }
 }
 
-/// The state that a member of this name follows; `None`: nothing.
+/// The state that a member with this name follows; `None` if it follows none.
 pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> {
     let Some((kind, rest)) = name.split_once(':') else {
         return Ok(match name {

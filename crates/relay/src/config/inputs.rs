@@ -9,11 +9,11 @@ use wire::goose::{MAX_NAME, Member};
 /// A boolean that the relay subscribes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GooseInput {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// The control block that it comes with.
+    /// Control block whose messages have it.
     pub gocb_ref: String,
-    /// The member of the dataset.
+    /// Member of the dataset.
     pub member: Member,
 }
 
@@ -21,14 +21,14 @@ pub struct GooseInput {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct InputKeys {
     name: String,
-    // As in a control block that is published.
+    // The same keys as for a published control block.
     #[serde(rename = "gocb_ref")]
     gocb_ref: String,
     member: Option<String>,
 }
 
 impl InputKeys {
-    /// The input; `start` is where in the text its table begins.
+    /// Makes the input; its table begins at `start` in the text.
     pub(super) fn input(self, config: &Config, start: usize) -> Result<GooseInput, Problem> {
         let taken = config.inputs.iter().map(|input| &input.name);
         free("input", &self.name, taken).map_err(|problem| (start, problem))?;

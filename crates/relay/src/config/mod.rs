@@ -1,7 +1,7 @@
 //! A relay's file: its streams, functions, trip matrix and GOOSE outputs, in TOML (`docs/formats/relay-file.md`).
 //!
-//! Everything is checked when the file is read, also what only two places together make wrong: an engine that is made of a
-//! [`Config`] at its own rate cannot fail.
+//! Everything is checked when the file is read, including contradictions between two places: an engine made from a [`Config`] at
+//! its own rate cannot fail.
 
 mod cpus;
 mod file;
@@ -31,38 +31,38 @@ use streamset::StreamSpec;
 use waveform::sample::Dataset;
 use wire::goose::MAX_NAME;
 
-/// A whole relay.
+/// Settings of a relay.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Its name.
+    /// Name of the relay.
     pub name: String,
     /// Rated frequency in Hz.
     pub frequency_hz: f64,
     /// Samples a second of all streams.
     pub rate: u32,
-    /// From one task to the next, in ns.
+    /// Time from one task to the next, in ns.
     pub task_ns: u64,
-    /// How long a sample is waited for, in ns: the alignment delay.
+    /// Longest wait for a sample, in ns: the alignment delay.
     pub wait_ns: u64,
     /// Real-time priority of the live task, 1 to 98.
     pub priority: u8,
-    /// Where the live tasks run.
+    /// CPUs of the live tasks.
     pub cpus: Cpus,
-    /// True if simulated samples are taken (`LPHD.Sim`).
+    /// True if simulated samples are accepted (`LPHD.Sim`).
     pub simulation: bool,
-    /// True if values for tests are used (mode test).
+    /// True if values for tests are accepted (mode test).
     pub in_test: bool,
     /// The streams.
     pub streams: Vec<Stream>,
-    /// The booleans of other devices that it subscribes to.
+    /// Booleans of other devices that the relay subscribes to.
     pub inputs: Vec<GooseInput>,
     /// The protection functions.
     pub functions: Vec<Instance>,
-    /// The trips: which functions operate them.
+    /// The trips, each with the functions that operate it.
     pub trips: Vec<TripMatrix>,
-    /// The GOOSE control blocks it publishes.
+    /// The GOOSE control blocks that the relay publishes.
     pub gooses: Vec<GooseOutput>,
-    /// How disturbances are recorded.
+    /// Settings of the disturbance records.
     pub recording: Recording,
     /// Extra work that makes a live task as heavy as that of a product.
     pub load: TaskLoad,
@@ -71,27 +71,27 @@ pub struct Config {
 /// A stream that the relay subscribes to.
 #[derive(Debug, Clone)]
 pub struct Stream {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// How it comes.
+    /// Addresses and contents of the stream.
     pub spec: StreamSpec,
-    /// Its members.
+    /// Members of its dataset.
     pub dataset: Dataset,
-    /// The members that are the bay's channels.
+    /// Members that are the channels of the bay.
     pub order: Order,
     /// Rated primary current in A and voltage in V.
     pub rated: RatedValues,
-    /// How it is measured.
+    /// Settings of the measurement.
     pub measuring: BaySettings,
-    /// When its functions are blocked.
+    /// Settings of the blocking of its functions.
     pub supervision: SampleSupervision,
     /// The treatment of questionable values.
     pub questionable: Questionable,
-    /// A number for the clock of streams whose local clock has no identity; see [`protection::supervision::Synch`].
+    /// Number of the clock of streams whose local clock has no identity; see [`protection::supervision::Synch`].
     pub clock: u16,
 }
 
-/// The reference of a stream's per-unit settings.
+/// Rated values of a stream, for settings in per unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatedValues {
     /// Rated primary current In in A RMS.
@@ -103,9 +103,9 @@ pub struct RatedValues {
 /// An instance of a protection function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// Its settings; the sets in them are numbers of streams.
+    /// Settings of the function; streams in them are given by number.
     pub settings: FunctionSettings,
     /// Class and device number.
     pub node: Node,
@@ -114,15 +114,15 @@ pub struct Instance {
 /// A row of the trip matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripMatrix {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// How a trip is conditioned.
+    /// Conditioning of the trip.
     pub settings: PtrcSettings,
     /// Class and device number.
     pub node: Node,
-    /// Numbers of the functions that operate it.
+    /// Numbers of the functions that operate the trip.
     pub functions: Vec<usize>,
-    /// The breaker failure function behind it; its source is the number of a stream.
+    /// Breaker failure function of the trip; its source is the number of a stream.
     pub breaker_failure: Option<RbrfSettings>,
 }
 
@@ -133,33 +133,33 @@ pub struct Recording {
     pub pre_ns: u64,
     /// Time after the last trip, in ns.
     pub post_ns: u64,
-    /// Most records of a run.
+    /// Maximum number of records in a run.
     pub most: u32,
 }
 
 /// Extra work that makes a live task as heavy as that of a product; a replay needs none of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskLoad {
-    /// Copies of every function that run each task, the one that trips among them.
+    /// Number of copies of every function that each task runs, including the one that trips.
     pub instances: u32,
-    /// Memory that a task touches, in MiB.
+    /// Size of the memory that a task touches, in MiB.
     pub working_set_mib: u32,
-    /// Time that a task computes beside its own work, in ns.
+    /// Time that a task computes in addition to its work, in ns.
     pub busy_ns: u64,
 }
 
-/// The name of a control block with a number behind it.
+/// Appends a number to the name of a control block.
 #[must_use]
 pub fn numbered(name: &[u8], number: u32) -> Vec<u8> {
     [name, format!("_{number}").as_bytes()].concat()
 }
 
 impl Config {
-    /// Tells it from others of its kind on one network: from the second on, their number stands behind the names of their GOOSE control
-    /// blocks, `gcbTrip_2`.
+    /// Distinguishes this relay from others of its kind on one network: from the second relay on, its number is appended to the
+    /// names of its GOOSE control blocks, as in `gcbTrip_2`.
     ///
     /// # Errors
-    /// A name that is too long with it.
+    /// A name becomes too long.
     pub fn number_blocks(&mut self, number: u32) -> Result<(), String> {
         for output in self.gooses.iter_mut().filter(|_| number > 1) {
             let name = &mut output.block.message.gocb_ref;
@@ -172,7 +172,7 @@ impl Config {
         Ok(())
     }
 
-    /// Rated values of a stream, sampled at `rate` a second.
+    /// Rated values of a stream with `rate` samples a second.
     #[must_use]
     pub fn rated(&self, stream: &Stream, rate: f64) -> Rated {
         Rated {
@@ -183,7 +183,7 @@ impl Config {
         }
     }
 
-    /// The reference of a function's settings: current and voltage of the streams that it takes them from.
+    /// Rated current and voltage for a function's settings, from the streams that supply them.
     #[must_use]
     pub fn rated_of(&self, settings: &FunctionSettings, rate: f64) -> Rated {
         let [current, voltage] = settings.sets();

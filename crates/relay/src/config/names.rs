@@ -1,6 +1,6 @@
 //! Names that a relay file refers to.
 
-/// The place of `wanted` among `names`; else a sentence that names the nearest, or all that there are.
+/// Index of `wanted` among `names`; otherwise a sentence with the most similar name, or with all names.
 pub(super) fn find<'a>(
     what: &str,
     wanted: &str,
@@ -22,7 +22,7 @@ pub(super) fn find<'a>(
     })
 }
 
-/// Checks that a name is still free, and can be told from the text around it.
+/// Checks that a name is not used yet, and has no characters that could be confused with the text around it.
 pub(super) fn free<'a>(what: &str, name: &str, mut taken: impl Iterator<Item = &'a String>) -> Result<(), String> {
     if name.is_empty() || name.contains(['.', ':', ',']) || name.chars().any(char::is_control) {
         return Err(format!(
@@ -31,13 +31,13 @@ pub(super) fn free<'a>(what: &str, name: &str, mut taken: impl Iterator<Item = &
     }
     match taken.any(|other| other == name) {
         true => Err(format!(
-            "{what} \"{name}\" stands in the file twice: give each its own name"
+            "{what} \"{name}\" is in the file twice: give each its own name"
         )),
         false => Ok(()),
     }
 }
 
-/// How many letters have to be put in, left out or changed to make one of the other.
+/// Number of letters to insert, delete or change to get from one word to the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

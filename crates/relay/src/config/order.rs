@@ -4,13 +4,13 @@ use waveform::sample::{Dataset, MemberRole, Quantity};
 use wire::quality::SvQuality;
 use wire::sv::Members;
 
-/// The eight channels of a bay, by the names that members have.
+/// The eight channels of a bay, by the names of members.
 pub const CHANNELS: [&str; 8] = ["Ia", "Ib", "Ic", "In", "Ua", "Ub", "Uc", "Un"];
 
-/// Where in the residuals lie among the channels.
+/// Indexes of the residuals among the channels.
 pub(crate) const RESIDUALS: [usize; 2] = [3, 7];
 
-/// Of each channel its member's place in the dataset, from 0; `None` where the dataset has none.
+/// Position of each channel's member in the dataset, from 0; `None` if the dataset has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     places: [Option<u8>; 8],
@@ -41,7 +41,7 @@ impl Order {
         }
     }
 
-    /// The order that a file states: the names of the members; `-` for one that is not used.
+    /// Makes the order stated in a file: the names of the members; `-` for an unused one.
     pub(super) fn of_names(names: &[String], dataset: &Dataset) -> Result<Self, String> {
         let members = dataset.members();
         if names.len() != members.len() {
@@ -56,10 +56,10 @@ impl Order {
             let channel = super::names::find("channel", name, CHANNELS.into_iter())?;
             let is_current = members[place].quantity == Quantity::Current;
             if is_current != (channel < 4) {
-                return Err(format!("order: member {} of the profile is no {name}", place + 1));
+                return Err(format!("order: member {} of the profile is not {name}", place + 1));
             }
             if places[channel].replace(place as u8).is_some() {
-                return Err(format!("order: {name} stands there twice"));
+                return Err(format!("order: {name} is given twice"));
             }
         }
         Ok(Self {
@@ -74,14 +74,14 @@ impl Order {
         self.places.get(channel).is_some_and(Option::is_some)
     }
 
-    /// Members of the dataset.
+    /// Number of members of the dataset.
     #[must_use]
     pub fn members(&self) -> usize {
         usize::from(self.members)
     }
 
-    /// Primary values in A and V, and qualities, of a sample of 9-2LE scaling (1 mA, 10 mV); `None` if it has another number of
-    /// members. A phase that the dataset does not have is of quality invalid.
+    /// Primary values in A and V, and qualities, of a sample with 9-2LE scaling (1 mA, 10 mV); `None` if its number of members
+    /// differs. A phase that is not in the dataset has quality invalid.
     #[must_use]
     pub fn sample(&self, members: Members<'_>) -> Option<([f64; 8], [SvQuality; 8])> {
         if members.len() != self.members() {
@@ -151,7 +151,7 @@ mod tests {
         };
         assert!(refusal(&["Ia", "Ib", "Ic"]).contains("3 members, the profile 4"));
         assert!(refusal(&["Ia", "Ib", "Ia", "Ua"]).contains("twice"));
-        assert!(refusal(&["Ua", "Ib", "Ic", "-"]).contains("is no Ua"));
+        assert!(refusal(&["Ua", "Ib", "Ic", "-"]).contains("is not Ua"));
         assert!(refusal(&["Ia", "Ib", "Id", "Ua"]).contains("no channel \"Id\""));
     }
 }

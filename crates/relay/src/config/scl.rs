@@ -1,4 +1,4 @@
-//! `[scl]` of a relay file: streams and GOOSE control blocks as the station's SCL file has them.
+//! `[scl]` of a relay file: streams and GOOSE control blocks from the station's SCL file.
 
 use super::file::Problem;
 use super::goose::{MOST, checked, feed};
@@ -27,19 +27,19 @@ struct GooseKeys {
     feed: BTreeMap<String, Spanned<String>>,
 }
 
-/// A station's file, and which of its IEDs the relay is.
+/// The station's file, and the IED of this relay in it.
 pub(super) struct Station {
     document: Document,
     file: String,
     ied: String,
-    /// Where `[scl]` begins in the text of the relay's file.
+    /// Position of `[scl]` in the text of the relay's file.
     start: usize,
     frequency_hz: f64,
     gooses: Vec<Spanned<GooseKeys>>,
 }
 
 impl Station {
-    /// Reads the file that `keys` name, by `read`.
+    /// Reads the file that `keys` name, by calling `read`.
     pub(super) fn of(
         keys: Spanned<SclKeys>,
         frequency_hz: f64,
@@ -66,7 +66,7 @@ impl Station {
         })
     }
 
-    /// The streams that the IED subscribes to by its `ExtRef`.
+    /// The streams that the IED subscribes to in its `ExtRef` elements.
     pub(super) fn subscribed(&self) -> Result<Vec<StreamSpec>, Problem> {
         let here = |problem: String| (self.start, format!("[scl] {}: {problem}", self.file));
         let blocks = self.document.subscribed(&self.ied);
@@ -93,7 +93,7 @@ impl Station {
         match (found.next(), found.next()) {
             (Some(block), None) => self.spec(block),
             (Some(one), Some(other)) => Err(format!(
-                "{}: {wanted} is the svID of {} (line {}) and {} (line {}): write the reference of one",
+                "{}: {wanted} is the svID of {} (line {}) and {} (line {}): write the reference of the wanted one",
                 self.file,
                 reference(one),
                 one.place.line,
@@ -122,7 +122,7 @@ impl Station {
         }
     }
 
-    /// The first control block that cannot be used, for a text about one that was not found.
+    /// The first control block that cannot be used, as an addition to the error that one was not found.
     fn left_out(&self, is_sampled_values: bool, is_meant: impl Fn(&str) -> bool) -> String {
         let mut left_out = self.document.left_out.iter();
         let first = left_out.find(|left| left.is_sampled_values == is_sampled_values && is_meant(&left.ied));
@@ -135,7 +135,7 @@ impl Station {
             .map_err(|problem| format!("line {}: {problem}", block.place.line))
     }
 
-    /// The control blocks that the relay publishes: those of its IED that `[[scl.goose]]` names.
+    /// The control blocks that the relay publishes: those of its IED named in `[[scl.goose]]`.
     pub(super) fn outputs(&self, config: &Config) -> Result<Vec<GooseOutput>, Problem> {
         let one = |keys: &Spanned<GooseKeys>| self.output(keys.get_ref(), keys.span().start, config);
         let outputs: Vec<GooseOutput> = self.gooses.iter().map(one).collect::<Result<_, _>>()?;
@@ -168,7 +168,7 @@ impl Station {
             let feed = feed(signal.get_ref(), config).map_err(problem)?;
             let feed = feed.ok_or_else(|| {
                 problem(format!(
-                    "\"{}\" is nothing of this relay: write trip:NAME, start:NAME, operate:NAME, retrip:NAME, backtrip:NAME, \
+                    "\"{}\" is no state of this relay: write trip:NAME, start:NAME, operate:NAME, retrip:NAME, backtrip:NAME, \
                      input:NAME, health or quality",
                     signal.get_ref()
                 ))
@@ -181,7 +181,7 @@ impl Station {
     }
 }
 
-/// Qualities are those of the relay, whatever else follows what.
+/// Makes quality members follow the quality of the relay, independent of other members.
 fn qualities(members: &[Member]) -> Vec<(usize, Feed)> {
     let quality = |(place, member): (usize, &Member)| {
         (member.value == Type::Basic(Basic::Quality)).then_some((place, Feed::Quality))
@@ -189,7 +189,7 @@ fn qualities(members: &[Member]) -> Vec<(usize, Feed)> {
     members.iter().enumerate().filter_map(quality).collect()
 }
 
-/// The place of a member by its reference: `PTRC1.Tr.general`, or the whole of it, as `RELAY1LD0/PTRC1.Tr.general[ST]`.
+/// Position of a member by its reference: `PTRC1.Tr.general`, or the full form `RELAY1LD0/PTRC1.Tr.general[ST]`.
 fn place(members: &[Member], wanted: &str) -> Result<usize, String> {
     let short = |member: &Member| {
         let behind = member

@@ -37,7 +37,7 @@ pub(super) struct StreamKeys {
 }
 
 impl StreamKeys {
-    /// Puts the streams that these keys stand for behind those that `config` has; `origin` says where they are from.
+    /// Appends the streams described by these keys to those of `config`; `origin` names their source.
     pub(super) fn add_to(
         &self,
         config: &mut Config,
@@ -63,7 +63,7 @@ impl StreamKeys {
         Ok(())
     }
 
-    /// How its streams come: as `sv` says, or as the station's file does.
+    /// Addresses and contents of the streams: from `sv`, or from the station's file.
     fn specs(&self, origin: &str, station: Option<&Station>) -> Result<Vec<StreamSpec>, String> {
         match (&self.sv, &self.scl, station) {
             (Some(sv), None, _) => sv.streams(origin).map_err(|problem| format!("sv: {problem}")),
@@ -72,13 +72,13 @@ impl StreamKeys {
                 each.collect::<Result<_, _>>()
                     .map_err(|problem| format!("scl: {problem}"))
             }
-            (None, Some(_), None) => Err("scl: say in which file: [scl] with file and ied".into()),
+            (None, Some(_), None) => Err("scl: name the file: [scl] with file and ied".into()),
             (Some(_), Some(_), _) => Err("it has sv and scl: leave one of them out".into()),
-            (None, None, _) => Err("say how it comes: sv = { svID = \"MU01\" }, or scl = \"MU01\" with [scl]".into()),
+            (None, None, _) => Err("give its source: sv = { svID = \"MU01\" }, or scl = \"MU01\" with [scl]".into()),
         }
     }
 
-    /// The keys of a stream of which nothing but its name is said.
+    /// Keys of a stream that has only a name.
     pub(super) fn plain(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -93,7 +93,7 @@ impl StreamKeys {
         }
     }
 
-    /// Puts one stream that comes so behind those that `config` has.
+    /// Appends one stream with this source to those of `config`.
     pub(super) fn add_one(&self, config: &mut Config, relay: RatedKeys, spec: StreamSpec) -> Result<(), String> {
         let stream = self.stream(&self.name, spec, config, relay)?;
         config.rate = stream.spec.rate;
@@ -101,7 +101,7 @@ impl StreamKeys {
         Ok(())
     }
 
-    /// The stream of this name, which is to stand behind those that `config` has.
+    /// Makes the stream with this name, to be appended to those of `config`.
     fn stream(&self, name: &str, spec: StreamSpec, config: &Config, relay: RatedKeys) -> Result<Stream, String> {
         free("stream", name, config.streams.iter().map(|stream| &stream.name))?;
         let named = |problem: String| format!("stream \"{name}\": {problem}");

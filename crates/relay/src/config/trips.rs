@@ -29,7 +29,7 @@ struct BreakerKeys {
 }
 
 impl TripKeys {
-    /// The row of the trip matrix; `start` is where in the text its table begins.
+    /// Makes the row of the trip matrix; its table begins at `start` in the text.
     pub(super) fn row(self, config: &Config, start: usize) -> Result<TripMatrix, Problem> {
         let here = |problem: String| (start, format!("trip \"{}\": {problem}", self.name));
         let taken = config.trips.iter().map(|trip| &trip.name);
@@ -69,7 +69,9 @@ impl BreakerKeys {
             return Err(here("settings has the number of a set: name the stream instead".into()));
         }
         let Some(stream) = config.stream_or_only(self.stream.as_ref())? else {
-            return Err(here("say whose current the breaker carries: stream = \"…\"".into()));
+            return Err(here(
+                "name the stream with the breaker's current: stream = \"…\"".into(),
+            ));
         };
         let settings = RbrfSettings {
             source: Source::of(stream),

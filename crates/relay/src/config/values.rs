@@ -1,10 +1,10 @@
-//! Values of a relay file that TOML has no type for.
+//! Values of a relay file that have no type in TOML.
 
 use serde::Deserialize;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// A duration in ns: `1ms`.
+/// A duration in ns, written as `1ms`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Span(pub(super) u64);
@@ -17,7 +17,7 @@ impl TryFrom<String> for Span {
     }
 }
 
-/// A value that the file writes as text.
+/// A value that is written as text in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 #[serde(bound = "T: FromStr<Err: Display>")]

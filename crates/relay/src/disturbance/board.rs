@@ -1,4 +1,4 @@
-//! States of a relay that a record has as digital channels.
+//! States of a relay that are digital channels of a record.
 
 use crate::config::{Attribute, Config, Feed, Signal};
 use crate::engine::{ALARM, Engine, State, WARNING};
@@ -6,11 +6,11 @@ use crate::engine::{ALARM, Engine, State, WARNING};
 /// A state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Watched {
-    /// Of a function, a trip or a breaker failure function, in any phase.
+    /// State of a function, a trip or a breaker failure function, in any phase.
     Signal(Signal),
-    /// A stream makes this of the relay's health.
+    /// A stream causes this health of the relay.
     Health(usize, u8),
-    /// A stream is not synchronised, or counts not as the others do.
+    /// A stream is not synchronised, or its count differs from that of the others.
     Unsynchronised(usize),
 }
 
@@ -23,7 +23,7 @@ impl Watched {
         }
     }
 
-    /// True if it makes a record.
+    /// True if the state triggers a record.
     pub(super) fn triggers(self) -> bool {
         matches!(
             self,
@@ -32,7 +32,7 @@ impl Watched {
     }
 }
 
-/// The states of a relay with their names, in the words of its GOOSE members.
+/// States of a relay with their names, which are the same as those of its GOOSE members.
 pub(super) fn watched(config: &Config) -> Vec<(Watched, String)> {
     let mut found = Vec::new();
     let mut signal =

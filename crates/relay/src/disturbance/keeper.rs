@@ -1,4 +1,4 @@
-//! Keeps what was last, and makes a record of it at a trip.
+//! Keeps the latest samples, and makes a record of them at a trip.
 
 use super::board::{Watched, watched};
 use super::record::{Disturbance, Moment, channels, header};
@@ -10,7 +10,7 @@ use std::ops::Range;
 use units::Realtime;
 use waveform::comtrade::{Header, Rate};
 
-/// A record ends so long after its first trip, in ns, however many follow.
+/// Maximum length of a record after its first trip, in ns, however many further trips follow.
 pub const LONGEST_NS: u64 = 5_000_000_000;
 
 /// Keeps the last samples, and makes records of them.
@@ -18,41 +18,41 @@ pub const LONGEST_NS: u64 = 5_000_000_000;
 pub struct Keeper {
     shape: Shape,
     rate: f64,
-    /// How far the clocks of the publishers may be off, in ns; `None`: nobody says.
+    /// Largest error of the publishers' clocks, in ns; `None` if it is not known.
     uncertainty_ns: Option<u64>,
     pre: u64,
     post: u64,
     longest: u64,
-    /// Number of the first moment that is kept.
+    /// Number of the first kept moment.
     first: u64,
     moments: VecDeque<Moment>,
-    /// Room of moments that are not kept any more.
+    /// Unused moments, kept for their memory.
     spare: Vec<Moment>,
-    /// Samples of the task that is not told in full yet.
+    /// Samples of the task whose rows are not complete yet.
     samples: Vec<Row>,
-    /// The decisions of the previous task, and of this one.
+    /// Decisions of the previous task, and of this one.
     before: Box<[bool]>,
     states: Box<[bool]>,
     open: Option<Open>,
 }
 
-/// The layout of a moment.
+/// Layout of a moment.
 #[derive(Debug)]
 struct Shape {
     header: Header,
-    /// Of each stream where its eight channels are among the analog ones.
+    /// Position of each stream's eight channels among the analog channels.
     places: Box<[[Option<usize>; 8]]>,
     watched: Box<[(Watched, String)]>,
 }
 
-/// A record under way.
+/// An unfinished record.
 #[derive(Debug)]
 struct Open {
-    /// Number of the last sample that the task worked on that tripped.
+    /// Number of the last sample processed by the task that tripped.
     trigger: u64,
     why: String,
     stamp: Option<Stamp>,
-    /// Number of the first sample that is not in it, as it looks now.
+    /// Number of the first sample after the record, as known so far.
     end: u64,
 }
 
@@ -90,8 +90,8 @@ impl Shape {
 }
 
 impl Keeper {
-    /// For a relay at `rate` samples a second. Where its streams follow a global clock, their instants are right within
-    /// `uncertainty_ns`; `None`: nobody says.
+    /// Makes a keeper for a relay at `rate` samples a second. If its streams follow a global clock, their instants are correct
+    /// within `uncertainty_ns`; `None` if that is not known.
     #[must_use]
     pub fn new(config: &Config, rate: f64, uncertainty_ns: Option<u64>) -> Self {
         let samples = |ns: u64| ((ns as f64 * rate / 1e9).round() as u64).max(1);
@@ -114,7 +114,7 @@ impl Keeper {
         }
     }
 
-    /// Takes the next row of the engine; what it completes.
+    /// Takes the next row of the engine; returns a record that it completes.
     pub fn take(&mut self, row: Row) -> Option<Disturbance> {
         match row {
             Row::Sample { .. } => {
@@ -132,12 +132,12 @@ impl Keeper {
         }
     }
 
-    /// Nothing more comes: what is under way ends here.
+    /// Ends the recording; returns the unfinished record, if there is one.
     pub fn finish(&mut self) -> Option<Disturbance> {
         self.close()
     }
 
-    /// Number of the first sample that was not told yet.
+    /// Number of the first sample without a moment.
     fn next(&self) -> u64 {
         self.first + self.moments.len() as u64
     }
@@ -146,7 +146,7 @@ impl Keeper {
         let mut done = None;
         let last = numbers.end.checked_sub(1)?;
         if numbers.end.saturating_sub(self.next()) > self.pre + self.longest {
-            // Longer than any record: what was before is of another story.
+            // A gap longer than any record: the samples before it do not belong to the next ones.
             done = self.close();
             self.forget(self.moments.len());
             self.first = numbers.start.max(numbers.end.saturating_sub(Engine::KEPT));
@@ -165,7 +165,7 @@ impl Keeper {
         done
     }
 
-    /// Moments up to the end of `numbers`: without samples yet, and in the states of the task before.
+    /// Adds moments up to the end of `numbers`, still without samples and with the states of the task before.
     fn extend(&mut self, numbers: Range<u64>) {
         for number in self.next()..numbers.end {
             let mut moment = self.spare.pop().unwrap_or_else(|| self.shape.blank());
@@ -209,7 +209,7 @@ impl Keeper {
         }
     }
 
-    /// A trip that came with sample `last` begins a record, or goes on with the one under way.
+    /// Begins a record for a trip at sample `last`, or extends the unfinished one.
     fn trigger(&mut self, last: u64, stamp: Option<Stamp>) {
         let states = self.shape.watched.iter().zip(self.before.iter().zip(&self.states));
         let came = states.filter(|((watched, _), (before, now))| watched.triggers() && **now && !**before);
@@ -230,7 +230,7 @@ impl Keeper {
         }
     }
 
-    /// Forgets what no record needs any more.
+    /// Removes moments that no record needs any more.
     fn trim(&mut self) {
         let trigger = self.open.as_ref().map_or(self.next(), |open| open.trigger);
         let needed = trigger.saturating_sub(self.pre);
@@ -243,7 +243,7 @@ impl Keeper {
         self.spare.extend(self.moments.drain(..count));
     }
 
-    /// Makes a record of what is under way, as far as it has come.
+    /// Completes the unfinished record with the samples that have come.
     fn close(&mut self) -> Option<Disturbance> {
         let open = self.open.take()?;
         let count = open.end.min(self.next()).saturating_sub(self.first);
@@ -280,7 +280,7 @@ impl Keeper {
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// When sample `number` was taken, UTC.
+/// Instant of sample `number`, UTC.
 fn instant(stamp: Stamp, number: u64, rate: f64) -> Realtime {
     let newest = match stamp.top {
         None => stamp.came,
@@ -288,7 +288,7 @@ fn instant(stamp: Stamp, number: u64, rate: f64) -> Realtime {
             let turns = rate.round().max(1.0) as u64;
             let in_second = (stamp.newest % turns + turns - top % turns) % turns;
             let in_second_ns = (in_second as f64 / rate * 1e9).round() as i64;
-            // The second that brings it nearest to when it came.
+            // The second is the one for which that instant is nearest to its arrival.
             let second = (stamp.came.as_ns() - in_second_ns + SECOND_NS / 2).div_euclid(SECOND_NS);
             Realtime::from_ns(second * SECOND_NS + in_second_ns)
         }
@@ -297,8 +297,8 @@ fn instant(stamp: Stamp, number: u64, rate: f64) -> Realtime {
     newest + (later / rate * 1e9).round() as i64
 }
 
-/// The code for it (time quality of IEEE C37.118): 1 within 1 ns, and one more for each power of ten up to 11, 10 s; 15 beyond, or where
-/// nobody says.
+/// Code of the uncertainty (time quality of IEEE C37.118): 1 within 1 ns, plus one for each power of ten up to 11 for 10 s; 15
+/// above that, or if it is not known.
 fn time_quality(uncertainty_ns: Option<u64>) -> u8 {
     let code = |ns: u64| (0..=10).find(|power| ns <= 10_u64.pow(*power));
     uncertainty_ns.and_then(code).map_or(15, |power| power as u8 + 1)
@@ -317,12 +317,12 @@ mod tests {
             came: Realtime::from_ns(second + 1_300_000),
             top,
         };
-        // Count 0 is number 2000 modulo 4000: number 10004 is count 4, of 1 ms.
+        // Count 0 is number 2000 modulo 4000, so number 10004 is count 4, at 1 ms.
         let taken = |top, number| instant(stamp(top), number, 4000.0).as_ns() - second;
         assert_eq!(taken(Some(2000), 10_004), 1_000_000);
         assert_eq!(taken(Some(2000), 9_204), -199_000_000);
         assert_eq!(taken(None, 10_004), 1_300_000);
-        // It came shortly before the second began that it is of: the clock here is behind.
+        // It came shortly before the start of its own second, so this machine's clock is behind.
         let early = Stamp {
             newest: 6_000,
             came: Realtime::from_ns(second - 7),

@@ -1,7 +1,7 @@
-//! Disturbance records: what all channels and states were around a trip.
+//! Disturbance records: all channels and states around a trip.
 //!
-//! A driver takes the [`Row`]s of each task from its engine with a [`RowTap`], and a [`Keeper`] makes records of them. A live task puts its
-//! rows into a ring, and the keeper works in another thread; a replay gives them to its keeper at once.
+//! A driver takes the [`Row`]s of each task from its engine with a [`RowTap`], and a [`Keeper`] makes records from them. A live
+//! task puts its rows into a ring, and the keeper runs in another thread; a replay passes them to its keeper directly.
 
 mod board;
 mod keeper;
@@ -17,56 +17,57 @@ use protection::measure::Channels;
 use std::ops::Range;
 use units::Realtime;
 
-/// Words of states in a row: as large as the values of a sample.
+/// Number of words for states in a row, so that they are as large as the values of a sample.
 const WORDS: usize = 8;
 
-/// States in a row.
+/// Number of states in a row.
 const STATES: usize = 64 * WORDS;
 
-/// A part of what a task tells of itself. The rows of samples come first, then those of states, then the task.
+/// Part of the data of a task. The rows of samples come first, then those of states, then the row of the task.
 #[derive(Debug, Clone, Copy)]
 pub enum Row {
-    /// A sample that the task has put into its window. Those that are missing have no row.
+    /// A sample that the task has put into its window. Missing samples have no row.
     Sample {
-        /// Its stream.
+        /// Number of its stream.
         stream: u16,
-        /// Its number.
+        /// Number of the sample.
         number: u64,
         /// Primary values in A and V.
         values: [f64; 8],
-        /// Channels that are not used for their quality.
+        /// Channels that are not used because of their quality.
         bad: Channels,
     },
-    /// The decisions of the task, a bit for each state.
+    /// Decisions of the task, one bit for each state.
     States {
-        /// How many rows of states came before.
+        /// Number of rows of states before this one.
         place: u16,
-        /// The first state is the lowest bit of the first word.
+        /// Words of states; the first state is the lowest bit of the first word.
         words: [u64; WORDS],
     },
-    /// The task is told in full.
+    /// End of the task's rows.
     Task {
-        /// Number of the first sample that it has put into its window.
+        /// Number of the first sample that the task put into its window.
         from: u64,
-        /// Number of the first sample that it has not.
+        /// Number of the first sample after those.
         to: u64,
-        /// How numbers and UTC go together now.
+        /// Current relation of numbers and UTC.
         stamp: Option<Stamp>,
     },
 }
 
-/// When a sample came.
+/// Arrival of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// Number of the sample.
     pub newest: u64,
-    /// When it came, UTC.
+    /// Time of arrival, UTC.
     pub came: Realtime,
-    /// [`Engine::top`]: the publisher's clock says when in the second it was taken. `None`: it was taken when it came.
+    /// [`Engine::top`], if the publisher's clock gives the position of the sample in its second. `None` if the time of arrival is
+    /// used as the instant.
     pub top: Option<u64>,
 }
 
-/// Takes rows out of an engine.
+/// Reads rows from an engine.
 #[derive(Debug, Clone)]
 pub struct RowTap {
     streams: u16,
@@ -74,7 +75,7 @@ pub struct RowTap {
 }
 
 impl RowTap {
-    /// For engines of this relay.
+    /// Makes a tap for engines of this relay.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self {
@@ -83,20 +84,20 @@ impl RowTap {
         }
     }
 
-    /// Most rows of a task over `numbers`.
+    /// Maximum number of rows of a task over `numbers`.
     #[must_use]
     pub fn most(&self, numbers: &Range<u64>) -> usize {
         let samples = (numbers.end - numbers.start).min(Engine::KEPT) as usize;
         samples * usize::from(self.streams) + self.watched.len().div_ceil(STATES) + 1
     }
 
-    /// Samples of the last call of [`Engine::align`], which went over `numbers`.
+    /// Rows of the samples of the last call of [`Engine::align`], which processed `numbers`.
     pub fn samples<'a>(&self, engine: &'a Engine, numbers: Range<u64>) -> impl Iterator<Item = Row> + use<'a> {
         let last = numbers.start.max(numbers.end.saturating_sub(Engine::KEPT))..numbers.end;
         (0..self.streams).flat_map(move |stream| last.clone().filter_map(move |number| sample(engine, stream, number)))
     }
 
-    /// Keeps the decisions after samples `numbers`, and the end of the task.
+    /// Rows of the decisions after samples `numbers`, and the end of the task.
     pub fn decided<'a>(
         &'a self,
         engine: &'a Engine,

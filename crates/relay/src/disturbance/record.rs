@@ -1,4 +1,4 @@
-//! A record that is complete, and how it is written.
+//! A complete record, and the way it is written.
 
 use super::board::watched;
 use crate::config::{CHANNELS, Config};
@@ -11,7 +11,7 @@ use waveform::comtrade::{
 /// All channels and states at one sampling instant.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
-    /// Not a number where the sample is missing.
+    /// Values; NaN if the sample is missing.
     pub(super) analog: Box<[f64]>,
     pub(super) digital: Box<[bool]>,
 }
@@ -23,35 +23,35 @@ pub struct Disturbance {
     pub(super) moments: Vec<Moment>,
     /// Its cause, by name: `trip:Q0`.
     pub trigger: String,
-    /// Samples of streams that did not come in time.
+    /// Number of samples of streams that did not come in time.
     pub missing: u64,
-    /// Sampling instants that there was no room for on their way here.
+    /// Number of sampling instants that were lost because the ring was full.
     pub unrecorded: u64,
 }
 
 impl Disturbance {
-    /// When the trip was decided: the instant of the last sample that the task worked on, UTC.
+    /// Instant of the trip decision, UTC: that of the last sample that the task processed.
     #[must_use]
     pub fn at(&self) -> Realtime {
         self.header.trigger
     }
 
-    /// When its first sample was taken, UTC.
+    /// Instant of the first sample, UTC.
     #[must_use]
     pub fn start(&self) -> Realtime {
         self.header.start
     }
 
-    /// Sampling instants.
+    /// Number of sampling instants.
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.header.samples()
     }
 
-    /// Writes it as a COMTRADE record of 2013: the configuration and the data, for buffered writers.
+    /// Writes a COMTRADE record of 2013: the configuration and the data, for buffered writers.
     ///
     /// # Errors
-    /// The writers refuse something.
+    /// A writer reports an error.
     pub fn write(&self, config: &mut impl Write, data: &mut impl Write) -> Result<Written, WriteError> {
         let samples = self.moments.iter().map(|moment| Sample {
             analog: &moment.analog,
@@ -61,7 +61,7 @@ impl Disturbance {
     }
 }
 
-/// The recorded channels of the streams, in the order of the record: the stream and the channel.
+/// The recorded channels, in the order of the record: each with its stream and channel.
 pub(super) fn channels(config: &Config) -> Vec<(usize, usize)> {
     let streams = config.streams.iter().enumerate();
     let of = |(number, stream): (usize, &crate::config::Stream)| {
@@ -73,13 +73,13 @@ pub(super) fn channels(config: &Config) -> Vec<(usize, usize)> {
     streams.flat_map(of).collect()
 }
 
-/// The header of a relay's records, with neither instants nor samples yet.
+/// Header of a relay's records, still without instants and samples.
 pub(super) fn header(config: &Config) -> Header {
     let epoch = Realtime::from_ns(0);
     Header {
         station: field(&config.name),
         device: "triptime relay".to_owned(),
-        // Of the two revisions this one has instants in ns, the quality of the clock, and whole numbers of 32 bits.
+        // This revision, unlike the others, has instants in ns, the quality of the clock, and 32-bit whole numbers.
         revision: Revision::Y2013,
         file_type: FileType::Binary32,
         analog: channels(config)
@@ -95,7 +95,7 @@ pub(super) fn header(config: &Config) -> Header {
     }
 }
 
-/// A channel in the steps of IEC 61850-9-2LE, so that the numbers of the record are those of the samples.
+/// A channel with the resolution of IEC 61850-9-2LE, so that the record has the same numbers as the samples.
 fn analog(stream: &str, channel: usize) -> Analog {
     let (unit, gain) = if channel < 4 { ("A", 0.001) } else { ("V", 0.01) };
     Analog {
@@ -110,7 +110,8 @@ fn analog(stream: &str, channel: usize) -> Analog {
     }
 }
 
-/// States of tasks, then of samples: what is missing, what is not used for its quality, and what was not recorded.
+/// Names of the digital channels: states of tasks, then states of samples (missing, unused because of their quality, not
+/// recorded).
 fn digital(config: &Config) -> Vec<Digital> {
     let states = watched(config).into_iter().map(|(_, name)| name);
     let each = |what: &'static str| {
@@ -130,10 +131,10 @@ fn digital(config: &Config) -> Vec<Digital> {
     names.map(channel).collect()
 }
 
-/// Most octets of a field.
+/// Maximum length of a field, in bytes.
 const MOST: usize = 64;
 
-/// A text as a field of a configuration can have it: without commas and control characters, not too long.
+/// Makes a text valid as a field of a configuration: without commas and control characters, and not too long.
 fn field(text: &str) -> String {
     let allowed = |letter: char| {
         if letter == ',' || letter.is_control() {

@@ -1,64 +1,64 @@
-//! Samples by their number, whatever order they come in.
+//! Orders samples by their number, whatever order they arrive in.
 //!
 //! Sample `n` of every stream belongs to the same instant. A publisher counts its samples from the top of a second (smpCnt), so a
-//! count stands for one sample in each second: it is the one next to where the task is. A count that is not near there is no
-//! sample of the stream, until seventeen such counts have followed each other: then the publisher has begun anew.
+//! count can mean one sample in each second: the one nearest to the current task is meant. A sample whose count is not near is
+//! not used, until seventeen such counts have followed each other: then the publisher has restarted.
 
 use protection::measure::Channels;
 
-/// Samples that the ring holds: so far may a driver be behind.
+/// Number of samples in the ring, by which a driver may be late.
 pub(super) const RING: usize = 256;
 
-/// A sample up to this many counts from the newest one belongs to the same sequence; as `wire::sequence::WINDOW`.
+/// A sample up to this many counts from the newest one belongs to the same sequence, as with `wire::sequence::WINDOW`.
 const WINDOW: i64 = 16;
 
-/// Counts in a row that do not fit before they are believed; more than a frame has.
+/// Number of consecutive stray counts after which they are accepted; more than a frame has.
 const BELIEVED: u32 = 17;
 
-/// Counts of another sequence, while the stream goes on, that are a second publisher.
+/// Number of consecutive counts of another sequence, while the stream continues, that prove a second publisher.
 const SECOND: u32 = 4;
 
-/// Where a sample of a stream has come to be.
+/// Placement of a sample of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// Among those of the next tasks.
+    /// Accepted for one of the next tasks.
     Taken,
-    /// It had come before.
+    /// Repeated, with the same contents.
     Duplicate,
-    /// It had come before, with other contents.
+    /// Repeated, with other contents.
     Conflicting,
-    /// Its task is over.
+    /// Too late for its task.
     Late,
-    /// It is not near where the stream is.
+    /// Count too far from the stream.
     Stray,
-    /// So far ahead of the task that there is no room: the task has not been called for too long.
+    /// Too far ahead of the task for the ring: the task was not called for too long.
     Overrun,
-    /// Its count is beyond the rate.
+    /// Count not below the rate.
     OutOfRange,
-    /// It is simulated and the relay takes none, or the reverse.
+    /// Simulated although the relay accepts none, or the reverse.
     Simulation,
 }
 
-/// How many samples of a stream came to be what.
+/// Number of samples of a stream for each placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Taken.
     pub taken: u64,
-    /// Came again.
+    /// Repeated.
     pub duplicates: u64,
-    /// Came again with other contents, or of a second publisher.
+    /// Repeated with other contents, or from a second publisher.
     pub conflicting: u64,
-    /// Came when their task was over.
+    /// Too late for their task.
     pub late: u64,
-    /// Not near where the stream was.
+    /// Count too far from the stream.
     pub strays: u64,
-    /// No room.
+    /// No room in the ring.
     pub overruns: u64,
-    /// Beyond the rate.
+    /// Count not below the rate.
     pub out_of_range: u64,
-    /// Dropped for their simulation bit.
+    /// Dropped because of their simulation bit.
     pub simulation: u64,
-    /// Times that the counter jumped, and was believed.
+    /// Number of times that the counter jumped and the new counts were accepted.
     pub restarts: u64,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Slot {
     pub(super) synch: u8,
     pub(super) simulated: bool,
     pub(super) conflicting: bool,
-    /// The first one after a jump of the counter.
+    /// True for the first sample after a jump of the counter.
     pub(super) begins: bool,
 }
 
@@ -92,16 +92,16 @@ impl Slot {
     }
 }
 
-/// The numbers that all streams share.
+/// Numbers that all streams share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
-    /// Number of the first sample that no task has worked on.
+    /// Number of the first sample that no task has processed.
     pub(super) next: u64,
-    /// Samples that are waited for.
+    /// Number of samples to wait for.
     pub(super) wait: u64,
     /// Number of count 0 of the synchronised streams, modulo the rate.
     pub(super) common: Option<u64>,
-    /// How many streams that come count so.
+    /// Number of active streams with this count.
     pub(super) holders: usize,
     /// True if any sample has come.
     pub(super) is_begun: bool,
@@ -115,17 +115,17 @@ pub(super) struct Aligner {
     /// Number of count 0, modulo the rate; `None` before the first sample.
     offset: Option<u64>,
     newest: u64,
-    /// The count that follows the newest sample.
+    /// The next expected count after the newest sample.
     following: u64,
     synch: u8,
-    /// Of the samples since the last turn of a second, how many there were, and how many were late.
+    /// Number of samples, and of late ones, in the current span of one second.
     placed: u64,
     late: u64,
-    /// The last count that did not fit, how many followed each other, and how many of them with none of the stream between.
+    /// The last stray count; the length of its row; and the length without a sample of the stream in between.
     stray: u64,
     strays: u32,
     strays_alone: u32,
-    /// Something contradicted a sample that a task has already worked on.
+    /// True if a sample contradicted one that a task has already processed.
     contradicted: bool,
     begins: bool,
     pub(super) counters: Counters,
@@ -164,7 +164,7 @@ impl Aligner {
             .unwrap_or(next + RING as u64)
     }
 
-    /// True if it holds the count of all synchronised streams: it counts so, and comes.
+    /// True if this stream keeps the count of all synchronised streams alive: it has that count and is active.
     pub(super) fn holds(&self, axis: &Axis) -> bool {
         self.counts_as(axis.common) && self.newest + RING as u64 >= axis.next
     }
@@ -174,7 +174,7 @@ impl Aligner {
         self.offset.is_some() && self.offset == common
     }
 
-    /// Places a sample whose number is not known yet.
+    /// Places a sample by its count, and counts the placement.
     pub(super) fn push(&mut self, axis: &mut Axis, count: u16, slot: &Slot) -> Placement {
         let placement = self.place(axis, u64::from(count), slot);
         let counter = match placement {
@@ -203,7 +203,7 @@ impl Aligner {
         if synchronised {
             return self.restart(axis, count, slot);
         }
-        // The usual case, without a division.
+        // The usual case needs no division.
         let is_next = count == self.following && self.newest + WINDOW as u64 >= axis.next;
         let number = match is_next {
             true => self.newest as i64 + 1,
@@ -216,20 +216,20 @@ impl Aligner {
         self.put(axis, number, count, slot)
     }
 
-    /// The number nearest to `place` that has this residue; below 0 where that would be before the first.
+    /// Number nearest to `place` with this residue; negative if it would be before the first sample.
     fn nearest(&self, place: u64, residue: u64) -> i64 {
         let rate = self.rate as i64;
         let ahead = (residue as i64 - place as i64).rem_euclid(rate);
         place as i64 + if 2 * ahead > rate { ahead - rate } else { ahead }
     }
 
-    /// True if a sample of this number belongs to the stream: it is near the newest one, or where the task is.
+    /// True if a sample with this number belongs to the stream: it is near the newest one, or near the task.
     fn fits(&self, axis: &Axis, number: i64) -> bool {
         let near = |place: u64, reach: i64| (number - place as i64).abs() <= reach;
         near(self.newest, WINDOW) || near(axis.next, axis.wait as i64 + 2 * WINDOW)
     }
 
-    /// A count that is not near. Many that follow each other are a publisher that began anew; a few, while the stream goes on, are a
+    /// Places a stray count. Many consecutive ones mean that the publisher restarted; a few, while the stream continues, mean a
     /// second publisher.
     #[cold]
     fn stray(&mut self, axis: &mut Axis, count: u64, slot: &Slot) -> Placement {
@@ -258,8 +258,8 @@ impl Aligner {
         self.begin(axis, count, slot)
     }
 
-    /// The stream begins, or begins anew, with this sample. Where it is synchronised and counts as the others do, its count says its
-    /// number; else it is taken to be of now.
+    /// Starts or restarts the stream with this sample. If it is synchronised and its count agrees with the other streams, the
+    /// count gives its number; otherwise the number is that of the present.
     #[cold]
     fn begin(&mut self, axis: &mut Axis, count: u64, slot: &Slot) -> Placement {
         let is_synchronised = slot.synch != 0;
@@ -269,7 +269,7 @@ impl Aligner {
             .map(|common| self.nearest(axis.next, count + common));
         let others = axis.holders - usize::from(self.counts_as(axis.common)).min(axis.holders);
         let reach = axis.wait as i64 + 2 * WINDOW;
-        // Alone, a stream is never too late: the count of all becomes its own.
+        // A single stream is never too late: its count becomes the common one.
         let earliest = axis.next as i64 - if others > 0 { reach } else { 0 };
         let near = by_common.filter(|number| (earliest..=axis.next as i64 + reach).contains(number));
         let number = match near {
@@ -322,7 +322,7 @@ impl Aligner {
         Placement::Taken
     }
 
-    /// A sample whose number has come before.
+    /// Places a sample whose number has come before.
     #[cold]
     fn again(&mut self, axis: &Axis, place: usize, slot: &Slot) -> Placement {
         let before = &mut self.ring[place];
@@ -336,7 +336,7 @@ impl Aligner {
         Placement::Conflicting
     }
 
-    /// A stream of which a quarter is late has another place: the next sample begins anew.
+    /// Counts a late sample. If a quarter of the samples is late, the stream restarts with its next sample.
     #[cold]
     fn late(&mut self, axis: &mut Axis) -> Placement {
         self.late += 1;
@@ -355,7 +355,7 @@ impl Aligner {
         (slot.number == number).then_some(slot)
     }
 
-    /// The sample of this number, if it has come, and whether anything contradicts it.
+    /// The sample with this number, if it has come, and true if anything contradicts it.
     pub(super) fn take(&mut self, number: u64) -> Option<(&Slot, bool)> {
         let slot = &self.ring[number as usize & (RING - 1)];
         (slot.number == number).then(|| (slot, slot.conflicting | std::mem::take(&mut self.contradicted)))

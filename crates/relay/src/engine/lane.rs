@@ -9,7 +9,7 @@ use protection::measure::{Bay, Blocks, Channels, Measured, Reference, Tracker, T
 use protection::supervision::{Lsvs, Questionable, SampleState, Simulation, Synch, bad_channels};
 use wire::quality::SvQuality;
 
-/// How a stream was last told to be.
+/// State of a stream as last reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Told {
     state: SampleState,
@@ -31,7 +31,7 @@ pub(super) struct Lane {
     /// Rated phase-to-earth voltage in V.
     pub(super) rated_v: f64,
     told: Told,
-    /// Restarts whose first sample a task has worked on.
+    /// Number of restarts whose first sample a task has processed.
     restarts: u64,
 }
 
@@ -80,7 +80,7 @@ impl Lane {
         self.aligner.push(axis, sample.smp_cnt, &slot)
     }
 
-    /// Sample `number` into the window, or what stands in for it.
+    /// Moves sample `number`, or its replacement, into the window.
     pub(super) fn advance(&mut self, reference: &Reference, number: u64, common: Option<u64>) {
         let is_common = self.aligner.counts_as(common);
         let Some((slot, is_conflicting)) = self.aligner.take(number) else {
@@ -99,7 +99,7 @@ impl Lane {
         self.bay.push(reference, number, &slot.values, slot.bad);
     }
 
-    /// A stream that has not begun, or has stopped, has no window.
+    /// Records a missing sample. A stream that has not begun, or has stopped, has no window.
     fn miss(&mut self, reference: &Reference, number: u64) {
         if self.has_begun() {
             self.supervision.lost(number);
@@ -117,7 +117,7 @@ impl Lane {
         self.supervision.status().active
     }
 
-    /// The measured set after sample `last`, but for the frequency.
+    /// Computes the measured set after sample `last`, without the frequency.
     pub(super) fn measure(&mut self, reference: &Reference, last: u64, needs_half_cycle: bool, set: &mut Measured) {
         if !self.is_active() {
             set.at = last;
@@ -135,7 +135,7 @@ impl Lane {
         }
     }
 
-    /// Measures the frequency; whether the voltage is there for it.
+    /// Measures the frequency; returns true if the required voltage is present.
     pub(super) fn track(&mut self, reference: &mut Reference, set: &mut Measured) -> bool {
         let phasor = set.voltage_sequence.positive;
         let usable = !set.health.blocks(Channels::PHASE_VOLTAGES).any();
@@ -143,7 +143,7 @@ impl Lane {
         usable && phasor.is_at_least(TrackerSettings::default().least * self.rated_v)
     }
 
-    /// Tells what changed since the last task.
+    /// Reports the changes since the last task.
     pub(super) fn changes(&mut self, mut tell: impl FnMut(Change)) {
         let status = self.supervision.status();
         let now = Told {

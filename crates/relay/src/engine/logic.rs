@@ -1,4 +1,4 @@
-//! Functions, trips, and breaker failure behind them.
+//! Functions, trips, and their breaker failure functions.
 
 use crate::config::{Attribute, Config, Signal};
 use crate::events::{Change, Subject, changes};
@@ -24,7 +24,7 @@ struct Breaker {
     output: BreakerFailure,
 }
 
-/// Everything that decides.
+/// All functions and trips.
 pub(super) struct Logic {
     instances: Box<[Instance]>,
     /// Copies that only take time.
@@ -69,13 +69,13 @@ impl Logic {
         })
     }
 
-    /// How many states can change.
+    /// Number of subjects whose states can change.
     pub(super) fn subjects(&self) -> usize {
         self.instances.len() + 2 * self.rows.len()
     }
 
-    /// True if a breaker failure function looks for the currents of this stream to be gone: it has started, or would start again
-    /// by what is left in the window of a whole cycle.
+    /// True if a breaker failure function checks whether the currents of this stream have ended: it has started, or would start
+    /// again because of older samples in the window of a whole cycle.
     pub(super) fn needs_half_cycle(&self, stream: usize) -> bool {
         let is_looking = |row: &Row| {
             let breaker = row.breaker.as_ref().filter(|breaker| breaker.stream == stream);
@@ -95,7 +95,7 @@ impl Logic {
             }
         }
         for copy in &mut self.copies {
-            // Its output is that of its original.
+            // The output of a copy equals that of its original.
             let _ = std::hint::black_box(copy.step(inputs));
         }
         for (index, row) in self.rows.iter_mut().enumerate() {
@@ -162,7 +162,7 @@ impl Row {
 }
 
 impl Breaker {
-    /// No position of the breaker is known: its current tells.
+    /// The position of the breaker is not known, so its current is used.
     fn step(&mut self, inputs: &Inputs<'_>, trip: Phases, mut tell: impl FnMut(Change)) {
         let now = self.function.step(inputs, trip, Position::Unknown);
         if now == self.output {

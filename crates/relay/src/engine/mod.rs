@@ -1,9 +1,10 @@
-//! The task of a relay: samples in, what changed out.
+//! The task of a relay: samples in, changes out.
 //!
-//! A driver pushes what came in, and calls [`Engine::task`] with the number of the first sample that the task is not to look at. The
-//! stages of a task can be called one by one ([`Engine::align`], [`Engine::measure`], [`Engine::decide`]), to time each.
+//! A driver pushes the received samples, and calls [`Engine::task`] with the number of the first sample that the task must not
+//! process. The stages of a task can also be called one by one ([`Engine::align`], [`Engine::measure`], [`Engine::decide`]), to
+//! time each.
 //!
-//! After [`Engine::new`] nothing here allocates.
+//! Only [`Engine::new`] allocates memory.
 
 mod align;
 mod lane;
@@ -25,27 +26,27 @@ use protection::supervision::{SampleStatus, Synch};
 use protection::{Complex, Inputs, Rated, SettingError};
 use wire::quality::SvQuality;
 
-/// Samples that the reference goes ahead of the bays at a time; at most the 64 that a bay allows.
+/// Number of samples by which the reference runs ahead of the bays at a time; at most the 64 that a bay allows.
 const BLOCK: u64 = 32;
 
-/// Changes of one subject in a task, at most.
+/// Maximum number of changes of one subject in a task.
 const CHANGES: usize = 5;
 
-/// A sample of a stream, as it came.
+/// A received sample of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// Its count (smpCnt).
+    /// Sample count (smpCnt).
     pub smp_cnt: u16,
     /// Primary values in A and V, in the order of [`CHANNELS`](crate::config::CHANNELS).
     pub values: [f64; 8],
     /// Quality of each value.
     pub quality: [SvQuality; 8],
-    /// Its synchronisation (smpSynch); 0 where the publisher left it out.
+    /// Synchronisation (smpSynch); 0 if the publisher left it out.
     pub smp_synch: u8,
-    /// True if it is simulated (`S` of the header).
+    /// True if the sample is simulated (`S` of the header).
     pub simulated: bool,
-    /// True if the driver knows of another publisher that says something else. What comes twice with other contents the engine finds
-    /// itself.
+    /// True if the driver knows that another publisher sent different values. The engine itself finds samples that are repeated
+    /// with other contents.
     pub conflicting: bool,
 }
 
@@ -54,33 +55,33 @@ pub struct Sample {
 pub struct Decision<'a> {
     /// The changes, in the order of streams, functions, trips.
     pub events: &'a [Event],
-    /// A bit for each GOOSE control block whose members changed.
+    /// One bit for each GOOSE control block with changed members.
     pub gooses: u64,
 }
 
-/// A sample as a task worked on it.
+/// A sample as processed by a task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aligned<'a> {
     /// Primary values in A and V, in the order of [`CHANNELS`](crate::config::CHANNELS).
     pub values: &'a [f64; 8],
-    /// Channels that are not used for their quality.
+    /// Channels that are not used because of their quality.
     pub bad: Channels,
 }
 
-/// A relay.
+/// Engine of a relay.
 pub struct Engine {
     rate: f64,
     axis: Axis,
     reference: Reference,
     steering: Tracker,
-    /// The stream whose voltage steers the reference.
+    /// Number of the stream whose voltage controls the reference.
     master: Option<usize>,
     lanes: Box<[Lane]>,
     sets: Box<[Measured]>,
     logic: Logic,
     outputs: Outputs,
     events: Vec<Event>,
-    /// True if there are samples that `decide` has not seen.
+    /// True if there are samples that `decide` has not processed.
     is_fresh: bool,
 }
 
@@ -93,10 +94,10 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Samples of a stream that can be asked for after they were aligned.
+    /// Number of samples of a stream that remain available after they were aligned.
     pub const KEPT: u64 = align::RING as u64;
 
-    /// The relay of a file, at the rate of its streams. Allocates; nothing else here does.
+    /// Makes the engine of a relay at the rate of its streams. Allocates memory; no other function here does.
     ///
     /// # Errors
     /// A setting outside its range.
@@ -104,7 +105,7 @@ impl Engine {
         Self::at_rate(config, f64::from(config.rate))
     }
 
-    /// The relay of a file, for samples of another rate, in samples a second: that of a record.
+    /// Makes the engine of a relay for samples with another rate, in samples a second, such as that of a record.
     ///
     /// # Errors
     /// A setting outside its range at this rate.
@@ -138,7 +139,7 @@ impl Engine {
         })
     }
 
-    /// Takes a sample of stream number `stream`, from 0. It is worked on by the task that reaches its number.
+    /// Takes a sample of stream number `stream`, from 0. The task that reaches its number processes it.
     pub fn push(&mut self, stream: usize, sample: &Sample) -> Placement {
         match self.lanes.get_mut(stream) {
             Some(lane) => lane.push(&mut self.axis, sample),
@@ -146,14 +147,14 @@ impl Engine {
         }
     }
 
-    /// A whole task, up to but without sample number `up_to`.
+    /// Runs a whole task, for all samples before number `up_to`.
     pub fn task(&mut self, up_to: u64) -> Decision<'_> {
         self.align(up_to);
         self.measure();
         self.decide()
     }
 
-    /// The first stage: samples up to but without number `up_to` into their windows; what has not come by now is lost.
+    /// First stage: puts the samples before number `up_to` into their windows; missing samples are lost.
     pub fn align(&mut self, up_to: u64) {
         while self.axis.next < up_to {
             let block = self.axis.next..up_to.min(self.axis.next + BLOCK);
@@ -171,7 +172,7 @@ impl Engine {
         self.axis.holders = self.lanes.iter().filter(|lane| lane.aligner.holds(&self.axis)).count();
     }
 
-    /// The second stage: phasors and frequency.
+    /// Second stage: computes phasors and frequency.
     pub fn measure(&mut self) {
         if !self.is_fresh {
             return;
@@ -188,7 +189,7 @@ impl Engine {
         self.steer(last, tracked);
     }
 
-    /// The reference follows one voltage; a change to another one is no change of frequency.
+    /// The reference follows one voltage; a switch to another voltage is no change of frequency.
     fn steer(&mut self, last: u64, tracked: Option<usize>) {
         let phasor = |index: usize| self.sets[index].voltage_sequence.positive * (1.0 / self.lanes[index].rated_v);
         let phasor = tracked.map_or(Complex::ZERO, phasor);
@@ -199,7 +200,7 @@ impl Engine {
         self.master = tracked;
     }
 
-    /// The third stage: functions, trips, breaker failure, and what of it is published.
+    /// Third stage: runs functions, trips and breaker failure, and sets the published members.
     pub fn decide(&mut self) -> Decision<'_> {
         self.events.clear();
         let mut gooses = 0;
@@ -213,7 +214,7 @@ impl Engine {
             }
             self.logic.step(at, &Inputs::of(&self.sets), &mut tell);
         }
-        // An input is followed without samples, too.
+        // Inputs are followed even without samples.
         if is_fresh || self.outputs.has_new_input() {
             let states = self.lanes.iter().map(|lane| lane.supervision.status());
             gooses = self.outputs.step(&self.logic, outputs::health(states));
@@ -224,7 +225,7 @@ impl Engine {
         }
     }
 
-    /// An input, by its number, is this from now on; the next [`Engine::decide`] publishes it.
+    /// Sets an input, by its number; the next [`Engine::decide`] publishes it.
     pub fn set_input(&mut self, number: usize, value: bool) {
         self.outputs.set_input(number, value);
     }
@@ -235,14 +236,14 @@ impl Engine {
         self.rate
     }
 
-    /// Samples that are waited for.
+    /// Number of samples to wait for.
     #[must_use]
     pub fn wait(&self) -> u64 {
         self.axis.wait
     }
 
-    /// Where the next task ends when the first `due` samples are due: with what every stream that comes has brought, and with all that
-    /// has been waited for. A stream that has missed more than that is not waited for.
+    /// End of the next task when the first `due` samples are due: up to the samples that every active stream has delivered, and
+    /// at least up to those whose wait is over. A stream that has missed more than that is not waited for.
     #[must_use]
     pub fn ready(&self, due: u64) -> u64 {
         let waited = due.saturating_sub(self.axis.wait);
@@ -254,7 +255,7 @@ impl Engine {
         complete.unwrap_or(0).max(waited).max(self.axis.next)
     }
 
-    /// Number of the first sample that no task has worked on.
+    /// Number of the first sample that no task has processed.
     #[must_use]
     pub fn next(&self) -> u64 {
         self.axis.next
@@ -272,21 +273,21 @@ impl Engine {
         &self.sets
     }
 
-    /// How the samples of a stream come; `None` where there is no such stream.
+    /// State of a stream's samples; `None` if there is no such stream.
     #[must_use]
     pub fn status(&self, stream: usize) -> Option<&SampleStatus> {
         self.lanes.get(stream).map(|lane| lane.supervision.status())
     }
 
-    /// The effect of a stream on the relay's health, in the numbers of `Health`; `None` where there is no such stream.
+    /// Effect of a stream on the relay's health, as a value of `Health`; `None` if there is no such stream.
     #[must_use]
     pub fn health(&self, stream: usize) -> Option<u8> {
         let status = self.status(stream)?;
         Some(outputs::health(std::iter::once(status)))
     }
 
-    /// Sample `number` of a stream, of those of the last call of [`Engine::align`]; `None` if it has not come. Of more than
-    /// [`Engine::KEPT`] samples only the last ones can be asked for.
+    /// Sample `number` of a stream, from the last call of [`Engine::align`]; `None` if it has not come. If the call had more than
+    /// [`Engine::KEPT`] samples, only the last ones are available.
     #[must_use]
     pub fn aligned(&self, stream: usize, number: u64) -> Option<Aligned<'_>> {
         let slot = self.lanes.get(stream)?.aligner.slot(number)?;
@@ -296,21 +297,21 @@ impl Engine {
         })
     }
 
-    /// The number, modulo the rate, of count 0 of the streams that follow a global clock (smpSynch 2): of the top of a second. `None`
-    /// where no stream does.
+    /// Number, modulo the rate, of count 0 of the streams that follow a global clock (smpSynch 2), which is the top of a second.
+    /// `None` if no stream does.
     #[must_use]
     pub fn top(&self) -> Option<u64> {
         let is_global = |lane: &Lane| lane.supervision.status().synch.value == Synch::GLOBAL.value;
         self.axis.common.filter(|_| self.lanes.iter().any(is_global))
     }
 
-    /// The fate of a stream's samples; `None` where there is no such stream.
+    /// Counts of a stream's samples by placement; `None` if there is no such stream.
     #[must_use]
     pub fn counters(&self, stream: usize) -> Option<&Counters> {
         self.lanes.get(stream).map(|lane| &lane.aligner.counters)
     }
 
-    /// The value of a member of a GOOSE control block now.
+    /// Current value of a member of a GOOSE control block.
     #[must_use]
     pub fn output(&self, feed: Feed) -> State {
         self.outputs.state(&self.logic, feed)

@@ -4,25 +4,25 @@ use super::logic::Logic;
 use crate::config::{Config, Feed};
 use protection::supervision::{SampleState, SampleStatus};
 
-/// All well, in the numbers of `Health` (IEC 61850-7-3).
+/// Values of `Health` (IEC 61850-7-3): all well.
 const WELL: u8 = 1;
 /// Samples are missing.
 pub(crate) const WARNING: u8 = 2;
-/// A stream cannot be worked on.
+/// A stream cannot be processed.
 pub(crate) const ALARM: u8 = 3;
 
 /// The value of a member of a control block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Of a boolean.
+    /// Value of a boolean.
     Boolean(bool),
-    /// Of a whole number.
+    /// Value of a whole number.
     Number(u8),
-    /// Of a quality: whether it is good; else it is invalid.
+    /// Value of a quality: true for good, false for invalid.
     Quality(bool),
 }
 
-/// Members of a control block that follow something, as they last were.
+/// Members of a control block that follow a state, with their last values.
 type Members = Box<[(Feed, State)]>;
 
 /// The members of all control blocks.
@@ -31,13 +31,13 @@ pub(super) struct Outputs {
     blocks: Box<[Members]>,
     health: u8,
     inputs: Box<[bool]>,
-    /// True if an input is another one than the last step knew.
+    /// True if an input has changed since the last step.
     has_new_input: bool,
 }
 
 impl Outputs {
     pub(super) fn new(config: &Config) -> Self {
-        // The first values of the file are no state of the relay: the first task reports them all.
+        // The first values in the file are no state of the relay: the first task reports all members as changed.
         let unknown = State::Number(0);
         let block =
             |output: &crate::config::GooseOutput| output.feeds.iter().map(|(_, feed)| (*feed, unknown)).collect();
@@ -49,7 +49,7 @@ impl Outputs {
         }
     }
 
-    /// An input is this now.
+    /// Sets an input.
     pub(super) fn set_input(&mut self, number: usize, value: bool) {
         if let Some(input) = self.inputs.get_mut(number) {
             self.has_new_input |= *input != value;
@@ -62,7 +62,7 @@ impl Outputs {
         self.has_new_input
     }
 
-    /// A bit for each control block with a member that changed.
+    /// One bit for each control block with a changed member.
     pub(super) fn step(&mut self, logic: &Logic, health: u8) -> u64 {
         self.health = health;
         self.has_new_input = false;
@@ -92,7 +92,7 @@ fn state_of(logic: &Logic, inputs: &[bool], health: u8, feed: Feed) -> State {
     }
 }
 
-/// The worst that any stream makes of the relay's health.
+/// The worst health that any stream causes.
 pub(super) fn health<'a>(streams: impl Iterator<Item = &'a SampleStatus>) -> u8 {
     let of = |status: &SampleStatus| match status.state {
         _ if status.blocks.any() => ALARM,

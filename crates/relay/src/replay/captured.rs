@@ -1,4 +1,4 @@
-//! Sampled values of a capture, by the time of its frames.
+//! Plays the sampled values of a capture, at the times of its frames.
 
 use super::runner::Runner;
 use super::{Records, Replayed, received};
@@ -14,16 +14,16 @@ use units::Realtime;
 use wire::ether::{self, EthernetView};
 use wire::sv::Frame;
 
-/// A step of the capture's clock this long is no silence of the streams: no task runs in it.
+/// A step of the capture's clock from this length on, in ns, is no silence of the streams: no task runs in it.
 const STEP_NS: i64 = 10_000_000_000;
 
-/// Other streams of the capture that are named, at most.
+/// Maximum number of other streams of the capture to name.
 const MOST_OTHERS: usize = 32;
 
 /// Plays the streams of a capture that the relay subscribes to: every frame at its time, and a task at each of its due instants.
 ///
 /// # Errors
-/// A capture that cannot be read, or that has none of the streams.
+/// The capture cannot be read, or has none of the streams.
 pub fn capture<'a>(config: &'a Config, reader: &mut Reader<'_>, records: Records<'a>) -> Result<Replayed, ReplayError> {
     let mut player = Player::new(config, records)?;
     while let Some(frame) = reader.next_frame()? {
@@ -33,7 +33,7 @@ pub fn capture<'a>(config: &'a Config, reader: &mut Reader<'_>, records: Records
     player.end()
 }
 
-/// The fate of the frames of one stream.
+/// Counts of the frames of one stream.
 #[derive(Debug, Clone, Copy, Default)]
 struct Frames {
     taken: u64,
@@ -45,7 +45,7 @@ struct Player<'a> {
     config: &'a Config,
     runner: Runner<'a>,
     pace: Pace,
-    /// Time of the frame before, and of the next task; in ns of the capture's clock.
+    /// Times of the frame before and of the next task, in ns of the capture's clock.
     now_ns: i64,
     task_ns: Option<i64>,
     frames: Vec<Frames>,
@@ -186,11 +186,11 @@ impl<'a> Player<'a> {
             for (count, what) in [
                 (
                     frames.other_conf_rev,
-                    format!("have another confRev than {conf_rev}, and are not used"),
+                    format!("have another confRev than {conf_rev} and are not used"),
                 ),
                 (
                     frames.other_members,
-                    format!("do not have {members} members, and are not used"),
+                    format!("do not have {members} members and are not used"),
                 ),
             ] {
                 if count > 0 {
@@ -202,7 +202,7 @@ impl<'a> Player<'a> {
             }
         }
         for (other, count) in &self.others {
-            notes.push(format!("not of this relay: {other}, {count} frames"));
+            notes.push(format!("not for this relay: {other}, {count} frames"));
         }
         if self.malformed > 0 {
             notes.push(format!("{} frames of sampled values are malformed", self.malformed));

@@ -1,4 +1,5 @@
-//! Recorded faults, played through a relay: the same engine as live, faster than real time, and every time with the same outcome.
+//! Plays recorded faults through a relay: with the same engine as live, faster than real time, and with the same outcome every
+//! time.
 
 mod captured;
 mod record;
@@ -14,39 +15,39 @@ use crate::config::Config;
 use crate::engine::{Counters, Engine};
 use protection::supervision::SampleStatus;
 
-/// The effect of a file on a relay. Instants are ns after sample 0.
+/// Result of playing a file through a relay. Instants are in ns after sample 0.
 #[derive(Debug, Clone)]
 pub struct Replayed {
-    /// Samples a second that the relay worked at.
+    /// Samples a second at which the relay worked.
     pub rate: f64,
-    /// Samples from the first to the last.
+    /// Number of samples from the first to the last.
     pub samples: u64,
-    /// When the recorder was triggered; `None` where the file does not say.
+    /// Instant of the recorder's trigger; `None` if the file has none.
     pub trigger_ns: Option<i64>,
     /// The assignment of the file's channels to the relay's inputs.
     pub inputs: Vec<String>,
-    /// Parts that were skipped, or are odd.
+    /// Notes on parts that were skipped or are unusual.
     pub notes: Vec<String>,
-    /// The story of the replay.
+    /// Events of the replay.
     pub story: Story,
-    /// How each stream came.
+    /// State of each stream.
     pub streams: Vec<Received>,
 }
 
 impl Replayed {
-    /// How long the file is, in s.
+    /// Length of the file, in s.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.samples as f64 / self.rate
     }
 }
 
-/// How a stream came.
+/// State of a stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Received {
-    /// As its supervision tells it.
+    /// Status from its supervision.
     pub status: SampleStatus,
-    /// The fate of its samples.
+    /// Counts of its samples.
     pub counters: Counters,
 }
 

@@ -1,4 +1,4 @@
-//! COMTRADE records, at their own rate.
+//! Plays COMTRADE records at their own rate.
 
 use super::runner::Runner;
 use super::{Records, Replayed, received};
@@ -13,39 +13,39 @@ use waveform::replay::{Assignment, Ending, Options, Side, describe, values};
 use waveform::sample::Dataset;
 use wire::quality::SvQuality;
 
-/// Rates that protection works at; a record beyond is played at the end of this range.
+/// Range of rates at which protection works; a record with another rate is converted to the nearer end.
 const SLOWEST: f64 = 600.0;
 const FASTEST: f64 = 20_000.0;
 
-/// Share by which steps of time stamps may differ from their mean to be those of one rate.
+/// Largest difference of a time step from the mean, as a share, at which the time stamps have one rate.
 const EVEN: f64 = 0.02;
 
-/// Samples that are pushed at a time; a task may have more.
+/// Number of samples pushed at a time; a task may have more.
 const PUSHED: u64 = 128;
 
-/// The channels of a record that are those of a stream, where phases and units do not say it.
+/// Channels of a record for a stream, if phases and units do not show them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Channels {
-    /// The stream; `None`: the only one, or the first.
+    /// Name of the stream; `None` for the first or only one.
     pub stream: Option<String>,
-    /// Its channels.
+    /// Channels of the stream.
     pub assignments: Vec<Assignment>,
 }
 
-/// The columns of one stream, and where they come from.
+/// Values of one stream, and their channels.
 struct Fed {
     stream: usize,
     columns: Vec<Vec<f64>>,
 }
 
-/// Plays a record. Its samples are fed to the first stream by their phases and units, and to every stream that `channels` names; other
-/// streams get nothing.
+/// Plays a record. Its samples go to the first stream by their phases and units, and to every stream in `channels`; other streams
+/// get no samples.
 ///
-/// A record of one rate is played sample for sample; one of several rates is first brought to the highest. What the relay itself records
-/// has the instants of the record.
+/// A record with one rate is played sample by sample; a record with several rates is first converted to the highest. Records made
+/// by the relay have the instants of the original record.
 ///
 /// # Errors
-/// A channel that cannot be found, or a rate that the relay's settings do not go with.
+/// A channel cannot be found, or the relay's settings do not allow the rate.
 pub fn record(
     config: &Config,
     record: &ComtradeRecord,
@@ -73,7 +73,7 @@ pub fn record(
         ));
     }
     if record.config.start.is_none() && records.is_some() {
-        notes.push("the record does not say when it begins: what the relay records begins in 1970".to_owned());
+        notes.push("the record has no start time: records of the relay begin in 1970".to_owned());
     }
     let samples = fed.first().and_then(|fed| fed.columns.first()).map_or(0, Vec::len) as u64;
     let begins = Stamp {
@@ -94,17 +94,17 @@ pub fn record(
     })
 }
 
-/// How a record is sampled for the relay.
+/// Sampling of the record for the relay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Sampling {
     /// Samples a second.
     rate: f64,
-    /// True if they are the record's own, sample for sample.
+    /// True if the samples are the record's own, without conversion.
     is_own: bool,
 }
 
 impl Sampling {
-    /// As the record is, or as it has to be brought to one rate that protection works at.
+    /// Sampling of the record: its own, or converted to one rate at which protection works.
     fn of(record: &ComtradeRecord, notes: &mut Vec<String>) -> Self {
         let uniform = record.uniform();
         let own = match uniform.as_slice() {
@@ -117,7 +117,7 @@ impl Sampling {
                 let rate = several.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
                 let count = several.len();
                 notes.push(format!(
-                    "the record has {count} stretches of different rates: brought to the highest, {rate:.2} samples a second"
+                    "the record has {count} stretches of different rates: converted to the highest, {rate:.2} samples a second"
                 ));
                 Self { rate, is_own: false }
             }
@@ -128,12 +128,12 @@ impl Sampling {
         }
         let before = own.rate;
         notes.push(format!(
-            "{before:.2} samples a second are brought to {rate}, within what protection works at"
+            "{before:.2} samples a second are converted to {rate}, a rate at which protection works"
         ));
         Self { rate, is_own: false }
     }
 
-    /// Stamps that are even but for their rounding, or for a recorder that follows the frequency, are those of one rate.
+    /// Time stamps have one rate if they are even apart from rounding, or apart from a recorder that follows the frequency.
     fn by_stamps(record: &ComtradeRecord, notes: &mut Vec<String>) -> Self {
         let times = record.times_s();
         let steps = times.len().saturating_sub(1).max(1) as f64;
@@ -145,7 +145,7 @@ impl Sampling {
             if is_own {
                 ""
             } else {
-                " on average, and uneven: laid out anew"
+                " on average, and uneven: converted to even steps"
             },
         );
         notes.push(format!(
@@ -155,7 +155,7 @@ impl Sampling {
     }
 }
 
-/// The streams that get something, with the assignments that were asked for.
+/// The streams that get samples, with the requested assignments.
 fn feeds<'a>(config: &Config, channels: &'a [Channels]) -> Result<Vec<(usize, &'a [Assignment])>, ReplayError> {
     let mut feeds: Vec<(usize, &[Assignment])> = Vec::new();
     for asked in channels {
@@ -205,8 +205,8 @@ fn feed(
     })
 }
 
-/// How the record is read. Where it has no current at all, or no voltage, these are of quality invalid: functions that need them
-/// are blocked.
+/// Options for reading the record. If it has no current at all, or no voltage at all, those members have quality invalid:
+/// functions that need them are blocked.
 fn fitted(
     record: &ComtradeRecord,
     dataset: &Dataset,
@@ -263,7 +263,7 @@ fn play(config: &Config, runner: &mut Runner<'_>, fed: &[Fed], samples: u64, beg
     runner.end(samples.saturating_sub(1));
 }
 
-/// Sample `number` of a stream. What is missing is not a number, which the measurement does not believe.
+/// Sample `number` of a stream. A missing value is NaN, which the measurement does not use.
 fn sample(fed: &Fed, number: u64, turns: u64) -> Sample {
     Sample {
         smp_cnt: (number % turns) as u16,

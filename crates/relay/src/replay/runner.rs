@@ -1,11 +1,11 @@
-//! The tasks of a replay: what they decide goes to the story, and to the records where they are wanted.
+//! Runs the tasks of a replay and passes their decisions to the story, and to the records if these are wanted.
 
 use super::story::Story;
 use crate::config::Config;
 use crate::disturbance::{Disturbance, Keeper, Row, RowTap, Stamp};
 use crate::engine::Engine;
 
-/// The receiver of a replay's disturbance records; `None`: none is made.
+/// Receiver of a replay's disturbance records; `None` if none are made.
 pub type Records<'a> = Option<&'a mut dyn FnMut(Disturbance)>;
 
 /// Runs tasks.
@@ -13,7 +13,7 @@ pub(super) struct Runner<'a> {
     pub(super) engine: Engine,
     pub(super) story: Story,
     tape: Option<Tape<'a>>,
-    /// Number of the first sample of the task under way.
+    /// Number of the first sample of the current task.
     from: u64,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Samples up to but without number `up_to` into their windows; a task may do so several times.
+    /// Puts samples before number `up_to` into their windows; may be called several times in a task.
     pub(super) fn align(&mut self, up_to: u64) {
         let from = self.engine.next();
         self.engine.align(up_to);
@@ -47,7 +47,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The rest of the task.
+    /// Completes the task.
     pub(super) fn decide(&mut self, stamp: Option<Stamp>) {
         self.engine.measure();
         self.story.tell(self.engine.decide().events);
@@ -59,7 +59,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The file ends with sample `last`.
+    /// Ends the file with sample `last`.
     pub(super) fn end(&mut self, last: u64) {
         self.story.end(last);
         if let Some(tape) = &mut self.tape {

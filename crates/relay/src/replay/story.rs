@@ -1,58 +1,58 @@
-//! The events of a replay, in order, and in sum.
+//! The events of a replay in order of time, and their totals.
 
 use crate::config::Config;
 use crate::events::{Change, Event, Subject};
 use protection::measure::Blocks;
 
-/// Most rows that are kept; more are counted.
+/// Maximum number of kept rows; further ones are only counted.
 const MOST_ROWS: usize = 100_000;
 
-/// A change, and how long after the start of its function.
+/// A change, with the time since its function started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The change.
     pub event: Event,
-    /// When, in ns after sample 0.
+    /// Instant of the change, in ns after sample 0.
     pub at_ns: u64,
-    /// For what operates or resets: ns since it started.
+    /// Time since the start in ns, for a function that operates or resets.
     pub since_start_ns: Option<u64>,
 }
 
-/// A subject in sum.
+/// Totals of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// How often it started.
+    /// Number of starts.
     pub starts: u64,
-    /// How often it operated.
+    /// Number of operations.
     pub operates: u64,
-    /// First start, in ns after sample 0.
+    /// Instant of the first start, in ns after sample 0.
     pub first_start_ns: Option<u64>,
-    /// First operation, in ns after sample 0.
+    /// Instant of the first operation, in ns after sample 0.
     pub first_operate_ns: Option<u64>,
-    /// How long it was blocked, in ns.
+    /// Total time blocked, in ns.
     pub blocked_ns: u64,
-    /// Why it was blocked, all reasons together.
+    /// All reasons for which it was blocked.
     pub reasons: Blocks,
-    /// Since when it has started, is blocked.
+    /// Instants since which it has been started, or blocked.
     started_ns: Option<u64>,
     since_ns: Option<u64>,
 }
 
-/// The events and their sum.
+/// The events and their totals.
 #[derive(Debug, Clone)]
 pub struct Story {
     rate: f64,
-    /// In the order of time.
+    /// Rows in order of time.
     pub rows: Vec<Row>,
-    /// Rows that there was no room for.
+    /// Number of rows beyond the maximum.
     pub left_out: u64,
-    /// The functions in sum.
+    /// Totals of the functions.
     pub functions: Vec<Tally>,
-    /// The trips in sum.
+    /// Totals of the trips.
     pub trips: Vec<Tally>,
-    /// The breaker failure functions behind the trips in sum.
+    /// Totals of the breaker failure functions of the trips.
     pub breakers: Vec<Tally>,
-    /// The streams in sum.
+    /// Totals of the streams.
     pub streams: Vec<Tally>,
 }
 
@@ -103,7 +103,7 @@ impl Story {
         }
     }
 
-    /// The file ends with sample `last`: what is blocked then has been until then.
+    /// Ends the file with sample `last`: a subject still blocked counts as blocked until then.
     pub(super) fn end(&mut self, last: u64) {
         let at_ns = self.ns(last);
         let all = [
@@ -119,7 +119,7 @@ impl Story {
 }
 
 impl Tally {
-    /// Takes a change; ns since the start for what operates or resets.
+    /// Adds a change; returns the ns since the start for a function that operates or resets.
     fn take(&mut self, change: Change, at_ns: u64) -> Option<u64> {
         let since_start = self.started_ns.map(|started| at_ns - started);
         match change {

@@ -1,4 +1,4 @@
-//! Account of pings: their samples and counters, the class of a case, and what puts all of it in doubt.
+//! Account of pings: their samples and counters, the class of a case, and the doubts about all of it.
 
 use super::{Pinger, Sent};
 use crate::ping_pong::PingPongConfig;
@@ -12,10 +12,10 @@ use std::sync::atomic::Ordering;
 use units::Monotonic;
 use wire::goose::FollowerDoubt;
 
-/// Pings without an answer that an event names, of each case.
+/// Number of pings without an answer that get an event, for each case.
 const MOST_NAMED: u64 = 100;
 
-/// A load of which less than this share was sent is not the one that is stated, in percent.
+/// Share of a load in percent; if less was sent, the load is not as stated.
 const LEAST_LOAD_PERCENT: u64 = 99;
 
 /// Counts of the pings of a case.
@@ -27,7 +27,7 @@ pub(super) struct Tally {
 }
 
 impl Pinger {
-    /// The answer to a ping.
+    /// Counts the answer to a ping.
     pub(super) fn answered(&self, slot: u16, tally: &mut Tally, sent: &Sent, answer: Pong, feed: &mut Feed) {
         let took_ns = answer.at - sent.at;
         feed.sample(slot, answer.at, took_ns, self.pings);
@@ -35,7 +35,7 @@ impl Pinger {
         tally.longest_ns = tally.longest_ns.max(took_ns);
     }
 
-    /// The device may have taken our last message as gone: what it did then is not its fault.
+    /// Does not count a ping, since the device may have treated this publisher as gone; its acts meanwhile are not its fault.
     pub(super) fn not_counted(&mut self, slot: u16, at: Monotonic, feed: &mut Feed) {
         self.device.give_up();
         (self.device.late, self.device.unwanted) = (0, 0);
@@ -51,7 +51,7 @@ impl Pinger {
         }
     }
 
-    /// Our own part of a ping, by the driver's stamp.
+    /// Measures this machine's part of a ping, by the driver's stamp.
     pub(super) fn own_part(&self, slot: u16, sent: &Sent, feed: &mut Feed) {
         match driver_stamp(&self.port, Some(sent.id)) {
             Some(driver) => feed.sample(slot, sent.at, driver - sent.wall, self.pings),
@@ -65,7 +65,7 @@ impl Pinger {
         feed.count(slot, Counter::Unwanted, now, std::mem::take(&mut self.device.unwanted));
     }
 
-    /// Said at the end of a case: its class, and whether its load was what it is called.
+    /// Writes the result at the end of a case: its class, and a doubt if its load was not as stated.
     pub(super) fn say_case(&mut self, number: usize, tally: &Tally, feed: &mut Feed) {
         let (slot, now) = (answer_slot(number), sys::clock::monotonic());
         self.account_for_changes(slot, feed);
@@ -82,7 +82,7 @@ impl Pinger {
         }
     }
 
-    /// Said once: what concerns all cases.
+    /// Writes the doubts that concern all cases, once.
     pub(super) fn say_doubts(&mut self, feed: &mut Feed) {
         let now = sys::clock::monotonic();
         let others = [
@@ -99,7 +99,7 @@ impl Pinger {
         }
     }
 
-    /// Why the device could not be met.
+    /// Reason why no answer of the device was found.
     pub(super) fn silence(&self) -> String {
         let PingPongConfig { device, member, .. } = &self.config;
         let ping = String::from_utf8_lossy(&self.config.block.message.gocb_ref);
@@ -111,10 +111,12 @@ impl Pinger {
                 self.config.ping_member
             ),
             None if has(FollowerDoubt::WithoutMember) => {
-                format!("trip: member {member} of {device} is not there, or no boolean: name another (--trip-member)")
+                format!(
+                    "trip: member {member} of {device} is missing or is not a boolean: name another (--trip-member)"
+                )
             }
             None if has(FollowerDoubt::OfTest) || has(FollowerDoubt::Refused) => format!(
-                "trip: all messages of {device} are of a test or a simulation, or need commissioning: end that at the device"
+                "trip: all messages of {device} are test or simulated messages, or need commissioning: end that state at the device"
             ),
             None => format!(
                 "trip: no GOOSE message of {device} came: is the device connected to this network, and is that its name?"

@@ -1,4 +1,4 @@
-//! The thread that pings and takes the answers.
+//! The thread that sends the pings and takes the answers.
 
 mod account;
 
@@ -23,23 +23,23 @@ use units::{Monotonic, Ns, Realtime};
 use wire::ether::Mac;
 use wire::goose::{Curve, Follower, Simulation, Value};
 
-/// How long a load runs before the first ping of its case: it begins with a second.
+/// Time for which a load runs before the first ping of its case, since it begins at a full second.
 const SETTLE_NS: i64 = 1_500_000_000;
 
-/// How long a device may take to send its first message, and to follow for the first time.
+/// Longest wait for the device's first message, and for its first answer.
 const FIRST_ANSWER_NS: i64 = 10_000_000_000;
 
-/// Longest sleep before a look whether to stop.
+/// Longest sleep before a check for a stop.
 const LONGEST_SLEEP_NS: i64 = 50_000_000;
 
-/// How long a link that is down is left alone.
+/// Time without a check of the link while it is down.
 const LINK_DOWN_NS: i64 = 1_000_000;
 
-/// Why pinging ends before its last ping.
+/// Reason why the pings end before the last one.
 enum EarlyEnd {
-    /// It was told to, or its time is over.
+    /// A stop was requested, or the time is over.
     Told,
-    /// It cannot go on.
+    /// The thread cannot continue.
     Cannot(ProbeError),
 }
 
@@ -49,42 +49,42 @@ impl From<ProbeError> for EarlyEnd {
     }
 }
 
-/// A ping as it was sent.
+/// A ping that was sent.
 struct Sent {
-    /// Just before the send call.
+    /// Instant just before the send call.
     at: Monotonic,
-    /// The same instant by the wall clock.
+    /// The same instant on the wall clock.
     wall: Realtime,
-    /// The socket's number of it.
+    /// Number of the frame on this socket.
     id: u32,
     refused: u64,
 }
 
-/// The thread.
+/// State of the thread.
 pub(super) struct Pinger {
     config: PingPongConfig,
     port: Port,
     messages: Messages,
-    /// Value of our member now.
+    /// Current value of this machine's member.
     value: bool,
-    /// Until when the device has to take our last message as true.
+    /// Instant until which the device must accept the last message as valid.
     lives_until: Monotonic,
-    /// It was repeated later than that, since the ping before.
+    /// True if the message was repeated later than that since the ping before.
     was_held_up: bool,
     reception: Reception,
     polling: Polling,
     device: Device,
     random: Random,
     shared: Arc<Shared>,
-    /// Asked for by the user.
+    /// Stop request of the user.
     stop: Stop,
     start: Monotonic,
-    /// Pings so far.
+    /// Number of pings so far.
     pings: u64,
 }
 
 impl Pinger {
-    /// One that pings by the first port and listens by the other.
+    /// Makes a pinger that sends by the first port and listens by the other.
     pub(super) fn new(
         config: &PingPongConfig,
         [ping, goose]: [Port; 2],
@@ -118,7 +118,7 @@ impl Pinger {
         })
     }
 
-    /// Pings from `start` on, until every case is over.
+    /// Sends pings from `start` on, until every case is over.
     pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         self.start = start;
         self.polling = Polling::new(start);
@@ -144,7 +144,7 @@ impl Pinger {
         Ok(())
     }
 
-    /// Waits for the device's first message, and for its first answer, which does not count.
+    /// Waits for the device's first message and for its first answer, which is not counted.
     fn meet(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let until = sys::clock::monotonic() + FIRST_ANSWER_NS;
         let mut changed = None;
@@ -153,7 +153,7 @@ impl Pinger {
                 return Err(ProbeError::NoTraffic(self.silence()).into());
             }
             if let (None, Some(value)) = (changed, self.device.follower.live_value()) {
-                // From a value that is not the device's to one that is not, either: so it has to move.
+                // First takes the device's value, then its opposite, so that the device has to change.
                 self.send(value)?;
                 self.pause(feed)?;
                 self.send(!value)?;
@@ -161,7 +161,7 @@ impl Pinger {
             }
             self.turn(sys::clock::monotonic() + LONGEST_SLEEP_NS, feed)?;
         }
-        // Messages from before it was asked are not of a case.
+        // Messages from before the first ping belong to no case.
         (self.device.late, self.device.unwanted) = (0, 0);
         Ok(())
     }
@@ -182,7 +182,7 @@ impl Pinger {
         Ok(())
     }
 
-    /// Turns the load of a case on.
+    /// Starts the load of a case.
     fn begin(&mut self, case: Case, feed: &mut Feed) -> Result<(), EarlyEnd> {
         self.shared
             .on
@@ -200,7 +200,7 @@ impl Pinger {
         Ok(())
     }
 
-    /// Brings our member to the device's, without measuring: after a ping without an answer they differ.
+    /// Sets this machine's member to the device's value, without measuring: after a ping without an answer they differ.
     fn agree(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         while !self.is_over()
             && let Some(value) = self.device.follower.live_value().filter(|value| *value != self.value)
@@ -211,7 +211,7 @@ impl Pinger {
         Ok(())
     }
 
-    /// One ping and its answer.
+    /// Sends one ping and measures its answer.
     fn ping(&mut self, case: usize, tally: &mut Tally, feed: &mut Feed) -> Result<(), EarlyEnd> {
         driver_stamp(&self.port, None);
         self.take(feed)?;
@@ -246,7 +246,7 @@ impl Pinger {
         Ok(())
     }
 
-    /// The answer that the kernel had before `deadline`, once all is taken that came before it.
+    /// The answer that the kernel received before `deadline`; all frames from before it have then been taken.
     fn answer(&mut self, deadline: Monotonic, feed: &mut Feed) -> Result<Option<Pong>, EarlyEnd> {
         loop {
             let looked = sys::clock::monotonic();
@@ -261,14 +261,14 @@ impl Pinger {
         }
     }
 
-    /// A random pause, so that pings meet every phase of the device's cycle.
+    /// Waits for a random pause, so that pings meet every phase of the device's cycle.
     fn pause(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let pause = self.config.pause_ns;
         let ns = pause + self.random.next_u64() % pause.max(1);
         self.rest(i64::try_from(ns).unwrap_or(i64::MAX / 4), feed)
     }
 
-    /// Repeats what is due, and listens, for so long.
+    /// Repeats due messages and listens for this time.
     fn rest(&mut self, ns: i64, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let until = sys::clock::monotonic() + ns;
         while sys::clock::monotonic() < until {
@@ -277,7 +277,8 @@ impl Pinger {
         Ok(())
     }
 
-    /// Repeats what is due, and waits for a frame, or for the next repetition, `until` this instant at the latest; takes what came.
+    /// Repeats a due message, or waits for a frame or the next repetition, at most `until` this instant; then takes the received
+    /// frames.
     fn turn(&mut self, until: Monotonic, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let now = sys::clock::monotonic();
         if self.stop.requested() || self.shared.ended.requested() {
@@ -304,7 +305,7 @@ impl Pinger {
         }
     }
 
-    /// Takes what came.
+    /// Takes the received frames.
     fn take(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         Ok(self.reception.poll(&mut self.polling, &mut self.device, feed)?)
     }
@@ -317,7 +318,7 @@ impl Pinger {
         Ok(())
     }
 
-    /// The message that was due at `due_ns` was sent.
+    /// Records that the message due at `due_ns` was sent.
     fn sent(&mut self, due_ns: i64) {
         let now = sys::clock::monotonic();
         self.was_held_up |= now > self.lives_until;
@@ -325,7 +326,7 @@ impl Pinger {
         self.messages.sent(due_ns, now - self.start);
     }
 
-    /// Sends a change of our member, and awaits that the device follows.
+    /// Sends a change of this machine's member, and waits for the device to follow.
     fn send(&mut self, value: bool) -> Result<Sent, EarlyEnd> {
         let member = Value::Boolean(value);
         let is_change = self.messages.set(std::iter::once((self.config.ping_member, &member)));
@@ -346,7 +347,8 @@ impl Pinger {
     }
 }
 
-/// So many repetitions a second. The message lives as long as with the usual curve: a stall of this thread is no silence.
+/// Curve with this many repetitions a second. A message lives as long as with the usual curve, so that a stall of this thread is
+/// no silence.
 fn repeated(rate: u32) -> Curve {
     let usual = Curve::default();
     let interval_ns = 1_000_000_000 / u64::from(rate.max(1));
