@@ -1,4 +1,4 @@
-//! The counting allocator counts, and what measuring threads call in their loops does not allocate.
+//! Tests that the counting allocator counts, and that the functions which measuring threads call in their loops do not allocate.
 
 mod common;
 
@@ -14,14 +14,14 @@ use sys::{clock, thread};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The count is one for all threads: tests take turns.
+/// All threads share one count, so tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How often `work` called the allocator.
+/// Number of allocator calls that `work` made.
 fn allocations(work: impl FnOnce()) -> u64 {
     let before = counted();
     watch(true);

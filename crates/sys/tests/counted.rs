@@ -1,4 +1,4 @@
-//! Counts of an interface for frames that only a packet socket takes.
+//! Counts of an interface for frames that only a packet socket receives.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn tagged_frames_that_only_a_packet_socket_took_are_not_lost() {
         counted.dropped >= FRAMES,
         "the kernel counts them although we have them all: {counted:?}"
     );
-    // Only frames for which there was no room, of any interface of this host, can have been lost.
+    // Only frames that found no room, on any interface of this host, can have been lost.
     let no_room = counted.no_room.expect("/proc/net/softnet_stat is readable");
     assert_eq!(
         counted.lost_behind_driver(),

@@ -1,4 +1,4 @@
-//! Answers of drivers, against `ethtool`, on interfaces made for it.
+//! Compares answers of drivers with `ethtool`, on interfaces made for the test.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 use sys::ethtool::{self, Ethtool, Silence};
 use sys::link;
 
-/// Where `ethtool -k` has a name of its own for a feature of the kernel.
+/// Features that `ethtool -k` shows under a different name than the kernel's.
 const RENAMED: [(&str, &str); 9] = [
     ("rx-checksumming", "rx-checksum"),
     ("generic-segmentation-offload", "tx-generic-segmentation"),
@@ -20,10 +20,10 @@ const RENAMED: [(&str, &str); 9] = [
     ("receive-hashing", "rx-hashing"),
     ("udp-fragmentation-offload", "tx-udp-fragmentation"),
 ];
-/// Headings of `ethtool -k` that sum up several features.
+/// Headings of `ethtool -k` that summarise several features.
 const HEADINGS: [&str; 3] = ["tx-checksumming", "scatter-gather", "tcp-segmentation-offload"];
 
-/// Output of a tool in this thread's namespace; `None` where it is missing or refuses.
+/// Output of a tool in this thread's namespace; `None` if it is missing or refuses.
 fn output(words: &str) -> Option<String> {
     let (program, arguments) = words.split_once(' ').expect("program and arguments");
     let output = Command::new(program).args(arguments.split(' ')).output().ok()?;
@@ -33,7 +33,7 @@ fn output(words: &str) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// `key: value` lines.
+/// Parses `key: value` lines.
 fn fields(text: &str) -> BTreeMap<String, String> {
     let pair = |line: &str| {
         let (key, value) = line.split_once(':')?;
@@ -101,7 +101,7 @@ fn stamps_agree(name: &str, said: &Ethtool) {
     );
 }
 
-/// The second of the two blocks of `ethtool -l`.
+/// Compares the second of the two blocks of `ethtool -l`.
 fn channels_agree(name: &str, said: &Ethtool) {
     let Some(shown) = output(&format!("ethtool -l {name}")) else {
         return assert!(said.channels.is_err(), "{name}: ethtool knows no channels");
@@ -122,7 +122,7 @@ fn channels_agree(name: &str, said: &Ethtool) {
 }
 
 fn link_agrees(name: &str, said: &Ethtool) {
-    // Its exit status tells of what it could not ask; what it could is on standard output.
+    // A failed query shows only in its exit status; the successful ones are on standard output.
     let settings = Command::new("ethtool").arg(name).output().expect("ethtool");
     let shown = fields(&String::from_utf8_lossy(&settings.stdout));
     if let Some(speed) = said.link.as_ref().ok().and_then(|link| link.speed_mbit) {

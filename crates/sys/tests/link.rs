@@ -35,7 +35,7 @@ fn a_new_namespace_has_nothing_but_loopback_without_ipv6() {
     let lo = inside(&empty, || link::find("lo"));
     assert_eq!(names(&empty), ["lo"]);
     assert!(lo.up && lo.carrier);
-    // IPv6 addresses, one a line; the interfaces of the pair are up and would have some.
+    // IPv6 addresses, one per line; the interfaces of the pair are up and would have some.
     let addresses = inside(&pair.a, || {
         Ok(std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default())
     });
@@ -83,7 +83,7 @@ fn a_dropped_namespace_takes_its_interfaces_along() {
     wait_until_gone(&a, "a0");
 }
 
-/// Set for the process that [`a_killed_process_leaves_no_namespace_behind`] starts of itself.
+/// Set for the process that [`a_killed_process_leaves_no_namespace_behind`] starts from its own program.
 const CHILD: &str = "TRIPTIME_TEST_CHILD";
 
 #[test]
@@ -192,7 +192,7 @@ fn a_macvlan_stands_on_an_interface_of_another_namespace_and_forwards_both_ways(
     assert_eq!(missing.to_string(), "x0: no such interface (have: lo, b0)");
 }
 
-/// /sys shows the namespace of whoever mounted it, so `ip` is asked for the settings of the bridge.
+/// /sys shows the namespace of the thread that mounted it, so the settings of the bridge are read with `ip`.
 #[test]
 fn a_bridge_is_a_plain_switch() {
     const NAME: &str = "a_bridge_is_a_plain_switch";
@@ -285,7 +285,7 @@ fn a_bridge_of_three_ports_forwards_at_once() {
     for port in &mut ports[1..] {
         receive(port, |got| assert_eq!(number(got.data()), 1));
     }
-    // A multicast group nobody joined, with a tag: flooded, tag and all.
+    // A multicast group that nobody joined, with a tag: flooded together with its tag.
     let mut sampled_values = frame_with(&[(0x8100, 0x8005)], common::ETHERTYPE, 2, 64);
     sampled_values[..6].copy_from_slice(&[0x01, 0x0c, 0xcd, 0x04, 0x00, 0x01]);
     ports[1].send(&sampled_values).expect("sent");
@@ -294,7 +294,7 @@ fn a_bridge_of_three_ports_forwards_at_once() {
             assert_eq!((number(got.data()), got.vlan().map(|tag| tag.tci)), (2, Some(0x8005)));
         });
     }
-    // To the station learned at port 0 only: its source address came in there with the first frame.
+    // Only to the station learned at port 0: its source address came in there with the first frame.
     let mut unicast = frame(3, 60);
     unicast[..12].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9]);
     let mut teach = frame(0, 60);

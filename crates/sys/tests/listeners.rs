@@ -9,7 +9,7 @@ use sys::packet::{Listener, PacketPort, PortOptions, listeners};
 
 const NAMESPACE: &str = "TRIPTIME_LISTENER_NAMESPACE";
 
-/// Not a test of its own: the other process of the tests below. It holds a port until its standard input ends.
+/// Not a test: the other process of the tests below. It holds a port until its standard input ends.
 #[test]
 fn child_that_listens() {
     let Some(path) = std::env::var_os(NAMESPACE) else {
@@ -85,7 +85,7 @@ fn another_process_is_seen_with_its_name_and_our_own_sockets_are_not() {
     let process = process.as_ref().expect("a child of ours can be seen");
     let own = std::fs::read_to_string("/proc/self/comm").expect("proc");
     assert_eq!((process.pid, process.name.as_str()), (other.0.id(), own.trim_end()));
-    // The other end and loopback are other interfaces.
+    // The other end and loopback are different interfaces.
     assert_eq!(inside(&pair.b, || listeners("lo")), []);
     assert_eq!(inside(&pair.a, || listeners("a0")), []);
     drop(other);

@@ -8,7 +8,7 @@ use sys::memory::{hold_dma_latency, lock_all, mapping_large_blocks, unlock_all};
 use sys::packet::PortOptions;
 use sys::privilege::Capability;
 
-/// A line of what the kernel says of this process, in KiB.
+/// A line of the kernel's status of this process, in KiB.
 fn kib_of(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("own status");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect(name);
@@ -30,7 +30,7 @@ fn locked_memory_shows_in_the_process_status_and_ports_still_open() {
         std::hint::black_box(vec![1_u8; 4 << 20]);
     }
     assert_eq!(sys::thread::usage().minor_faults, before);
-    // Memory that is large for a moment only does not stay, where it is said.
+    // Memory for a large but short-lived block is given back, if requested.
     let resident = || kib_of("VmRSS:");
     let at_first = resident();
     mapping_large_blocks(|| std::hint::black_box(vec![1_u8; 32 << 20]));
@@ -63,7 +63,7 @@ fn the_latency_request_is_in_force_while_it_is_held() {
         );
         return;
     }
-    // Others on this machine may hold requests too: the smallest one counts.
+    // Others on this machine may hold requests, too: the smallest counts.
     let held = hold_dma_latency(3).expect("held");
     assert!(in_force() <= 3);
     let zero = hold_dma_latency(0).expect("held");

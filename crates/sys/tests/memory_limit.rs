@@ -1,4 +1,4 @@
-//! Locking memory without the capability. In a program of its own: the limit it sets holds for the whole process.
+//! Locking memory without the capability. In a separate program, because its limit applies to the whole process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
@@ -10,7 +10,7 @@ fn the_message_names_limit_and_capability() {
     sets.effective -= CapabilitySet::IPC_LOCK;
     set_capabilities(None, sets).expect("a smaller set");
     let maximum = getrlimit(Resource::Memlock).maximum;
-    // Also a limit that all memory of now may fit into: a later allocation would not.
+    // Includes a limit that fits all present memory: a later allocation would exceed it.
     for limit_kib in [64, maximum.unwrap_or(1 << 30) >> 10] {
         let limit = Rlimit {
             current: Some(limit_kib << 10),

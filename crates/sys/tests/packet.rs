@@ -1,4 +1,4 @@
-//! Packet ports over veth pairs in namespaces of their own.
+//! Packet ports over veth pairs in separate namespaces.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn a_frame_arrives_whole_and_the_sender_does_not_see_it() {
     assert_eq!(b.statistics().expect("counters").received, 4);
     assert_eq!(b.statistics().expect("counters").received, 0, "reading resets");
     let counted = b.link_statistics().expect("the interface's counters").since(before);
-    // The host itself sends some, such as neighbour solicitations.
+    // The host itself sends some frames, such as neighbour solicitations.
     assert!(counted.received >= 4, "{counted:?}");
     assert_eq!((counted.missed, counted.damaged), (0, 0));
     assert_eq!((a.interface(), a.mac(), a.mtu()), ("a0", link::local_mac("a0"), 1500));
@@ -173,7 +173,7 @@ fn the_kernel_stamps_frames_between_sending_and_receiving() {
                 by_kernel += 1;
                 at
             }
-            // The kernel turns stamping on a moment after it is asked to.
+            // The kernel turns stamping on a moment after the request.
             RxStamp::Socket(at) => at,
             RxStamp::Hardware(at) => panic!("veth has no clock, yet stamped {at:?}"),
         };
@@ -207,7 +207,7 @@ fn a_port_without_tags_and_stamps_receives_its_one_ethertype() {
     for expected in [1, 2] {
         receive(&mut b, |got| {
             assert_eq!((number(got.data()), got.vlan()), (expected, None));
-            // Any other socket of the machine that has frames stamped has these stamped too.
+            // Any other socket of the machine that has frames stamped causes stamps here, too.
             let (RxStamp::Socket(at) | RxStamp::Software(at)) = got.stamp() else {
                 panic!("veth has no clock, yet stamped {:?}", got.stamp());
             };
@@ -224,7 +224,7 @@ fn a_port_without_tags_and_stamps_receives_its_one_ethertype() {
     let error = pair.b.run(|| PacketPort::open("b0", &two).map(drop)).expect("a thread");
     assert_eq!(
         error.expect_err("two").to_string(),
-        "a port that does not tell VLAN tags receives exactly one EtherType, not 2"
+        "a port without VLAN tags receives exactly one EtherType, not 2"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Errors that a thread without privileges gets. Capabilities belong to threads, so each test drops them on one of its own.
+//! Errors that a thread without privileges gets. Capabilities belong to threads, so each test drops them on its own thread.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! A transmit queue that is full: a token bucket filter that lets through next to nothing.
+//! A full transmit queue: a token bucket filter that lets almost nothing through.
 
 mod common;
 
@@ -9,7 +9,7 @@ use sys::packet::{PortOptions, TxBatch};
 
 const FRAMES: usize = 5_000;
 
-/// Gives `a0` a queue of `limit` octets that drains at one frame a second; the error is why `tc` could not.
+/// Gives `a0` a queue of `limit` octets that drains at one frame a second; the error says why `tc` could not.
 fn throttle(pair: &Pair, limit: &str) -> Result<(), String> {
     let ask = || {
         let words = [
@@ -24,7 +24,7 @@ fn throttle(pair: &Pair, limit: &str) -> Result<(), String> {
     }
 }
 
-/// Sends a batch into a queue of `limit` octets, and looks at how it ends.
+/// Sends a batch into a queue of `limit` octets, and checks how it ends.
 fn fill(test: &str, limit: &str, expected: i32) {
     if !can_run(test, NETWORK) {
         return;

@@ -1,4 +1,4 @@
-//! Tap devices in a namespace of their own.
+//! Tap devices in a separate namespace.
 
 use std::time::Duration;
 use sys::link;

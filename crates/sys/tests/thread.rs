@@ -9,7 +9,7 @@ use sys::privilege::Capability;
 use sys::thread::{Policy, RtThread, allowed_cpus, current_cpu, online_cpus, set_name, usage};
 use sys::{ErrorKind, SysError};
 
-/// Runs `work` on a thread of its own, which may become what it likes.
+/// Runs `work` on a separate thread, whose settings it may change freely.
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::spawn(work).join().expect("no panic")
 }
@@ -81,7 +81,7 @@ fn each_policy_is_applied_and_can_be_left_again() {
             .expect("a policy");
             assert_eq!(scheduler(), seen, "{policy}");
         }
-        // Real-time threads have no slack; a normal one keeps what enter() set.
+        // Real-time threads have no slack; an ordinary thread keeps the value that enter() set.
         assert_eq!(slack(), "1");
     });
 }
@@ -146,7 +146,7 @@ fn a_pinned_deadline_thread_is_refused_with_the_reason() {
     assert_eq!(error.kind(), ErrorKind::CouldNotMeasure);
 }
 
-/// Threads that ask for almost a whole CPU each: one per CPU cannot fit, since part of each CPU is kept for others.
+/// Threads that request almost a whole CPU each: one per CPU cannot fit, since a part of each CPU is kept for others.
 #[test]
 fn deadline_threads_beyond_what_the_cpus_have_are_refused_with_the_reason() {
     const NAME: &str = "deadline_threads_beyond_what_the_cpus_have_are_refused_with_the_reason";
@@ -164,7 +164,7 @@ fn deadline_threads_beyond_what_the_cpus_have_are_refused_with_the_reason() {
     };
     let count = online_cpus().len();
     let (tell, told) = std::sync::mpsc::channel();
-    // Each keeps what it got until all have asked.
+    // Each keeps its share until all have asked.
     let together = std::sync::Barrier::new(count + 1);
     let refused: Vec<SysError> = std::thread::scope(|scope| {
         for _ in 0..count {
@@ -219,7 +219,7 @@ fn without_the_capability_the_message_names_it() {
     );
 }
 
-/// Capabilities belong to threads: this takes one from the calling thread for good.
+/// Removes a capability from the calling thread for good; capabilities belong to threads.
 fn drop_capability(capability: Capability) {
     let mut sets = rustix::thread::capabilities(None).expect("own capabilities");
     assert_eq!(capability, Capability::SysNice, "the only one these tests drop");

@@ -16,7 +16,7 @@ fn stamping() -> PortOptions {
     }
 }
 
-/// Takes `count` stamps: number, whether of the queueing discipline, and the instant.
+/// Takes `count` stamps: number, true for the queueing discipline, and the instant.
 fn take(port: &PacketPort, count: usize) -> Vec<(u32, bool, units::Realtime)> {
     let (mut taken, until) = (Vec::new(), Instant::now() + Duration::from_secs(5));
     while taken.len() < count {
@@ -115,7 +115,7 @@ fn without_asking_nothing_is_told_and_a_port_that_only_sends_is_told_too() {
     assert_eq!(take(&sender, 2).len(), 2);
 }
 
-/// Stamps that nobody takes must neither end a run nor stop frames.
+/// Stamps that nobody reads must neither end a run nor stop frames.
 #[test]
 fn stamps_that_are_not_taken_are_forgotten_and_thousands_wait() {
     if !can_run("stamps_that_are_not_taken_are_forgotten_and_thousands_wait", NETWORK) {
@@ -168,7 +168,7 @@ fn launch_times_are_refused_where_nothing_keeps_them() {
     assert_eq!(error.kind(), ErrorKind::Usage);
 }
 
-/// Where the kernel has ETF: a frame leaves at its launch time, one with a launch time in the past is dropped and told.
+/// If the kernel has ETF: a frame leaves at its launch time, and one with a past launch time is dropped and reported.
 #[test]
 fn an_etf_keeps_launch_times_and_tells_of_missed_ones() {
     let test = "an_etf_keeps_launch_times_and_tells_of_missed_ones";

@@ -1,4 +1,4 @@
-//! AF_XDP ports over veth pairs in namespaces of their own.
+//! AF_XDP ports over veth pairs in separate namespaces.
 
 mod common;
 
@@ -72,8 +72,8 @@ fn every_frame_comes_back_once_and_in_order() {
     }
 }
 
-/// The kernel shows a frame before it shows that it has taken the frame's chunk from the fill ring. Who spins gives the chunk back in
-/// between: with one chunk for all frames, a place that is missing for it ends the port.
+/// The kernel shows a frame before it shows that it has taken the frame's chunk from the fill ring. A spinning receiver returns the
+/// chunk in between: with only one chunk for all frames, a missing place for it would end the port.
 #[test]
 fn a_chunk_given_back_in_the_instant_it_comes_is_not_lost() {
     const FRAMES: u64 = 400_000;
@@ -199,7 +199,7 @@ fn the_program_goes_with_the_port() {
     }
 }
 
-/// Not a test of its own: the process the next test kills.
+/// Not a test: the process that the next test kills.
 #[test]
 fn child_that_holds_a_port() {
     let Some(path) = std::env::var_os("TRIPTIME_XDP_CHILD") else {
@@ -267,7 +267,7 @@ fn every_frame_that_finds_no_room_is_counted() {
             open(&pair.b, "b0", &options(mode)),
         );
         let room = u32::try_from(b.ring_frames()).expect("a small ring");
-        // Slowly enough for a driver that hands frames over by a queue of its own.
+        // Slowly enough for a driver that passes frames on through a queue of its own.
         for round in 0..room + 100 {
             a.send(&frame(round, 60)).expect("sent");
             if round % 32 == 31 {
@@ -349,7 +349,7 @@ fn what_cannot_be_is_refused_plainly() {
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert_eq!(
         error.to_string(),
-        "frames of 9014 octets: AF_XDP takes 14 to 3840 octets (a page less 256); for longer ones use the packet socket"
+        "frames of 9014 bytes: AF_XDP takes 14 to 3840 bytes (a page minus 256); for longer ones use the packet socket"
     );
     wants.frame_bytes = 1_522;
     wants.queue = 7;
@@ -361,7 +361,7 @@ fn what_cannot_be_is_refused_plainly() {
     assert_eq!(error.to_string(), "an AF_XDP ring of 0 frames: 1 to 32768");
     let error = refused(&pair.a, "eth9", &options(XdpRequest::Auto));
     assert_eq!(error.to_string(), "eth9: no such interface (have: lo, a0)");
-    // A page less headroom is not enough for frames of this MTU in one piece: veth has no native XDP then.
+    // A page without headroom is too small for frames of this MTU in one piece: then veth has no native XDP.
     let port = open(&pair.a, "a0", &options(XdpRequest::Auto));
     assert_eq!(port.mode().running, XdpRunning::Generic, "{}", port.mode());
     let second = refused(&pair.a, "a0", &options(XdpRequest::Generic));
@@ -457,6 +457,6 @@ fn memberships_last_as_long_as_the_port() {
     assert!(joined());
     drop(port);
     assert!(!joined());
-    // The holder is a packet port as any other; it must not receive.
+    // The holder of the memberships is an ordinary packet port; it must not receive.
     drop(inside(&pair.b, || PacketPort::open("b0", &PortOptions::default())));
 }

@@ -1,4 +1,4 @@
-//! AF_XDP senders over veth pairs and taps in namespaces of their own.
+//! AF_XDP senders over veth pairs and taps in separate namespaces.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn frames_without_a_carrier_are_neither_sent_nor_kept() {
         batch.frame_mut(index as usize).copy_from_slice(&frame(index, 60));
     }
     inside(&pair.b, || link::set_down("b0"));
-    // More than there is room for, and fewer: the kernel drops each of them.
+    // More frames than there is room for, and fewer: the kernel drops each of them.
     for count in [300, 256, 200, 1] {
         batch.set_count(count);
         let partial = sender.send_all(&batch).expect_err("no carrier");
@@ -35,7 +35,7 @@ fn frames_without_a_carrier_are_neither_sent_nor_kept() {
     (0..200).for_each(|sequence| receive(&mut b, |got| assert_eq!(number(got.data()), sequence)));
 }
 
-/// With one chunk as with many: what was refused while the link was down holds up nothing, and does not leave later.
+/// With one chunk as with many: frames refused while the link was down block nothing, and do not leave later.
 #[test]
 fn a_link_that_comes_up_again_carries_new_frames_only() {
     if !can_run("a_link_that_comes_up_again_carries_new_frames_only", NETWORK) {
@@ -67,7 +67,7 @@ fn a_link_that_comes_up_again_carries_new_frames_only() {
     }
 }
 
-/// A tap that nobody reads has room for as many frames as its queue is long.
+/// A tap that nobody reads has room for as many frames as the length of its queue.
 #[test]
 fn a_full_device_takes_what_it_has_room_for() {
     if !can_run("a_full_device_takes_what_it_has_room_for", NETWORK) {
@@ -103,7 +103,7 @@ fn a_full_device_takes_what_it_has_room_for() {
     }
 }
 
-/// The numbers of the frames that wait in a tap, without those of the kernel itself.
+/// The numbers of the frames that wait in a tap, without the kernel's own frames.
 fn numbers(tap: &Tap) -> Vec<u32> {
     let mut buffer = [0; 2_048];
     let mut found = Vec::new();
@@ -115,7 +115,7 @@ fn numbers(tap: &Tap) -> Vec<u32> {
     found
 }
 
-/// More frames than there are chunks, so that each is used again.
+/// More frames than chunks, so that each chunk is reused.
 #[test]
 fn a_sender_sends_without_a_program_and_beside_a_packet_port() {
     if !can_run("a_sender_sends_without_a_program_and_beside_a_packet_port", NETWORK) {

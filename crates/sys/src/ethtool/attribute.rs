@@ -1,5 +1,5 @@
-//! Attributes of the generic netlink family `ethtool`, by their names in linux/ethtool_netlink.h (`ETHTOOL_A_*`, an enum for each
-//! message). Each has its header as attribute 1.
+//! Attributes of the generic netlink family `ethtool`, by their names in linux/ethtool_netlink.h (`ETHTOOL_A_*`, one enum per
+//! message). In each message, attribute 1 is the header.
 
 /// `ETHTOOL_A_LINKMODES_*`.
 pub(super) mod link_modes {

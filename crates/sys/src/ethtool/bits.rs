@@ -1,4 +1,4 @@
-//! Sets of named bits: netlink spells some out, and sends others as numbers whose names are here.
+//! Sets of named bits: netlink sends the names of some, and only numbers for others, whose names are listed here.
 
 use netlink_packet_core::NlasIterator;
 
@@ -12,7 +12,7 @@ const INDEX: u16 = 1;
 const NAME: u16 = 2;
 const VALUE: u16 = 3;
 
-/// Bits of `so_timestamping` (linux/net_tstamp.h) by the names the kernel gives them (net/ethtool/common.c).
+/// Bits of `so_timestamping` (linux/net_tstamp.h), by the kernel's names (net/ethtool/common.c).
 pub(super) const CAPABILITIES: [&str; 16] = [
     "hardware-transmit",
     "software-transmit",
@@ -55,8 +55,8 @@ pub(crate) const RX_FILTERS: [&str; 16] = [
     "ntp-all",
 ];
 
-/// Names of the bits that are set in a bitset that netlink spells out. A set without mask lists only those; in one with a mask
-/// each listed bit says whether it is set.
+/// Names of the bits that are set in a bitset that netlink sends with names. A set without a mask lists only those; in a set with a
+/// mask, each listed bit has a flag for its value.
 pub(super) fn names(bitset: &[u8]) -> Vec<String> {
     let mut lists_set_only = false;
     let mut names = Vec::new();
@@ -75,7 +75,7 @@ pub(super) fn names(bitset: &[u8]) -> Vec<String> {
     names
 }
 
-/// The name of one bit if it is set; a bit the kernel has no name for goes by its number.
+/// The name of one bit if it is set; a bit without a name in the kernel is shown by its number.
 fn name(bit: &[u8], is_set: bool) -> Option<String> {
     let (mut name, mut index, mut is_set) = (None, None, is_set);
     for attribute in NlasIterator::new(bit).flatten() {

@@ -1,4 +1,4 @@
-//! Single settings of a driver: read, and changed over generic netlink.
+//! Single settings of a driver: reads and changes them over generic netlink.
 
 use super::attribute::{channels, coalesce, eee, pause, rings};
 use super::model::Silence;
@@ -10,36 +10,37 @@ use netlink_packet_core::NlasIterator;
 use std::fmt;
 use std::str::FromStr;
 
-/// A setting that can be changed, as `ethtool -C`, `-G`, `-L`, `-A` and `--set-eee` do.
+/// A setting that can be changed, as with `ethtool -C`, `-G`, `-L`, `-A` and `--set-eee`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Setting {
     /// Longest wait for more received frames, in microseconds.
     RxUsecs,
     /// Longest wait for more sent frames, in microseconds.
     TxUsecs,
-    /// Sent frames that end the wait.
+    /// Number of sent frames that end the wait.
     TxFrames,
-    /// The driver changes the receive values by the traffic: 0 or 1.
+    /// The driver adapts the receive values to the traffic: 0 or 1.
     AdaptiveRx,
-    /// The driver changes the transmit values by the traffic: 0 or 1.
+    /// The driver adapts the transmit values to the traffic: 0 or 1.
     AdaptiveTx,
     /// Energy-efficient Ethernet: 0 or 1.
     Eee,
     /// Length of the receive ring, in frames.
     RxRing,
-    /// Queues that receive only.
+    /// Number of queues that receive only.
     RxChannels,
-    /// Queues that receive and send.
+    /// Number of queues that receive and send.
     CombinedChannels,
     /// Pause frames are negotiated: 0 or 1.
     PauseAutoneg,
-    /// Stops sending when it is told to: 0 or 1.
+    /// Stops sending when the other end asks for a pause: 0 or 1.
     PauseRx,
-    /// Tells the other end to stop: 0 or 1.
+    /// Asks the other end to pause: 0 or 1.
     PauseTx,
 }
 
-/// Every setting: its name, the question it is in (the request that changes it is the next number), its attribute, and whether that is one octet.
+/// Every setting: its name, the request that reads it (the request that changes it has the next number), its attribute, and true if
+/// that is one byte.
 const TABLE: [(Setting, &str, Request, u16, bool); 12] = [
     (
         Setting::RxUsecs,
@@ -123,15 +124,15 @@ impl FromStr for Setting {
     fn from_str(text: &str) -> Result<Self, SysError> {
         let row = TABLE.iter().find(|(_, name, ..)| *name == text);
         row.map(|(setting, ..)| *setting).ok_or_else(|| SysError::Invalid {
-            what: format!("\"{text}\" is no setting of a network interface"),
+            what: format!("\"{text}\" is not a setting of a network interface"),
         })
     }
 }
 
-/// The value of one setting of the interface `name`. Switches are 0 or 1.
+/// Reads one setting of the interface `name`. Switches are 0 or 1.
 ///
 /// # Errors
-/// The driver does not have it ([`Silence::Unsupported`]), the kernel is older than Linux 5.6, or the interface has gone.
+/// The driver does not have it ([`Silence::Unsupported`]), the kernel is older than Linux 5.6, or the interface is gone.
 pub fn setting(name: &str, setting: Setting) -> Told<u32> {
     let (_, question, kind, _) = setting.row();
     let answer = Family::open()?.ask(question, name)?;
@@ -141,10 +142,10 @@ pub fn setting(name: &str, setting: Setting) -> Told<u32> {
     value.ok_or(Silence::Unsupported)
 }
 
-/// Changes one setting of the interface `name` and leaves the others. A driver may start the device anew for it.
+/// Changes one setting of the interface `name`, and no other. The driver may restart the device for it.
 ///
 /// # Errors
-/// No `CAP_NET_ADMIN`, a value that the driver refuses (EINVAL, EOPNOTSUPP), or no such interface.
+/// `CAP_NET_ADMIN` is missing, the driver refuses the value (EINVAL, EOPNOTSUPP), or there is no such interface.
 pub fn change(name: &str, setting: Setting, value: u32) -> Result<(), SysError> {
     let (word, question, kind, octet) = setting.row();
     let family = Family::open().map_err(|silence| SysError::Invalid {

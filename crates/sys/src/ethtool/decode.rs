@@ -1,4 +1,4 @@
-//! The netlink answers, from their octets. Attributes of a newer kernel are passed over.
+//! Decodes the netlink answers from their bytes. Unknown attributes of a newer kernel are skipped.
 
 use super::model::{Channels, Coalesce, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, TimeStamping};
 use super::{attribute, bits};
@@ -7,7 +7,7 @@ use netlink_packet_core::{NlaBuffer, NlasIterator};
 /// `DUPLEX_*` (linux/ethtool.h).
 pub(super) const HALF: u8 = 0;
 pub(super) const FULL: u8 = 1;
-/// `SPEED_UNKNOWN` is -1; drivers also say 0 while there is no link.
+/// `SPEED_UNKNOWN` is -1; some drivers report 0 while there is no link.
 pub(super) const NO_SPEED: [u32; 2] = [0, u32::MAX];
 
 type Attribute<'a> = NlaBuffer<&'a [u8]>;
@@ -20,7 +20,7 @@ fn number(attribute: &Attribute<'_>) -> Option<u32> {
     attribute.value().try_into().ok().map(u32::from_ne_bytes)
 }
 
-/// A number of four octets, or of one.
+/// A number of four bytes or of one byte.
 pub(super) fn count(octets: &[u8]) -> Option<u32> {
     match octets {
         [octet] => Some(u32::from(*octet)),
@@ -60,14 +60,14 @@ pub(super) fn link(octets: &[u8]) -> LinkSettings {
     link
 }
 
-/// `ETHTOOL_A_LINKSTATE_LINK`; `None` where the driver does not say.
+/// `ETHTOOL_A_LINKSTATE_LINK`; `None` if the driver does not report it.
 pub(super) fn detected(octets: &[u8]) -> Option<bool> {
     attributes(octets)
         .find(|attribute| attribute.kind() == attribute::link_state::LINK)
         .and_then(|attribute| switch(&attribute))
 }
 
-/// `ETHTOOL_A_COALESCE_*`: the kernel leaves out the parameters that the driver does not have.
+/// `ETHTOOL_A_COALESCE_*`: the kernel leaves out parameters that the driver does not have.
 pub(super) fn coalesce(octets: &[u8]) -> Coalesce {
     let mut coalesce = Coalesce::default();
     for attribute in attributes(octets) {
@@ -141,7 +141,7 @@ pub(super) fn rings(octets: &[u8]) -> Rings {
     rings
 }
 
-/// `ETHTOOL_A_CHANNELS_*`: the kernel leaves out the kinds that the driver does not have.
+/// `ETHTOOL_A_CHANNELS_*`: the kernel leaves out kinds of queues that the driver does not have.
 pub(super) fn channels(octets: &[u8]) -> Channels {
     let mut channels = Channels::default();
     for attribute in attributes(octets) {
@@ -160,7 +160,7 @@ pub(super) fn channels(octets: &[u8]) -> Channels {
     channels
 }
 
-/// `ETHTOOL_A_RSS_INDIR`: the table, one queue to an entry.
+/// `ETHTOOL_A_RSS_INDIR`: the table, with one queue per entry.
 pub(super) fn rss(octets: &[u8]) -> Rss {
     let Some(table) = attributes(octets).find(|attribute| attribute.kind() == attribute::rss::INDIR) else {
         return Rss::default();
@@ -173,7 +173,7 @@ pub(super) fn rss(octets: &[u8]) -> Rss {
     Rss { entries: count, queues }
 }
 
-/// `ETHTOOL_A_TSINFO_*`: the kernel leaves out sets that are empty, and the clock where there is none.
+/// `ETHTOOL_A_TSINFO_*`: the kernel leaves out empty sets, and the clock if there is none.
 pub(super) fn stamping(octets: &[u8]) -> TimeStamping {
     let mut stamping = TimeStamping::default();
     for attribute in attributes(octets) {

@@ -1,4 +1,4 @@
-//! The older way to ask: `SIOCETHTOOL`.
+//! The older interface to drivers: `SIOCETHTOOL`.
 
 use super::model::Silence;
 use crate::error::last_errno;
@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 /// `SIOCETHTOOL` (linux/sockios.h).
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
 
-/// Commands whose structure has one size (linux/ethtool.h).
+/// Commands whose structure has a fixed size (linux/ethtool.h).
 pub(super) const GET_DRIVER: u32 = 0x03;
 pub(super) const GET_LINK: u32 = 0x0a;
 pub(super) const GET_COALESCE: u32 = 0x0e;
@@ -19,23 +19,23 @@ pub(super) const GET_RSS_TABLE: u32 = 0x38;
 pub(super) const GET_CHANNELS: u32 = 0x3c;
 pub(super) const GET_TIME_STAMPING: u32 = 0x41;
 pub(super) const GET_EEE: u32 = 0x44;
-/// Commands whose structure has a size that is asked for first.
+/// Commands whose structure has a size that must be queried first.
 const GET_STRINGS: u32 = 0x1b;
 const GET_STRING_COUNTS: u32 = 0x37;
 const GET_FEATURES: u32 = 0x3a;
 const GET_LINK_SETTINGS: u32 = 0x4c;
 
-/// The set of the names of features, `ETH_SS_FEATURES`.
+/// The set of feature names, `ETH_SS_FEATURES`.
 const FEATURES: u32 = 4;
-/// `ETH_GSTRING_LEN`, and what stands before the strings in `struct ethtool_gstrings`.
+/// `ETH_GSTRING_LEN`, and the size of `struct ethtool_gstrings` before the strings.
 const STRING: usize = 32;
 const STRINGS_HEADER: usize = 12;
 
-/// Room for an answer: the largest structure of one size has 196 octets, link settings at most 48 + 3 * 127 * 4, and the
-/// strings are asked for only when they fit.
+/// Size of the answer buffer: the largest fixed structure has 196 bytes, link settings at most 48 + 3 * 127 * 4, and strings are
+/// requested only if they fit.
 const ROOM: usize = 8192;
 
-/// A socket to ask on, and the interface.
+/// A socket for the queries, and the interface.
 pub(super) struct Control {
     socket: OwnedFd,
     name: [libc::c_char; libc::IFNAMSIZ],
@@ -52,13 +52,13 @@ impl Control {
         Ok(Self { socket, name: octets })
     }
 
-    /// The structure of a command, as the kernel filled it in.
+    /// Returns the structure of a command as the kernel filled it in.
     pub(super) fn ask(&self, command: u32) -> Result<Vec<u8>, Silence> {
         let mut room = room(&[command]);
         self.call(&mut room).map(|()| room)
     }
 
-    /// `struct ethtool_link_settings`. The kernel first names, with a minus sign, how many words its masks take.
+    /// `struct ethtool_link_settings`. The kernel first returns the number of words in its masks, with a minus sign.
     pub(super) fn link_settings(&self) -> Result<Vec<u8>, Silence> {
         const WORDS: usize = 15;
         let mut room = room(&[GET_LINK_SETTINGS]);
@@ -72,9 +72,9 @@ impl Control {
         self.call(&mut room).map(|()| room)
     }
 
-    /// Names of all features of this kernel, by their numbers.
+    /// Names of all features of this kernel, in the order of their numbers.
     pub(super) fn feature_names(&self) -> Result<Vec<String>, Silence> {
-        // The mask of the sets to count is a u64 behind a reserved word; the counts follow it.
+        // The mask of the wanted sets is a u64 after a reserved word; the counts follow it.
         let mut counts = room(&[GET_STRING_COUNTS, 0, 1 << FEATURES, 0]);
         self.call(&mut counts)?;
         let count = counts.get(16..).and_then(|octets| octets.first_chunk());
@@ -106,9 +106,9 @@ impl Control {
                 ifru_data: room.as_mut_ptr().cast(),
             },
         };
-        // SAFETY: the request names an interface in a terminated array and points to ROOM octets that outlive the call. The
-        // kernel writes the structure of the command in them: all of them are shorter, and the two whose length depends on
-        // what they are asked with (strings, features) were asked for no more than fits.
+        // SAFETY: the request names an interface in a terminated array and points to ROOM bytes that outlive the call. The kernel
+        // writes the structure of the command into them. All structures are shorter than that, and the two with a length given by
+        // the request (strings, features) were requested only as far as they fit.
         let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
         if done == 0 {
             Ok(())
@@ -118,7 +118,7 @@ impl Control {
     }
 }
 
-/// Room for an answer, with the first words of the question.
+/// An answer buffer that begins with the first words of the request.
 fn room(words: &[u32]) -> Vec<u8> {
     let mut room: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     room.resize(ROOM, 0);

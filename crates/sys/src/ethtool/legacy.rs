@@ -1,13 +1,13 @@
-//! The structures of `SIOCETHTOOL` (linux/ethtool.h), from their octets. All are words in host order after the command.
+//! Decodes the structures of `SIOCETHTOOL` (linux/ethtool.h) from their bytes. All are words in host order after the command.
 
 use super::bits::{self, CAPABILITIES, RX_FILTERS, TX_TYPES};
 use super::decode::{NO_SPEED, duplex};
 use super::model::{Channels, Coalesce, Driver, Eee, Features, LinkSettings, Pause, Rings, Rss, TimeStamping};
 
-/// Texts of `struct ethtool_drvinfo`: each 32 octets, the first behind the command.
+/// Texts of `struct ethtool_drvinfo`: 32 bytes each, the first after the command.
 const TEXT: usize = 32;
 
-/// The first words of a structure, the command before all; `None` beyond its end.
+/// The first words of a structure, beginning with the command; `None` beyond its end.
 fn words<const N: usize>(octets: &[u8]) -> [Option<u32>; N] {
     let (words, _) = octets.as_chunks();
     std::array::from_fn(|at| words.get(at).map(|word| u32::from_ne_bytes(*word)))
@@ -17,7 +17,7 @@ fn switch(word: Option<u32>) -> Option<bool> {
     word.map(|value| value != 0)
 }
 
-/// A number of things, and its maximum: drivers that have none of them leave both at 0.
+/// A count and its maximum: drivers without the counted thing leave both at 0.
 fn unless_none(count: Option<u32>, max: Option<u32>) -> (Option<u32>, Option<u32>) {
     let max = max.filter(|max| *max > 0);
     (count.filter(|_| max.is_some()), max)
@@ -40,7 +40,7 @@ pub(super) fn driver(octets: &[u8]) -> Driver {
     }
 }
 
-/// `struct ethtool_link_settings`: speed in word 1, then octets: duplex, port, PHY address, negotiation.
+/// `struct ethtool_link_settings`: speed in word 1, then bytes: duplex, port, PHY address, negotiation.
 pub(super) fn link(octets: &[u8]) -> LinkSettings {
     let [_, speed] = words(octets);
     LinkSettings {
@@ -113,7 +113,7 @@ pub(super) fn pause(octets: &[u8]) -> Pause {
     Pause { autoneg, rx, tx }
 }
 
-/// `struct ethtool_gfeatures`: for each 32 features four words: available, requested, active, never changed.
+/// `struct ethtool_gfeatures`: four words for each 32 features: available, requested, active, never changed.
 pub(super) fn features(names: &[String], octets: &[u8]) -> Features {
     let (words, _) = octets.as_chunks();
     let (blocks, _) = words.get(2..).unwrap_or_default().as_chunks();
@@ -158,7 +158,7 @@ pub(super) fn channels(octets: &[u8]) -> Channels {
     }
 }
 
-/// `struct ethtool_rxfh_indir`, asked with room for no entry: the kernel then gives their number.
+/// `struct ethtool_rxfh_indir`, requested with room for no entry: then the kernel returns their number.
 pub(super) fn rss(octets: &[u8]) -> Rss {
     let [_, size] = words(octets);
     Rss {
@@ -175,7 +175,7 @@ pub(super) fn stamping(octets: &[u8]) -> TimeStamping {
         capabilities: names(capabilities, &CAPABILITIES),
         tx_types: names(tx_types, &TX_TYPES),
         rx_filters: names(rx_filters, &RX_FILTERS),
-        // -1: no clock.
+        // -1 means no clock.
         phc: phc.and_then(|index| u32::try_from(index.cast_signed()).ok()),
     }
 }

@@ -1,11 +1,11 @@
-//! Facts that the driver of an interface states: those that `ethtool` shows, asked of the kernel directly.
+//! Facts that the driver of an interface reports: those that `ethtool` shows, read from the kernel directly.
 //!
-//! The kernel is asked over generic netlink (family `ethtool`, Linux 5.6), and where that family or one of its questions is
-//! missing, by `SIOCETHTOOL`. Questions change nothing and need no privilege; only [`change`] changes a [`Setting`]. Every function
-//! acts in the calling thread's network namespace.
+//! The kernel is queried over generic netlink (family `ethtool`, Linux 5.6), and by `SIOCETHTOOL` if that family or one of its
+//! requests is missing. Queries change nothing and need no privilege; only [`change`] changes a [`Setting`]. Every function acts in
+//! the calling thread's network namespace.
 //!
-//! Every answer stands alone: a driver that says nothing of one thing may say all of another. A missing answer is a
-//! [`Silence`], and within an answer a `None`: never zero.
+//! Every answer is independent: a driver may lack one and report another in full. A missing answer is a [`Silence`], a missing part
+//! of an answer is a `None`, and neither is ever zero.
 
 mod attribute;
 mod bits;
@@ -28,19 +28,19 @@ use crate::error::SysError;
 use ioctl::Control;
 use netlink::{Family, Request};
 
-/// An answer, or why there is none.
+/// An answer, or the reason why there is none.
 pub type Told<T> = Result<T, Silence>;
 
-/// Everything a driver was asked.
+/// All the facts that a driver was queried for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ethtool {
     /// Driver of the interface.
     pub driver: Told<Driver>,
     /// Speed, duplex, negotiation.
     pub link: Told<LinkSettings>,
-    /// True if the driver sees a link.
+    /// True if the driver detects a link.
     pub detected: Told<bool>,
-    /// How interrupts are held back.
+    /// How interrupts are delayed.
     pub coalesce: Told<Coalesce>,
     /// Energy-efficient Ethernet.
     pub eee: Told<Eee>,
@@ -58,27 +58,27 @@ pub struct Ethtool {
     pub stamping: Told<TimeStamping>,
 }
 
-/// Asks the driver of the interface `name` for everything.
+/// Queries the driver of the interface `name` for everything.
 ///
-/// An interface that goes away meanwhile leaves the answers that are still open as [`Silence::Gone`].
+/// If the interface disappears meanwhile, the remaining answers are [`Silence::Gone`].
 ///
 /// # Errors
-/// No such interface (lists those there are).
+/// There is no such interface (the error lists the existing ones).
 pub fn read(name: &str) -> Result<Ethtool, SysError> {
     crate::link::find(name)?;
     Ok(Asker::new(name).everything())
 }
 
-/// Asks the driver of the interface `name` what it can stamp.
+/// Queries the time stamps that the interface `name` can make.
 ///
 /// # Errors
-/// No such interface (lists those there are).
+/// There is no such interface (the error lists the existing ones).
 pub fn stamping(name: &str) -> Result<Told<TimeStamping>, SysError> {
     crate::link::find(name)?;
     Ok(Asker::new(name).stamping())
 }
 
-/// Both ways to ask.
+/// Both kinds of query.
 struct Asker<'a> {
     family: Told<Family>,
     control: Told<Control>,
@@ -98,7 +98,7 @@ impl<'a> Asker<'a> {
 impl Asker<'_> {
     fn everything(&self) -> Ethtool {
         Ethtool {
-            // Generic netlink has no such question.
+            // Generic netlink has no such request.
             driver: self.legacy(|control| control.ask(ioctl::GET_DRIVER).map(|octets| legacy::driver(&octets))),
             link: self.ask(Request::LinkModes, decode::link, |control| {
                 control.link_settings().map(|octets| legacy::link(&octets))
@@ -144,8 +144,8 @@ impl Asker<'_> {
         })
     }
 
-    /// Over netlink; where that has no answer, by ioctl: an older kernel has the family without some of its questions, and
-    /// says so with the word that also means "the driver does not".
+    /// Queries over netlink, and by ioctl if that gives no answer: an older kernel may have the family without some requests, and
+    /// then returns the same error as for a driver without support.
     fn ask<T>(&self, question: Request, decode: fn(&[u8]) -> T, legacy: impl Fn(&Control) -> Told<T>) -> Told<T> {
         let answer = match &self.family {
             Ok(family) => family.ask(question, self.name).map(|octets| decode(&octets)),

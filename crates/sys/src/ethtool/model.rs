@@ -1,4 +1,4 @@
-//! Answers of a driver. `None` stands for something that it does not say, or does not have.
+//! Answers of a driver. `None` means that the driver does not report the value, or does not have it.
 
 use rustix::io::Errno;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Silence {
-    /// The driver has nothing to say about it (`EOPNOTSUPP`).
+    /// The driver does not support the query (`EOPNOTSUPP`).
     Unsupported,
-    /// The interface, or the device behind it, went away (`ENODEV`).
+    /// The interface, or its device, is gone (`ENODEV`).
     Gone,
-    /// This kernel has no such question.
+    /// This kernel has no such query.
     NotInKernel,
-    /// The kernel refused otherwise.
+    /// The kernel refused for another reason.
     Refused(Errno),
 }
 
@@ -37,46 +37,46 @@ impl fmt::Display for Silence {
     }
 }
 
-/// Driver of an interface. An empty text is one the driver leaves out.
+/// Driver of an interface. An empty text means that the driver leaves it out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Driver {
-    /// `igc`, `virtio_net`, `veth`.
+    /// Name: `igc`, `virtio_net`, `veth`.
     pub name: String,
     /// Its version; the kernel's own for most drivers.
     pub version: String,
     /// Firmware of the device.
     pub firmware: String,
-    /// Where the device is, such as `0000:03:00.0`.
+    /// Bus address of the device, such as `0000:03:00.0`.
     pub bus: String,
 }
 
-/// Directions in which the ends may send at the same time.
+/// Whether both ends may send at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duplex {
-    /// One at a time: collisions, and unbounded delay.
+    /// One end at a time: collisions, and unbounded delay.
     Half,
-    /// Both.
+    /// Both ends at the same time.
     Full,
 }
 
 /// Speed, duplex, negotiation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LinkSettings {
-    /// In Mbit/s. `None` while there is no link, and for devices without a line.
+    /// Speed in Mbit/s. `None` while there is no link, and for devices without a line rate.
     pub speed_mbit: Option<u32>,
     /// Duplex.
     pub duplex: Option<Duplex>,
-    /// True if both are negotiated.
+    /// True if speed and duplex are negotiated.
     pub autoneg: Option<bool>,
 }
 
-/// How interrupts are held back. Times in microseconds. `None` is a parameter that the driver does not have; over ioctl, which
-/// cannot tell, that is 0.
+/// How interrupts are delayed. Times in microseconds. `None` means that the driver does not have the parameter; over ioctl, which
+/// cannot show that, the value is 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coalesce {
     /// Longest wait for more received frames. 1 and 3 are modes, not times, in some drivers of Intel.
     pub rx_usecs: Option<u32>,
-    /// Received frames that end the wait.
+    /// Number of received frames that end the wait.
     pub rx_frames: Option<u32>,
     /// As [`Coalesce::rx_usecs`], while an interrupt is being served.
     pub rx_usecs_irq: Option<u32>,
@@ -84,41 +84,41 @@ pub struct Coalesce {
     pub rx_frames_irq: Option<u32>,
     /// Longest wait for more sent frames.
     pub tx_usecs: Option<u32>,
-    /// Sent frames that end the wait.
+    /// Number of sent frames that end the wait.
     pub tx_frames: Option<u32>,
     /// As [`Coalesce::tx_usecs`], while an interrupt is being served.
     pub tx_usecs_irq: Option<u32>,
     /// As [`Coalesce::tx_frames`], while an interrupt is being served.
     pub tx_frames_irq: Option<u32>,
-    /// The driver changes the receive values by the traffic.
+    /// The driver adapts the receive values to the traffic.
     pub adaptive_rx: Option<bool>,
-    /// The driver changes the transmit values by the traffic.
+    /// The driver adapts the transmit values to the traffic.
     pub adaptive_tx: Option<bool>,
 }
 
 /// Energy-efficient Ethernet (IEEE 802.3az).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Eee {
-    /// Switched on at this end.
+    /// True if it is switched on at this end.
     pub enabled: Option<bool>,
-    /// In use: both ends agreed.
+    /// True if it is in use: both ends agreed.
     pub active: Option<bool>,
-    /// The transmitter goes to sleep between frames.
+    /// True if the transmitter sleeps between frames.
     pub tx_lpi: Option<bool>,
-    /// How long it is idle before it does, in microseconds.
+    /// Idle time before the transmitter sleeps, in microseconds.
     pub tx_lpi_timer_us: Option<u32>,
-    /// The other end of the cable offers it.
+    /// True if the other end of the cable offers it.
     pub peer_offers: Option<bool>,
 }
 
 /// Pause frames (IEEE 802.3x).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pause {
-    /// Negotiated with the other end.
+    /// True if pause frames are negotiated with the other end.
     pub autoneg: Option<bool>,
-    /// Stops sending when it is told to.
+    /// True if the interface stops sending when the other end asks for a pause.
     pub rx: Option<bool>,
-    /// Tells the other end to stop.
+    /// True if the interface asks the other end to pause.
     pub tx: Option<bool>,
 }
 
@@ -132,11 +132,11 @@ pub struct Features {
 /// Lengths of the rings, in frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rings {
-    /// Receive.
+    /// Length of the receive ring.
     pub rx: Option<u32>,
     /// Longest possible receive ring.
     pub rx_max: Option<u32>,
-    /// Transmit.
+    /// Length of the transmit ring.
     pub tx: Option<u32>,
     /// Longest possible transmit ring.
     pub tx_max: Option<u32>,
@@ -145,42 +145,42 @@ pub struct Rings {
 /// Numbers of queues by kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Channels {
-    /// Receive only.
+    /// Number of queues that receive only.
     pub rx: Option<u32>,
-    /// Transmit only.
+    /// Number of queues that transmit only.
     pub tx: Option<u32>,
-    /// Neither, such as link changes.
+    /// Number of queues for other events, such as link changes.
     pub other: Option<u32>,
-    /// Receive and transmit.
+    /// Number of queues that receive and transmit.
     pub combined: Option<u32>,
-    /// The most of [`Channels::rx`] there can be.
+    /// Largest possible [`Channels::rx`].
     pub rx_max: Option<u32>,
-    /// The most of [`Channels::tx`] there can be.
+    /// Largest possible [`Channels::tx`].
     pub tx_max: Option<u32>,
-    /// The most of [`Channels::other`] there can be.
+    /// Largest possible [`Channels::other`].
     pub other_max: Option<u32>,
-    /// The most of [`Channels::combined`] there can be.
+    /// Largest possible [`Channels::combined`].
     pub combined_max: Option<u32>,
 }
 
 /// How received frames are spread over queues.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rss {
-    /// Entries of the indirection table.
+    /// Number of entries in the indirection table.
     pub entries: Option<u32>,
-    /// The queues the table names, ascending. Empty: the table was not read (ioctl gives its size only).
+    /// Queues in the table, ascending. Empty if the table was not read (ioctl returns only its size).
     pub queues: Vec<u32>,
 }
 
 /// Time stamps that the interface can make, by the kernel's names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeStamping {
-    /// `hardware-transmit`, `software-receive`…
+    /// Capabilities: `hardware-transmit`, `software-receive`…
     pub capabilities: Vec<String>,
-    /// Ways to stamp sent frames in hardware: `off`, `on`, `onestep-sync`.
+    /// Modes of hardware stamps for sent frames: `off`, `on`, `onestep-sync`.
     pub tx_types: Vec<String>,
     /// Received frames that hardware can stamp: `none`, `all`, `ptpv2-event`.
     pub rx_filters: Vec<String>,
-    /// Number of its PTP hardware clock: 0 is `/dev/ptp0`. `None`: it has none.
+    /// Number of its PTP hardware clock: 0 is `/dev/ptp0`. `None` if it has none.
     pub phc: Option<u32>,
 }

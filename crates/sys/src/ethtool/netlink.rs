@@ -1,4 +1,4 @@
-//! One question to the generic netlink family `ethtool` and its answer.
+//! One request to the generic netlink family `ethtool`, and its answer.
 
 use super::model::Silence;
 use crate::error::errno_of;
@@ -8,7 +8,7 @@ use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_GENERIC;
 use rustix::io::Errno;
 
-/// The family of generic netlink that knows the others, and its question (linux/genetlink.h).
+/// The family of generic netlink that lists the others, and its request (linux/genetlink.h).
 const CONTROL: u16 = 0x10;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
@@ -16,15 +16,15 @@ const FAMILY_NAME: u16 = 2;
 
 /// `NLA_F_NESTED`.
 const NESTED: u16 = 1 << 15;
-/// The header of every request of the family, and the name in it (`ETHTOOL_A_HEADER_DEV_NAME`).
+/// Attribute with the header of every request of the family, and attribute with the name in it (`ETHTOOL_A_HEADER_DEV_NAME`).
 const HEADER: u16 = 1;
 const DEVICE_NAME: u16 = 2;
 
-/// `struct nlmsghdr` and `struct genlmsghdr`.
+/// Sizes of `struct nlmsghdr` and `struct genlmsghdr`.
 const MESSAGE_HEADER: usize = 16;
 const GENERIC_HEADER: usize = 4;
 
-/// Questions, by their numbers in linux/ethtool_netlink.h (`ETHTOOL_MSG_*_GET`).
+/// Requests, by their numbers in linux/ethtool_netlink.h (`ETHTOOL_MSG_*_GET`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Request {
@@ -37,23 +37,23 @@ pub(super) enum Request {
     Pause = 21,
     Eee = 23,
     TimeStamping = 25,
-    /// Linux 6.3.
+    /// Since Linux 6.3.
     Rss = 38,
 }
 
-/// The family, on a socket of its own.
+/// The family, with a socket of its own.
 pub(super) struct Family {
     socket: Socket,
     id: u16,
 }
 
 impl Family {
-    /// Opens a socket and looks the family up.
+    /// Opens a socket and looks up the family.
     pub(super) fn open() -> Result<Self, Silence> {
         let socket = open(NETLINK_GENERIC).map_err(|error| Silence::of(errno_of(&error)))?;
         let answer = exchange(&socket, CONTROL, GET_FAMILY, &attribute(FAMILY_NAME, b"ethtool\0"));
         let answer = answer.map_err(|errno| match errno {
-            // No such family: CONFIG_ETHTOOL_NETLINK is off, or the kernel is older than it.
+            // No such family: CONFIG_ETHTOOL_NETLINK is off, or the kernel is older than the family.
             Errno::NOENT => Silence::NotInKernel,
             errno => Silence::of(errno),
         })?;
@@ -67,12 +67,12 @@ impl Family {
         })
     }
 
-    /// The attributes of the answer for the interface `name`.
+    /// Returns the attributes of the answer for the interface `name`.
     pub(super) fn ask(&self, question: Request, name: &str) -> Result<Vec<u8>, Silence> {
         exchange(&self.socket, self.id, question as u8, &header(name)).map_err(Silence::of)
     }
 
-    /// Changes `attributes` of what `question` asks for: that message is the one behind the question's.
+    /// Changes `attributes` of the object of `question`: the changing request has the number after the reading one.
     pub(super) fn change(&self, question: Request, name: &str, attributes: &[u8]) -> Result<(), Errno> {
         let request = [header(name).as_slice(), attributes].concat();
         exchange(&self.socket, self.id, question as u8 + 1, &request).map(|_| ())
@@ -85,7 +85,7 @@ fn header(name: &str) -> Vec<u8> {
     attribute(HEADER | NESTED, &name)
 }
 
-/// Sends one request and reads until the kernel has said all; the attributes of its answer.
+/// Sends one request and reads until the answer is complete; returns its attributes.
 fn exchange(socket: &Socket, family: u16, command: u8, attributes: &[u8]) -> Result<Vec<u8>, Errno> {
     let request = message(family, command, attributes);
     socket.send(&request, 0).map_err(|error| errno_of(&error))?;
@@ -99,21 +99,21 @@ fn exchange(socket: &Socket, family: u16, command: u8, attributes: &[u8]) -> Res
     }
 }
 
-/// A request with both headers; the command's version is 1, for the control family and for ours.
+/// A request with both headers; the command's version is 1, for the control family and for `ethtool`.
 fn message(family: u16, command: u8, attributes: &[u8]) -> Vec<u8> {
     let length = MESSAGE_HEADER + GENERIC_HEADER + attributes.len();
     let mut message = Vec::with_capacity(length);
     message.extend(u32::try_from(length).unwrap_or(u32::MAX).to_ne_bytes());
     message.extend(family.to_ne_bytes());
     message.extend((NLM_F_REQUEST | NLM_F_ACK).to_ne_bytes());
-    // Sequence number and port: one question at a time, from a socket that has its port.
+    // Sequence number and port: there is one request at a time, and the kernel knows the socket's port.
     message.extend([0; 8]);
     message.extend([command, 1, 0, 0]);
     message.extend_from_slice(attributes);
     message
 }
 
-/// One attribute, padded as netlink does.
+/// One attribute, padded as netlink requires.
 pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let length = 4 + value.len();
     let mut octets = Vec::with_capacity(length.next_multiple_of(4));

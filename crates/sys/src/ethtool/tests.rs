@@ -1,4 +1,4 @@
-//! Answers of real drivers, recorded, and answers of a card that is not here, made by hand.
+//! Recorded answers of real drivers, and hand-made answers of a card that is not available.
 
 use super::model::{Channels, Coalesce, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, Silence, TimeStamping};
 use super::netlink::{Family, Request, attribute};
@@ -20,8 +20,8 @@ const QUESTIONS: [Request; 10] = [
     Request::Rss,
 ];
 
-/// A recording of Linux 6.18, of `lo`, one end of a veth pair and a tap: of each question its name, and the octets of the answer
-/// or the errno in place of them.
+/// A recording of Linux 6.18, of `lo`, one end of a veth pair and a tap: for each request its name, and the bytes of the answer or
+/// the errno instead.
 fn recorded(file: &str, question: Request) -> Result<Vec<u8>, i32> {
     let text = match file {
         "veth" => include_str!("recorded/veth.txt"),
@@ -43,7 +43,7 @@ fn recorded(file: &str, question: Request) -> Result<Vec<u8>, i32> {
     }
 }
 
-/// Everything a recorded interface said, by the code that decodes it.
+/// All recorded answers of an interface, decoded by the real code.
 fn everything(file: &str) -> Ethtool {
     let octets = |question| recorded(file, question).map_err(|errno| Silence::of(Errno::from_raw_os_error(errno)));
     Ethtool {
@@ -111,7 +111,7 @@ fn recorded_loopback_stamps_in_software_only() {
     assert_eq!((lo.link, lo.detected), (Err(Silence::Unsupported), Ok(true)));
 }
 
-/// A bitset as the kernel spells it out; without a mask it lists what is set.
+/// A bitset with names, as the kernel sends it; without a mask it lists the bits that are set.
 fn bitset(masked: bool, bits: &[(u32, &str, bool)]) -> Vec<u8> {
     let mut list = Vec::new();
     for (index, name, is_set) in bits {
@@ -276,7 +276,7 @@ fn structures_of_the_older_way() {
     assert_eq!(features.active, ["c"]);
 }
 
-/// Every decoder on the same octets: none may panic.
+/// Every decoder on the same bytes: none may panic.
 fn decode_all(octets: &[u8]) {
     let names: Vec<String> = (0..64).map(|n| n.to_string()).collect();
     let _ = (decode::link(octets), decode::detected(octets), decode::coalesce(octets));
@@ -323,7 +323,7 @@ proptest::proptest! {
     }
 }
 
-/// The same interface, asked only the older way.
+/// The same interface, queried only by ioctl.
 fn by_ioctl(name: &str) -> Ethtool {
     let asker = Asker {
         family: Err(Silence::NotInKernel),

@@ -8,12 +8,12 @@ use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Gives `name` an IPv4 address, in a network with so many leading bits. From then on the kernel answers for it by itself: ARP, and ICMP
-/// echo.
+/// Gives `name` an IPv4 address, in a network with so many leading bits. From then on the kernel answers for it without help: ARP,
+/// and ICMP echo.
 ///
 /// # Errors
-/// It does not exist or has this address already, no `CAP_NET_ADMIN`, or what the kernel refused (`EOPNOTSUPP`: it was built without
-/// `CONFIG_INET`).
+/// The interface does not exist or has this address already, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason
+/// (`EOPNOTSUPP`: it was built without `CONFIG_INET`).
 pub fn add_address(name: &str, address: Ipv4Addr, prefix: u8) -> Result<(), SysError> {
     let mut message = AddressMessage::default();
     message.header.family = AddressFamily::Inet;
@@ -37,7 +37,7 @@ pub fn ipv4_addresses() -> Result<Vec<(String, usize)>, SysError> {
         &RouteNetlinkMessage::GetAddress(message),
         "the IPv4 addresses",
         |payload| {
-            // `struct ifaddrmsg` (linux/if_addr.h): four octets before the index.
+            // `struct ifaddrmsg` (linux/if_addr.h): four bytes before the index.
             let index = payload.get(4..8).and_then(|octets| octets.try_into().ok());
             indices.extend(index.map(u32::from_ne_bytes));
         },
@@ -59,7 +59,7 @@ mod tests {
             .map(|link| link.name)
             .collect();
         assert_eq!(all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), names);
-        // `/proc/net/fib_trie` writes each local address once in either table.
+        // `/proc/net/fib_trie` lists each local address once in each of its two tables.
         let local = std::fs::read_to_string("/proc/net/fib_trie").unwrap_or_default();
         let count: usize = all.iter().map(|(_, count)| count).sum();
         assert_eq!(count > 0, local.contains("host LOCAL"), "{all:?}");

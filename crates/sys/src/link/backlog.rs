@@ -1,13 +1,13 @@
-//! Frames that the kernel dropped between the drivers and its protocols.
+//! Counts frames that the kernel dropped between the drivers and its protocols.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// A line per CPU; the second number counts frames for which its queue had no room (net/core/net-procfs.c). It is the host's, in
-/// every network namespace.
+/// One line per CPU; the second number counts frames that its queue had no room for (net/core/net-procfs.c). Every network
+/// namespace shows the counts of the whole host.
 const PATH: &str = "/proc/net/softnet_stat";
 
-/// Reads the count, of all interfaces together.
+/// Reads the count, which covers all interfaces together.
 pub(super) struct Backlog(Option<File>);
 
 impl Backlog {
@@ -15,7 +15,7 @@ impl Backlog {
         Self(File::open(PATH).ok())
     }
 
-    /// Frames dropped since the host was started; `None`: it cannot be read, or is longer than `room`. Allocates nothing.
+    /// Frames dropped since the host was started; `None` if the file cannot be read, or is longer than `room`. Allocates nothing.
     pub(super) fn read(&self, room: &mut [u8]) -> Option<u64> {
         let file = self.0.as_ref()?;
         let mut filled = 0;

@@ -1,4 +1,4 @@
-//! Changes of the carrier of an interface between two looks at it.
+//! Changes of an interface's carrier between two looks at it.
 
 use super::LinkInfo;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::fmt;
 /// Change of a carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarrierChange {
-    /// It is lost.
+    /// The carrier is lost.
     Lost,
-    /// It is there again.
+    /// The carrier is back.
     Back,
-    /// It was lost this many times between the two looks, and is now as it was before.
+    /// The carrier was lost this many times between the two looks, and is now in the same state as before.
     Flapped(u32),
 }
 
 impl LinkInfo {
-    /// Change of the carrier since `before`, also one that was over before this look.
+    /// The change of the carrier since `before`, even if it was over before this look.
     pub fn carrier_change(&self, before: &Self) -> Option<CarrierChange> {
         match (before.carrier, self.carrier) {
             (true, false) => Some(CarrierChange::Lost),
@@ -27,7 +27,7 @@ impl LinkInfo {
         }
     }
 
-    /// How many times the carrier was lost since `before`; 0 where the kernel does not count.
+    /// How many times the carrier was lost since `before`; 0 if the kernel does not count this.
     pub fn carrier_losses_since(&self, before: &Self) -> u32 {
         let counts = self.carrier_losses.zip(before.carrier_losses);
         counts.map_or(0, |(now, before)| now.wrapping_sub(before))
@@ -35,7 +35,7 @@ impl LinkInfo {
 }
 
 impl fmt::Display for CarrierChange {
-    /// Writes the words that follow the name of the interface.
+    /// Writes the words after the name of the interface.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lost => f.write_str("lost its carrier"),

@@ -1,4 +1,4 @@
-//! Counters of an interface: frames, and where lost frames were lost.
+//! Counters of an interface: received frames, and lost frames by the place of their loss.
 
 use super::LinkInfo;
 use super::backlog::Backlog;
@@ -12,24 +12,24 @@ use netlink_sys::Socket;
 use rustix::io::Errno;
 use std::sync::Arc;
 
-/// Received frames of an interface, since it was made (struct rtnl_link_stats64, include/uapi/linux/if_link.h).
+/// Received frames of an interface since it was created (struct rtnl_link_stats64, include/uapi/linux/if_link.h).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkStatistics {
-    /// Frames that came through.
+    /// Frames received without error.
     pub received: u64,
-    /// Frames the NIC had no room for: in its own memory, or in the ring that the driver fills.
+    /// Frames that the NIC had no room for: in its own memory, or in the ring that the driver fills.
     pub missed: u64,
-    /// Frames that came damaged: wrong check sequence, length or alignment.
+    /// Frames received damaged: wrong check sequence, length or alignment.
     pub damaged: u64,
-    /// Frames the kernel dropped behind the driver: its queue was full, they did not fit, or no protocol of this host takes any
-    /// such. Among the last are frames that a packet socket did get: every one whose VLAN tag belongs to no VLAN interface.
+    /// Frames that the kernel dropped after the driver: its queue was full, they did not fit, or no protocol of this host accepts
+    /// them. The last group includes frames that a packet socket did get: every frame whose VLAN tag belongs to no VLAN interface.
     pub dropped: u64,
-    /// Frames for which a queue behind the drivers had no room, of all interfaces of the host together; `None`: unknown.
+    /// Frames that a queue after the drivers had no room for, on all interfaces of the host together; `None`: unknown.
     pub no_room: Option<u64>,
 }
 
 impl LinkStatistics {
-    /// Counts since `before`. A counter that an interface began anew counts from 0.
+    /// The counts since `before`. A counter that the interface restarted counts from 0.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
@@ -42,25 +42,25 @@ impl LinkStatistics {
         }
     }
 
-    /// Of what [`LinkStatistics::since`] counted, the frames that were dropped behind the driver before any socket had them. Of
-    /// `dropped` alone nothing is known to be lost: with tagged streams it grows by all that was received. At most this many are
-    /// lost, since the queues are those of all interfaces; 0 where the host does not say.
+    /// Of the frames counted by [`LinkStatistics::since`], those that were lost between the driver and the sockets. `dropped` alone
+    /// is no evidence of a loss: with tagged streams it includes every received frame. The result is an upper bound, since the
+    /// queues serve all interfaces; 0 if the host does not report its queues.
     pub fn lost_behind_driver(self) -> u64 {
         self.no_room.map_or(0, |frames| frames.min(self.dropped))
     }
 }
 
-/// The counters of one interface, also for a thread in another network namespace.
+/// The counters of one interface; they can also be read from a thread in another network namespace.
 pub struct LinkCounters {
     socket: Arc<Socket>,
-    /// The question, and room for the answer: reading allocates nothing.
+    /// The request, and a buffer for the answer: reading allocates nothing.
     request: Vec<u8>,
     answer: Box<[u8]>,
     backlog: Backlog,
     name: Arc<str>,
 }
 
-/// Longest answer: that of a NIC with hundreds of virtual functions.
+/// Bytes of the longest answer: that of a NIC with hundreds of virtual functions.
 const ANSWER_OCTETS: usize = 64 << 10;
 
 impl std::fmt::Debug for LinkCounters {
@@ -87,10 +87,10 @@ impl LinkCounters {
         })
     }
 
-    /// Reads them. Allocates nothing.
+    /// Reads the counters. Allocates nothing.
     ///
     /// # Errors
-    /// The interface is gone, or what the kernel refused.
+    /// The interface is gone, or the kernel refused for another reason.
     pub fn read(&mut self) -> Result<LinkStatistics, SysError> {
         let name = Arc::clone(&self.name);
         let counted = self
@@ -102,12 +102,12 @@ impl LinkCounters {
         })
     }
 
-    /// The interface as it is now; `None` when it is gone, or the kernel does not tell.
+    /// The present state of the interface; `None` if it is gone, or the kernel does not report it.
     pub fn link(&mut self) -> Option<LinkInfo> {
         self.ask(parse::link).ok().flatten()
     }
 
-    /// The same for another thread, which may ask as long as nobody asks these.
+    /// The same counters for another thread. The two must not be read at the same time.
     pub(crate) fn again(&self) -> Self {
         Self {
             socket: Arc::clone(&self.socket),
@@ -141,13 +141,13 @@ impl LinkCounters {
     }
 }
 
-/// Counters of `struct rtnl_link_stats64` by their place (include/uapi/linux/if_link.h).
+/// Counters of `struct rtnl_link_stats64` by their position (include/uapi/linux/if_link.h).
 mod place {
     pub(super) const RX_PACKETS: usize = 0;
     pub(super) const RX_DROPPED: usize = 6;
-    /// Length, CRC, frame.
+    /// Length, CRC and frame errors.
     pub(super) const RX_DAMAGED: [usize; 3] = [10, 12, 13];
-    /// Over, FIFO, missed.
+    /// Over, FIFO and missed errors.
     pub(super) const RX_MISSED: [usize; 3] = [11, 14, 15];
 }
 

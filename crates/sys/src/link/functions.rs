@@ -1,4 +1,4 @@
-//! Virtual functions of network cards, as the driver of the card has set them up.
+//! Virtual functions of network cards, as the driver of the card has configured them.
 
 use super::parse::{self, HEADER_OCTETS, number};
 use super::request::dump;
@@ -19,25 +19,25 @@ const RATES: u16 = 6;
 const TRUST: u16 = 9;
 /// `IFLA_VF_LINK_STATE_DISABLE`.
 const SWITCHED_OFF: u32 = 2;
-/// A driver that does not tell leaves the -1 which the kernel presets (net/core/rtnetlink.c, rtnl_fill_vfinfo).
+/// The kernel's preset, -1, which stays if a driver does not report the value (net/core/rtnetlink.c, rtnl_fill_vfinfo).
 const NOT_TOLD: u32 = u32::MAX;
 
-/// A virtual function of a card. `None`: its driver does not tell.
+/// A virtual function of a card. `None`: its driver does not report the value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VirtualFunction {
     /// The interface of the card that it belongs to.
     pub port: String,
-    /// Its number there.
+    /// Its number on that card.
     pub number: u32,
-    /// It may listen to everything and join as many groups as it likes.
+    /// True if it may receive all frames and join any number of groups.
     pub trusted: Option<bool>,
-    /// Frames with another source address than its own are dropped.
+    /// True if frames with a source address other than its own are dropped.
     pub spoof_check: Option<bool>,
-    /// The VLAN that the card puts it into; 0: none.
+    /// The VLAN that the card assigns it to; 0: none.
     pub vlan: Option<u32>,
-    /// Most that it may send, in Mbit/s; 0: no limit.
+    /// Largest rate at which it may send, in Mbit/s; 0: no limit.
     pub most_mbit: Option<u32>,
-    /// Its link was switched off.
+    /// True if its link is switched off.
     pub switched_off: Option<bool>,
 }
 
@@ -72,7 +72,7 @@ fn functions(payload: &[u8]) -> Vec<VirtualFunction> {
     found
 }
 
-/// `None`: nothing in it says which function it is.
+/// Parses one function; `None` if no attribute has its number.
 fn function(port: &str, attributes: &[u8]) -> Option<VirtualFunction> {
     let mut function = VirtualFunction {
         port: port.to_owned(),
@@ -89,7 +89,7 @@ fn function(port: &str, attributes: &[u8]) -> Option<VirtualFunction> {
         };
         match one.kind() {
             VLAN => function.vlan = word(1),
-            // The older form, from a time when the least could not be set.
+            // The older form, from before a minimum rate could be set.
             TX_RATE => function.most_mbit = function.most_mbit.or(word(1)),
             RATES => function.most_mbit = word(2),
             SPOOF_CHECK => function.spoof_check = flag(),

@@ -1,4 +1,4 @@
-//! Macvlans, and which frames they hand to a work queue of the kernel.
+//! Macvlans, and which of their frames go through a work queue of the kernel.
 
 use super::Below;
 use super::parse::{self, HEADER_OCTETS};
@@ -16,16 +16,16 @@ const BC_CUTOFF: u16 = 9;
 /// A macvlan or macvtap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Macvlan {
-    /// Its name.
+    /// Name of the interface.
     pub name: String,
     /// The interface it is made on.
     pub below: Below,
-    /// A group joined by more macvlans than this is handed on by the work queue; negative: none is. `None`: the kernel says
-    /// nothing, which is 1 since Linux 6.4, and every group before.
+    /// A group that more macvlans than this have joined goes through the work queue; negative: none does. `None`: the kernel does
+    /// not report it; then it is 1 since Linux 6.4, and every group before.
     pub queued_above: Option<i32>,
-    /// Frames that the work queue holds, at most. `None`: the kernel is older than 5.11.
+    /// Largest number of frames in the work queue. `None`: the kernel is older than 5.11.
     pub queue_frames: Option<u32>,
-    /// Frames that this one asked the queue to hold; the longest that any of them asked for is used.
+    /// Number of frames that this one wants the queue to hold; the largest such number of all macvlans is used.
     pub queue_frames_asked: Option<u32>,
 }
 
@@ -42,17 +42,17 @@ pub fn macvlans() -> Result<Vec<Macvlan>, SysError> {
     Ok(found)
 }
 
-/// Has the macvlan `name` hand a group to the work queue when more than `above` macvlans joined it; negative: never. The last one
-/// that is set decides for all macvlans on the same interface. Kernels before Linux 6.4 take no notice.
+/// Makes the macvlan `name` use the work queue for a group that more than `above` macvlans have joined; negative: never. The last
+/// value set counts for all macvlans on the same interface. Kernels before Linux 6.4 ignore it.
 ///
 /// # Errors
-/// It does not exist or is no macvlan, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// The interface does not exist or is no macvlan, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn set_queued_above(name: &str, above: i32) -> Result<(), SysError> {
     let value = above.to_ne_bytes().to_vec();
     set_data(name, InfoMacVlan::Other(DefaultNla::new(BC_CUTOFF, value)))
 }
 
-/// Has the macvlan `name` ask for a work queue of that many frames.
+/// Makes the macvlan `name` request a work queue of that many frames.
 ///
 /// # Errors
 /// As for [`set_queued_above`].
@@ -76,7 +76,7 @@ fn set_data(name: &str, data: InfoMacVlan) -> Result<(), SysError> {
         LinkInfo::Kind(kind),
         LinkInfo::Data(data),
     ])];
-    // Properties that only one kind of interface has are changed by the message that makes one, without the flag to make it.
+    // Properties of one kind of interface are changed with the message that creates one, without the flag to create it.
     change("change the queue of", name, RouteNetlinkMessage::NewLink(message), 0)
 }
 

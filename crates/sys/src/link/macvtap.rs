@@ -1,4 +1,4 @@
-//! Macvtaps: a macvlan whose frames a program has, such as a hypervisor, instead of a network namespace.
+//! Macvtaps: macvlans whose frames go to a program, such as a hypervisor, instead of a network namespace.
 
 use super::made::MACVTAP;
 use super::request::change;
@@ -14,24 +14,25 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The first index that is tried: far above those that the kernel gives.
+/// The first index to try: far above the indices that the kernel assigns.
 const FIRST_INDEX: u32 = 1 << 20;
-/// Tries to find a free one.
+/// Number of attempts to find a free index.
 const TRIES: u32 = 64;
 
 /// Makes a macvtap in bridge mode over `lower`, which is in the calling thread's namespace; the macvtap is in `namespace` from the
-/// start. It is down. Its MAC address is [`local_mac`] of its name, and the program that has its frames must use that one.
+/// start. It is down. Its MAC address is [`local_mac`] of its name, and the program that uses it must send from that address.
 ///
-/// Its device file is called after its index, in all namespaces alike. So it gets an index that no other macvtap of the machine has.
+/// Its device file is named after its index, the same in all namespaces. So it gets an index that no other macvtap of the machine
+/// has.
 ///
 /// # Errors
-/// A name that cannot be or is taken, no interface `lower`, no `CAP_NET_ADMIN`, no device file because `/dev` is no devtmpfs, or what the
-/// kernel refused ([`SysError::MissingFeature`]: it was built without `CONFIG_MACVTAP`).
+/// The name is invalid or taken, there is no interface `lower`, `CAP_NET_ADMIN` is missing, there is no device file because `/dev`
+/// is no devtmpfs, or the kernel refused for another reason ([`SysError::MissingFeature`]: it was built without `CONFIG_MACVTAP`).
 pub fn add_macvtap(name: &str, lower: &str, namespace: &NetNs) -> Result<(), SysError> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     check_name(name)?;
     let below = find(lower)?.index;
-    // Processes begin at different places, so that they seldom meet.
+    // Processes begin at different indices, so that they seldom collide.
     let begin = std::process::id().wrapping_mul(TRIES);
     for _ in 0..TRIES {
         let offset = begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -61,11 +62,11 @@ pub fn add_macvtap(name: &str, lower: &str, namespace: &NetNs) -> Result<(), Sys
         };
     }
     Err(SysError::Invalid {
-        what: format!("{name}: {TRIES} files /dev/tapN are taken already"),
+        what: format!("{name}: {TRIES} files /dev/tapN are already taken"),
     })
 }
 
-/// Opens the frames of the macvtap `name` of the calling thread's namespace, for the program that is to have them.
+/// Opens the device file of the macvtap `name` in the calling thread's namespace, for the program that will use it.
 ///
 /// # Errors
 /// There is no such interface, or its device file cannot be opened.
@@ -75,10 +76,10 @@ pub fn open_macvtap(name: &str) -> Result<File, SysError> {
     opened.map_err(|error| SysError::refused("open", path.display().to_string(), errno_of(&error)))
 }
 
-/// Has `name` take the frames of every group, as a switch's port does: who is behind it joins none here.
+/// Makes `name` receive the frames of every group, as a switch's port does, because its user joins no groups on this machine.
 ///
 /// # Errors
-/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// The interface does not exist, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn set_all_multicast(name: &str) -> Result<(), SysError> {
     let mut message = LinkMessage::default();
     message.header.index = find(name)?.index;

@@ -1,6 +1,6 @@
-//! Network interfaces: listed, made, changed and removed over rtnetlink.
+//! Network interfaces: lists, makes, changes and removes them over rtnetlink.
 //!
-//! Every function acts in the calling thread's network namespace and returns when the kernel has done it.
+//! Every function acts in the calling thread's network namespace and returns once the kernel has finished.
 
 mod address;
 mod backlog;
@@ -37,7 +37,7 @@ use request::{change, dump, exchange};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Longest name of an interface: `IFNAMSIZ` less the terminating zero (linux/if.h).
+/// Longest name of an interface in bytes: `IFNAMSIZ` minus the terminating zero (linux/if.h).
 const NAME_OCTETS: usize = 15;
 
 /// An interface.
@@ -47,26 +47,26 @@ pub struct LinkInfo {
     pub index: u32,
     /// Name.
     pub name: String,
-    /// Hardware address; zeros for `lo` and for what has none of six octets.
+    /// Hardware address; zeros for `lo` and for interfaces without one of six octets.
     pub mac: [u8; 6],
     /// Largest payload, in octets, without the 14 of the Ethernet header.
     pub mtu: u32,
-    /// Administratively up.
+    /// True if it is administratively up.
     pub up: bool,
-    /// The cable, or the peer, is there, and frames pass. The kernel acts on the carrier of a new veth or bridge late,
-    /// by up to a second before Linux 6.8, and drops what is sent before: this is false until it has.
+    /// True if the cable, or the peer, is connected, and frames pass. The kernel acts on the carrier of a new veth or bridge up to
+    /// a second late before Linux 6.8, and drops frames sent earlier: this is false until it has acted.
     pub carrier: bool,
-    /// How often it lost its carrier since it was made; `None` where the kernel does not tell.
+    /// How often it lost its carrier since it was created; `None` if the kernel does not report it.
     pub carrier_losses: Option<u32>,
-    /// RFC 2863 state as iproute2 writes it: `up`, `down`, `lowerlayerdown`, `unknown` (drivers that do not tell, `lo`).
+    /// RFC 2863 state as iproute2 writes it: `up`, `down`, `lowerlayerdown`, `unknown` (drivers that report none, `lo`).
     pub operstate: &'static str,
-    /// It carries Ethernet frames (`ARPHRD_ETHER`; `lo` counts, its frames have the same header).
+    /// True if it carries Ethernet frames (`ARPHRD_ETHER`; `lo` counts, its frames have the same header).
     pub ethernet: bool,
     /// Kind of virtual interface: `veth`, `bridge`, `macvlan`; `None` for hardware and `lo`.
     pub kind: Option<String>,
     /// Index of the bridge or bond it belongs to.
     pub master: Option<u32>,
-    /// Number of the XDP program attached to it; `None` when there is none, or more than one.
+    /// Number of the XDP program attached to it; `None` if there is none, or more than one.
     pub xdp_program: Option<u32>,
     /// The interface it is made on (macvlan, VLAN) or paired with (veth).
     pub below: Below,
@@ -77,13 +77,13 @@ pub struct LinkInfo {
 pub enum Below {
     /// There is none.
     Nothing,
-    /// The one with this index, in the same namespace.
+    /// The interface with this index, in the same namespace.
     Here(u32),
-    /// One in another network namespace, which cannot be asked from here.
+    /// An interface in another network namespace, whose details are not visible from here.
     Elsewhere {
         /// Its index there.
         index: u32,
-        /// This namespace's number for that one; see [`namespace_id`].
+        /// This namespace's number for that namespace; see [`namespace_id`].
         namespace: i32,
     },
 }
@@ -102,10 +102,10 @@ pub fn list() -> Result<Vec<LinkInfo>, SysError> {
     Ok(links)
 }
 
-/// The interface called `name`.
+/// Finds the interface called `name`.
 ///
 /// # Errors
-/// [`SysError::NoSuchInterface`], which lists those there are.
+/// [`SysError::NoSuchInterface`], which lists the existing ones.
 pub fn find(name: &str) -> Result<LinkInfo, SysError> {
     let found = if check_name(name).is_ok() { get(name)? } else { None };
     match found {
@@ -117,8 +117,8 @@ pub fn find(name: &str) -> Result<LinkInfo, SysError> {
     }
 }
 
-/// Asks for one interface. Unlike a list, this has the kernel act on a carrier that just came (`rtnl_getlink`, Linux 6.8),
-/// so that a new veth need not be waited for.
+/// Requests one interface. Unlike a list, this makes the kernel act on a new carrier (`rtnl_getlink`, Linux 6.8), so that there is
+/// no wait for a new veth.
 fn get(name: &str) -> Result<Option<LinkInfo>, SysError> {
     let mut message = LinkMessage::default();
     message.attributes = vec![LinkAttribute::IfName(name.to_owned())];
@@ -136,12 +136,12 @@ fn get(name: &str) -> Result<Option<LinkInfo>, SysError> {
     }
 }
 
-/// The interface with this index, in the calling thread's namespace, or in the one that has this number for it (see
-/// [`namespace_id`]); `None` when there is none, or no such namespace any more. Nothing is kept open, so that a namespace ends
-/// when its processes do.
+/// Finds the interface with this index, in the calling thread's namespace, or in the namespace with this number (see
+/// [`namespace_id`]); `None` if there is none, or that namespace is gone. Nothing is kept open, so that a namespace ends with its
+/// processes.
 ///
 /// # Errors
-/// An error of the netlink socket, such as no right to ask another namespace.
+/// An error of the netlink socket, such as a missing right to query another namespace.
 pub fn find_index(index: u32, namespace: Option<i32>) -> Result<Option<LinkInfo>, SysError> {
     let mut message = LinkMessage::default();
     message.header.index = index;
@@ -155,7 +155,7 @@ pub fn find_index(index: u32, namespace: Option<i32>) -> Result<Option<LinkInfo>
     match asked {
         Ok(_) => Ok(link),
         Err(Errno::NODEV) => Ok(None),
-        // Of a namespace that is gone.
+        // The error for a namespace that is gone.
         Err(Errno::INVAL) if namespace.is_some() => Ok(None),
         Err(errno) => Err(SysError::refused(
             "look up the interface with index",
@@ -165,8 +165,8 @@ pub fn find_index(index: u32, namespace: Option<i32>) -> Result<Option<LinkInfo>
     }
 }
 
-/// The calling thread's namespace's number for another one, by which it names where the peer of a veth is; `None` when it has
-/// none, because no interface here is joined with one there.
+/// Number of another namespace in the calling thread's namespace, used to identify the place of a veth's peer; `None` if it has
+/// none, because no interface here is connected with one there.
 ///
 /// # Errors
 /// Error of the netlink socket.
@@ -189,7 +189,7 @@ pub fn namespace_id(other: &NetNs) -> Result<Option<i32>, SysError> {
 /// Their MAC addresses are [`local_mac`] of their names, so that two runs of a bed see the same addresses.
 ///
 /// # Errors
-/// A name that cannot be or is taken, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// The name is invalid or taken, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn add_veth(name: &str, peer_name: &str, peer_ns: &NetNs) -> Result<(), SysError> {
     check_name(name)?;
     check_name(peer_name)?;
@@ -207,8 +207,8 @@ pub fn add_veth(name: &str, peer_name: &str, peer_ns: &NetNs) -> Result<(), SysE
 /// the start. It is down. Its MAC address is [`local_mac`] of its name.
 ///
 /// # Errors
-/// A name that cannot be or is taken, no interface `lower`, no `CAP_NET_ADMIN`, or what the kernel refused
-/// ([`SysError::MissingFeature`]: it was built without `CONFIG_MACVLAN`).
+/// The name is invalid or taken, there is no interface `lower`, `CAP_NET_ADMIN` is missing, or the kernel refused for another
+/// reason ([`SysError::MissingFeature`]: it was built without `CONFIG_MACVLAN`).
 pub fn add_macvlan(name: &str, lower: &str, namespace: &NetNs) -> Result<(), SysError> {
     check_name(name)?;
     let place = vec![
@@ -219,11 +219,11 @@ pub fn add_macvlan(name: &str, lower: &str, namespace: &NetNs) -> Result<(), Sys
     create(&MACVLAN, name, InfoKind::MacVlan, data, place)
 }
 
-/// Makes a bridge that forwards at once: no spanning tree, no forward delay, and multicast flooded to every port as by a
-/// plain switch (no snooping). It is down. Its MAC address is [`local_mac`] of its name.
+/// Makes a bridge that forwards at once: no spanning tree, no forward delay, and multicast flooded to every port as by a simple
+/// switch (no snooping). It is down. Its MAC address is [`local_mac`] of its name.
 ///
 /// # Errors
-/// A name that cannot be or is taken, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// The name is invalid or taken, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn add_bridge(name: &str) -> Result<(), SysError> {
     check_name(name)?;
     let data = InfoData::Bridge(vec![
@@ -237,7 +237,7 @@ pub fn add_bridge(name: &str) -> Result<(), SysError> {
 /// Makes `name` a port of `bridge`.
 ///
 /// # Errors
-/// One of them does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// One of them does not exist, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn set_master(name: &str, bridge: &str) -> Result<(), SysError> {
     let bridge = find(bridge)?;
     set(
@@ -247,10 +247,10 @@ pub fn set_master(name: &str, bridge: &str) -> Result<(), SysError> {
     )
 }
 
-/// One interface that carries Ethernet frames, and is up.
+/// Finds one interface that carries Ethernet frames and is up.
 ///
 /// # Errors
-/// No such interface (lists those there are), not Ethernet, down.
+/// There is no such interface (the error lists the existing ones), it is not Ethernet, or it is down.
 pub(crate) fn find_ready(name: &str) -> Result<LinkInfo, SysError> {
     let link = find(name)?;
     match link {
@@ -262,10 +262,10 @@ pub(crate) fn find_ready(name: &str) -> Result<LinkInfo, SysError> {
     }
 }
 
-/// Brings `name` up. A veth has carrier when both ends are up.
+/// Brings `name` up. A veth has a carrier when both ends are up.
 ///
 /// # Errors
-/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// The interface does not exist, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn set_up(name: &str) -> Result<(), SysError> {
     set_flags("bring up", name, LinkFlags::Up)
 }
@@ -273,7 +273,7 @@ pub fn set_up(name: &str) -> Result<(), SysError> {
 /// Brings `name` down.
 ///
 /// # Errors
-/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// The interface does not exist, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn set_down(name: &str) -> Result<(), SysError> {
     set_flags("bring down", name, LinkFlags::empty())
 }
@@ -281,7 +281,7 @@ pub fn set_down(name: &str) -> Result<(), SysError> {
 /// Sets the largest payload of `name`, in octets.
 ///
 /// # Errors
-/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused (out of the driver's range).
+/// The interface does not exist, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason (out of the driver's range).
 pub fn set_mtu(name: &str, mtu: u32) -> Result<(), SysError> {
     set("set the MTU of", name, vec![LinkAttribute::Mtu(mtu)])
 }
@@ -289,7 +289,7 @@ pub fn set_mtu(name: &str, mtu: u32) -> Result<(), SysError> {
 /// Sets the hardware address of `name`.
 ///
 /// # Errors
-/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// The interface does not exist, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn set_mac(name: &str, mac: [u8; 6]) -> Result<(), SysError> {
     set(
         "set the MAC address of",
@@ -298,10 +298,10 @@ pub fn set_mac(name: &str, mac: [u8; 6]) -> Result<(), SysError> {
     )
 }
 
-/// Removes `name`; of a veth pair, both ends.
+/// Removes `name`; for a veth pair, both ends.
 ///
 /// # Errors
-/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+/// The interface does not exist, `CAP_NET_ADMIN` is missing, or the kernel refused for another reason.
 pub fn delete(name: &str) -> Result<(), SysError> {
     let link = find(name)?;
     let mut message = LinkMessage::default();
@@ -309,8 +309,8 @@ pub fn delete(name: &str) -> Result<(), SysError> {
     change("delete", name, RouteNetlinkMessage::DelLink(message), 0)
 }
 
-/// A locally administered unicast address made from `label` (FNV-1a, 40 bits behind the octet 02): the same label gives the
-/// same address.
+/// A locally administered unicast address made from `label` (FNV-1a, 40 bits after the octet 02): the same label gives the same
+/// address.
 pub fn local_mac(label: &str) -> [u8; 6] {
     // Offset basis and prime of 64-bit FNV-1a (draft-eastlake-fnv).
     let hash = label.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
@@ -320,7 +320,7 @@ pub fn local_mac(label: &str) -> [u8; 6] {
     [0x02, a, b, c, d, e]
 }
 
-/// `place`: where it stands, as attributes.
+/// Creates an interface. `place` holds the attributes for its place: namespace, master or lower interface.
 fn create(made: &Made, name: &str, kind: InfoKind, data: InfoData, place: Vec<LinkAttribute>) -> Result<(), SysError> {
     let mut message = LinkMessage::default();
     message.attributes = vec![
@@ -347,7 +347,7 @@ fn set_flags(operation: &'static str, name: &str, flags: LinkFlags) -> Result<()
     change(operation, name, RouteNetlinkMessage::SetLink(message), 0)
 }
 
-/// Checks what the kernel's `dev_valid_name` checks, and says it in words.
+/// Makes the same checks as the kernel's `dev_valid_name`, with the result in words.
 pub(crate) fn check_name(name: &str) -> Result<(), SysError> {
     let sound = (1..=NAME_OCTETS).contains(&name.len())
         && name != "."
@@ -358,7 +358,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), SysError> {
     match sound {
         true => Ok(()),
         false => Err(SysError::Invalid {
-            what: format!("\"{name}\" cannot be an interface name: 1 to {NAME_OCTETS} octets without space, / and :"),
+            what: format!("\"{name}\" cannot be an interface name: 1 to {NAME_OCTETS} bytes without space, / and :"),
         }),
     }
 }

@@ -1,6 +1,6 @@
-//! The attributes of an interface that are of use here, from one message of a link dump.
+//! Parses the needed attributes of an interface from one message of a link dump.
 //!
-//! Only these are looked at: a newer kernel's forms of others cannot make a machine's interfaces unreadable.
+//! Only these are read, so that new forms of other attributes in a newer kernel cannot make the interfaces unreadable.
 
 use super::{Below, LinkInfo};
 use netlink_packet_core::{NlaBuffer, NlasIterator};
@@ -8,11 +8,11 @@ use netlink_packet_core::{NlaBuffer, NlasIterator};
 /// `struct ifinfomsg` (linux/rtnetlink.h): family, type u16 at 2, index i32 at 4, flags u32 at 8, change mask.
 pub(super) const HEADER_OCTETS: usize = 16;
 
-/// The driver has carrier, and the kernel does not say that the link is not operational.
+/// The driver has a carrier, and the kernel does not report the link as not operational.
 const READY: u32 = (libc::IFF_LOWER_UP | libc::IFF_RUNNING) as u32;
 
-/// Kinds whose carrier comes after they are up. Their state is unknown until the kernel has acted on it, and it drops what is
-/// sent before; other drivers (`lo`, dummy, some tunnels) stay unknown for good.
+/// Kinds whose carrier comes after they are up. Their state is unknown until the kernel has acted on it, and it drops frames sent
+/// before; other drivers (`lo`, dummy, some tunnels) stay unknown for good.
 const CARRIER_COMES_LATER: [&str; 3] = ["veth", "bridge", "macvlan"];
 
 /// The XDP program of an interface (linux/if_link.h).
@@ -34,7 +34,7 @@ const OPERSTATES: [&str; 7] = [
 ];
 const UP: &str = "up";
 
-/// Reads one interface; `None` when the message has not even a name.
+/// Parses one interface; `None` if the message does not even have a name.
 pub(super) fn link(payload: &[u8]) -> Option<LinkInfo> {
     let (header, attributes) = payload.split_at_checked(HEADER_OCTETS)?;
     let hardware = libc::c_ushort::from_ne_bytes([header[2], header[3]]);
@@ -76,7 +76,7 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
             let state = value.first().and_then(|state| OPERSTATES.get(usize::from(*state)));
             link.operstate = state.copied().unwrap_or(OPERSTATES[0]);
         }
-        // The namespace's attribute, if there is one, comes after it in some kernels and before it in others.
+        // The namespace's attribute, if there is one, comes after this one in some kernels and before it in others.
         libc::IFLA_LINK => {
             let other = number(value);
             link.below = match link.below {
@@ -92,7 +92,7 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
         libc::IFLA_LINK_NETNSID => {
             let index = match link.below {
                 Below::Here(index) | Below::Elsewhere { index, .. } => index,
-                // Its index there is the same as this one's here.
+                // Its index there is the same as this interface's here.
                 Below::Nothing => link.index,
             };
             let namespace = number(value).unwrap_or(u32::MAX).cast_signed();
@@ -116,12 +116,12 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
     }
 }
 
-/// Octets of `struct rtgenmsg`, padded.
+/// Size of `struct rtgenmsg` in bytes, padded.
 const GENERAL_OCTETS: usize = 4;
 /// `NETNSA_NSID` (linux/net_namespace.h).
 const NETNSA_NSID: u16 = 1;
 
-/// The number in an answer about a namespace; `None` when it has none.
+/// The number in an answer about a namespace; `None` if it has none.
 pub(super) fn namespace_id(payload: &[u8]) -> Option<i32> {
     let (_, attributes) = payload.split_at_checked(GENERAL_OCTETS)?;
     let attribute = NlasIterator::new(attributes)
@@ -145,7 +145,7 @@ pub(crate) fn text(octets: &[u8]) -> String {
 pub(super) mod tests {
     use super::{READY, link};
 
-    /// One attribute, padded as netlink does.
+    /// One attribute, padded as netlink requires.
     pub(in crate::link) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
         let mut octets = Vec::new();
         octets.extend(u16::try_from(value.len() + 4).expect("short").to_ne_bytes());

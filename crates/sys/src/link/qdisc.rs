@@ -1,6 +1,6 @@
 //! The queueing disciplines of an interface, as the kernel lists them (`RTM_GETQDISC`).
 //!
-//! Only kinds, places in the tree and the parameters of ETF are read: the rest says nothing about when a frame leaves.
+//! Only kinds, places in the tree and the parameters of ETF are read: the rest does not determine when a frame leaves.
 
 use super::request::dump;
 use crate::error::SysError;
@@ -28,7 +28,7 @@ pub const QDISC_ROOT: u32 = 0xffff_ffff;
 pub struct Qdisc {
     /// Its kind: `noqueue`, `pfifo_fast`, `fq_codel`, `mq`, `mqprio`, `taprio`, `etf`.
     pub kind: String,
-    /// Its own handle: major number in the upper 16 bits; 0 for one the kernel made by default.
+    /// Its handle: major number in the upper 16 bits; 0 for one that the kernel made by default.
     pub handle: u32,
     /// The class it belongs to, or [`QDISC_ROOT`].
     pub parent: u32,
@@ -41,20 +41,20 @@ pub struct Qdisc {
 pub struct Etf {
     /// Clock of the launch times, as clockid_t: `CLOCK_TAI` is 11.
     pub clock: i32,
-    /// How long before its launch time a frame is handed to the driver, in ns.
+    /// How long before its launch time a frame is passed to the driver, in ns.
     pub delta_ns: i32,
-    /// The NIC itself waits for the launch time.
+    /// True if the NIC itself waits for the launch time.
     pub offload: bool,
-    /// Frames leave as soon as possible, at the launch time at the latest.
+    /// True if frames leave as soon as possible, and at the latest at the launch time.
     pub deadline_mode: bool,
-    /// Frames of sockets without launch times pass too.
+    /// True if frames of sockets without launch times pass, too.
     pub skip_sock_check: bool,
 }
 
 /// The queueing disciplines of the interface `name`, in the kernel's order. Needs no privilege.
 ///
 /// # Errors
-/// No such interface (lists those there are), or what the netlink socket met.
+/// There is no such interface (the error lists the existing ones), or the netlink socket failed.
 pub fn qdiscs(name: &str) -> Result<Vec<Qdisc>, SysError> {
     let index = super::find(name)?.index;
     let mut found = Vec::new();
@@ -65,7 +65,7 @@ pub fn qdiscs(name: &str) -> Result<Vec<Qdisc>, SysError> {
     Ok(found)
 }
 
-/// Reads one discipline and the index of its interface; `None` when the message has not even a kind.
+/// Parses one discipline and the index of its interface; `None` if the message does not even have a kind.
 fn parse(payload: &[u8]) -> Option<(u32, Qdisc)> {
     let (header, attributes) = payload.split_at_checked(HEADER_OCTETS)?;
     let (mut kind, mut etf) = (None, None);
@@ -77,7 +77,7 @@ fn parse(payload: &[u8]) -> Option<(u32, Qdisc)> {
         }
     }
     let kind = kind?;
-    // The options of other kinds are other structures.
+    // For other kinds the options are other structures.
     let etf = etf.filter(|_| kind == "etf");
     let qdisc = Qdisc {
         kind,

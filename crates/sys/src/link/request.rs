@@ -1,4 +1,4 @@
-//! One request to rtnetlink and its answer, on a socket of its own.
+//! One request to rtnetlink and its answer, on its own socket.
 
 use crate::error::{SysError, errno_of};
 use crate::privilege::Capability;
@@ -14,11 +14,11 @@ use rustix::io::Errno;
 /// Netlink messages start on multiples of this in a datagram (`NLMSG_ALIGNTO`).
 const ALIGNMENT: usize = 4;
 
-/// How often a dump the kernel calls inconsistent is asked for again before the last answer is taken: each time something
-/// changed an interface in between.
+/// Most attempts to get a dump that the kernel does not call inconsistent, after which the last answer is used. A dump is
+/// inconsistent if an interface changed meanwhile.
 const DUMP_ATTEMPTS: usize = 8;
 
-/// Asks for a change and waits for the kernel's word.
+/// Requests a change and waits for the kernel's answer.
 pub(super) fn change(
     operation: &'static str,
     target: &str,
@@ -30,7 +30,7 @@ pub(super) fn change(
         .map_err(|errno| SysError::or_capability(Capability::NetAdmin, operation, target, errno))
 }
 
-/// Asks for a dump of `what` and hands over the payload of each message of it.
+/// Requests a dump of `what` and passes the payload of each message to `each`.
 pub(super) fn dump(message: &RouteNetlinkMessage, what: &str, mut each: impl FnMut(&[u8])) -> Result<(), SysError> {
     let mut payloads = Vec::new();
     for _ in 0..DUMP_ATTEMPTS {
@@ -47,8 +47,8 @@ pub(super) fn dump(message: &RouteNetlinkMessage, what: &str, mut each: impl FnM
     Ok(())
 }
 
-/// Sends one request and reads until the kernel has said all. Returns whether the answer is consistent, that is, nothing
-/// changed while a dump was under way (`NLM_F_DUMP_INTR`).
+/// Sends one request and reads until the answer is complete. Returns true if it is consistent, that is, nothing changed during a
+/// dump (`NLM_F_DUMP_INTR`).
 pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, mut each: impl FnMut(&[u8])) -> Result<bool, Errno> {
     let socket = open_route()?;
     socket
@@ -63,7 +63,7 @@ pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, mut each: impl 
     }
 }
 
-/// The octets of a request.
+/// The bytes of a request.
 pub(super) fn request(message: RouteNetlinkMessage, flags: u16) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.flags = flags;
@@ -74,12 +74,12 @@ pub(super) fn request(message: RouteNetlinkMessage, flags: u16) -> Vec<u8> {
     request
 }
 
-/// A socket to rtnetlink, which stays in the calling thread's network namespace wherever it is used.
+/// Opens a socket to rtnetlink, which stays in the calling thread's network namespace wherever it is used.
 pub(super) fn open_route() -> Result<Socket, Errno> {
     open(NETLINK_ROUTE).map_err(|error| errno_of(&error))
 }
 
-/// A socket to the kernel's side of `protocol`.
+/// Opens a socket to the kernel's side of `protocol`.
 pub(crate) fn open(protocol: isize) -> std::io::Result<Socket> {
     let mut socket = Socket::new(protocol)?;
     socket.bind_auto()?;
@@ -87,7 +87,7 @@ pub(crate) fn open(protocol: isize) -> std::io::Result<Socket> {
     Ok(socket)
 }
 
-/// The next datagram.
+/// Receives the next datagram.
 pub(crate) fn receive(socket: &Socket) -> Result<Vec<u8>, Errno> {
     loop {
         match socket.recv_from_full() {
@@ -98,7 +98,7 @@ pub(crate) fn receive(socket: &Socket) -> Result<Vec<u8>, Errno> {
     }
 }
 
-/// Goes through the messages of one datagram; true when the answer is complete.
+/// Passes on the messages of one datagram; returns true once the answer is complete.
 pub(crate) fn take(datagram: &[u8], consistent: &mut bool, each: &mut impl FnMut(&[u8])) -> Result<bool, Errno> {
     let mut rest = datagram;
     while !rest.is_empty() {
@@ -117,7 +117,7 @@ pub(crate) fn take(datagram: &[u8], consistent: &mut bool, each: &mut impl FnMut
     Ok(false)
 }
 
-/// The kernel's word in an error message: 0, or an errno with a minus sign (netlink(7)).
+/// The result in an error message: 0, or an errno with a minus sign (netlink(7)).
 fn verdict(payload: &[u8]) -> Result<(), Errno> {
     let code = payload.first_chunk().ok_or(Errno::PROTO)?;
     match i32::from_ne_bytes(*code) {

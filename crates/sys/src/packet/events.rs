@@ -1,4 +1,4 @@
-//! Messages of the kernel about sent frames, in the socket's error queue: when they left, and which missed their launch time
+//! Messages of the kernel about sent frames, in the socket's error queue: when frames left, and which missed their launch time
 //! (Documentation/networking/timestamping.rst, tc-etf(8)).
 
 use crate::error::last_errno;
@@ -7,20 +7,21 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use units::{Ptp, Realtime, Tai};
 
-/// Something the kernel says about a sent frame.
+/// A message of the kernel about a sent frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TxEvent {
-    /// It passed a stage.
+    /// The frame passed a stage.
     Stamp(TxStamp),
-    /// The ETF queueing discipline dropped it.
+    /// The ETF queueing discipline dropped the frame.
     Dropped(LaunchError),
 }
 
-/// When a sent frame passed a stage.
+/// The instant at which a sent frame passed a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TxStamp {
-    /// Number of the frame: frames the kernel took from this socket are counted from 0, in a batch each for itself. One refused with
-    /// `ENOBUFS` counts (the queueing discipline dropped it), one refused with `EAGAIN` or for its length does not.
+    /// Number of the frame: frames that the kernel took from this socket are counted from 0, and each frame of a batch counts. A
+    /// frame refused with `ENOBUFS` counts (the queueing discipline dropped it), one refused with `EAGAIN` or for its length does
+    /// not.
     pub id: u32,
     /// The stage, and when the frame passed it.
     pub stage: TxStage,
@@ -29,9 +30,9 @@ pub struct TxStamp {
 /// A stage on the way out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TxStage {
-    /// Handed to the queueing discipline. Not with `qdisc_bypass`.
+    /// Passed to the queueing discipline. Not reported with `qdisc_bypass`.
     Qdisc(Realtime),
-    /// The driver hands it to the NIC; on veth, just before the far end's stack takes it.
+    /// The driver passes it to the NIC; on veth, just before the stack of the other end takes it.
     Driver(Realtime),
     /// On the wire, on the NIC's clock.
     Wire(Ptp),
@@ -40,18 +41,18 @@ pub enum TxStage {
 /// A frame the ETF queueing discipline did not send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchError {
-    /// The launch time it was given.
+    /// The launch time of the frame.
     pub at: Tai,
-    /// Why.
+    /// Why it was dropped.
     pub reason: LaunchFault,
 }
 
 /// Why a frame with a launch time was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaunchFault {
-    /// The launch time had passed when it came, or before it could be handed to the driver.
+    /// The launch time had passed when the frame arrived, or before it could be passed to the driver.
     Missed,
-    /// Not a launch time of the queueing discipline's clock.
+    /// The launch time is invalid on the queueing discipline's clock.
     Invalid,
     /// A code this version does not know.
     Other(u8),
@@ -65,14 +66,14 @@ const LAUNCH_MISSED: u8 = 2;
 const STAMP_SENT: u32 = 0;
 const STAMP_SCHEDULED: u32 = 1;
 
-/// Room for the two control messages of an event (stamps, and error with address), aligned as they need it.
+/// Buffer for the two control messages of an event (stamps, and error with address), aligned as they require.
 #[repr(align(8))]
 struct Control([MaybeUninit<u8>; 256]);
 
 /// `struct scm_timestamping`: software, unused, hardware.
 type Stamps = [libc::timespec; 3];
 
-/// The oldest event, or `None` when there is none: one system call that does not wait.
+/// Returns the oldest event, or `None` if there is none: one system call that does not wait.
 pub(super) fn next(fd: &OwnedFd) -> Result<Option<TxEvent>, Errno> {
     loop {
         let mut control = Control([MaybeUninit::uninit(); 256]);
@@ -81,7 +82,7 @@ pub(super) fn next(fd: &OwnedFd) -> Result<Option<TxEvent>, Errno> {
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = size_of::<Control>();
         let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-        // SAFETY: the message points to a control buffer of the length it says, which outlives the call.
+        // SAFETY: the message points to a control buffer of the given length, which outlives the call.
         let received = unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut message, flags) };
         if received < 0 {
             return match last_errno() {
@@ -89,9 +90,9 @@ pub(super) fn next(fd: &OwnedFd) -> Result<Option<TxEvent>, Errno> {
                 errno => Err(errno),
             };
         }
-        // SAFETY: the kernel has filled the control buffer and said in the message how far.
+        // SAFETY: the kernel has filled the control buffer and set its length in the message.
         let (stamps, error) = unsafe { contents(&message) };
-        // Anything else there may be is not about a sent frame.
+        // Any other message is not about a sent frame.
         if let Some(event) = error.and_then(|error| event(&error, stamps.as_ref())) {
             return Ok(Some(event));
         }
@@ -102,14 +103,14 @@ pub(super) fn next(fd: &OwnedFd) -> Result<Option<TxEvent>, Errno> {
 /// The message must be as recvmsg(2) left it, with its control buffer.
 unsafe fn contents(message: &libc::msghdr) -> (Option<Stamps>, Option<libc::sock_extended_err>) {
     let (mut stamps, mut error) = (None, None);
-    // SAFETY: the macros stay inside the control buffer as long as its length is what the kernel said.
+    // SAFETY: the macros stay inside the control buffer as long as its length is the one that the kernel set.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
     while !header.is_null() {
-        // SAFETY: a control message header lies here, aligned, written by the kernel.
+        // SAFETY: there is an aligned control message header here, written by the kernel.
         let (level, kind, octets) = unsafe { ((*header).cmsg_level, (*header).cmsg_type, (*header).cmsg_len) };
         // SAFETY: as above; the data follows the header.
         let data = unsafe { libc::CMSG_DATA(header) };
-        // SAFETY: computes a length, no more.
+        // SAFETY: only computes a length.
         let holds = |bytes: usize| octets >= unsafe { libc::CMSG_LEN(bytes as u32) } as usize;
         match (level, kind) {
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) if holds(size_of::<Stamps>()) => {

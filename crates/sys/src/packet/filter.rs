@@ -1,15 +1,16 @@
 //! The socket filter: classic BPF that passes the wanted EtherTypes.
 //!
-//! When it runs, the kernel has taken the outer VLAN tag out of the frame (it is in the ring's header), so the EtherType is at
-//! octet 12; behind a tag still in the data it is at 16, behind two at 20. An HSR tag moves it by six octets.
+//! When it runs, the kernel has removed the outer VLAN tag from the frame (it is in the ring's header), so the EtherType is at
+//! octet 12; after one tag that is still in the data it is at 16, after two at 20. An HSR tag moves it by six octets.
 //!
-//! Where the wanted EtherTypes can stand behind other headers, a few of such frames pass too: by chance, so that traffic of another kind
+//! A few frames in which other headers may hide a wanted EtherType also pass. They are chosen at random, so that other traffic on
+//! the same interface does not fill the ring.
 //! on the same interface does not fill the ring.
 
 use crate::error::SysError;
 use libc::sock_filter;
 
-/// Jumps reach 255 instructions; this keeps three blocks within that, and is far more than the EtherTypes of a process bus.
+/// Jumps reach 255 instructions; this number keeps three blocks within that, and is far more than the EtherTypes of a process bus.
 pub(super) const MOST_ETHERTYPES: usize = 64;
 
 /// 802.1Q customer and 802.1ad service tags.
@@ -18,8 +19,8 @@ const SERVICE: u32 = 0x88a8;
 /// The tag of HSR (IEC 62439-3).
 const HSR: u32 = 0x892f;
 
-/// Where the EtherType can be, and at which of these places to go on when a tag stands there: behind no, one and two VLAN tags,
-/// and the same behind an HSR tag.
+/// Offsets of the EtherType, and the place at which to continue if there is a tag: after no, one and two VLAN tags, and the same
+/// after an HSR tag.
 const PLACES: [(u32, &[(u32, usize)]); 6] = [
     (12, &[(CUSTOMER, 1), (SERVICE, 1), (HSR, 3)]),
     (16, &[(CUSTOMER, 2), (SERVICE, 2), (HSR, 4)]),
@@ -31,34 +32,34 @@ const PLACES: [(u32, &[(u32, usize)]); 6] = [
 
 /// EtherTypes of headers that can hide others: IPv4, IPv6, the redundancy tag (IEEE 802.1CB), old VLAN tags, and further tags.
 const HIDING: [u32; 8] = [0x0800, 0x86dd, 0xf1c1, 0x9100, 0x9200, CUSTOMER, SERVICE, HSR];
-/// Of the frames behind such a header, one in so many passes, less one: a mask.
+/// Of the frames with such a header, one in so many passes; the value is a mask, one less than that number.
 const ONE_IN: u32 = 0xff;
 
-/// Most instructions of the block of a place beside its comparisons with EtherTypes.
+/// Most instructions of a place's block in addition to its comparisons with EtherTypes.
 const BESIDE: usize = 3 + 3 + HIDING.len() + CHANCE;
-/// Instructions that let a part of the frames pass.
+/// Number of instructions that let a part of the frames pass.
 const CHANCE: usize = 4;
-/// Blocks that a jump leaps over at most, its own included.
+/// Most blocks that a jump skips, including its own.
 const FARTHEST: usize = 3;
 
 /// `BPF_LD | BPF_H | BPF_ABS`: load 16 bits in network order.
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_H | libc::BPF_ABS) as u16;
 /// `BPF_JMP | BPF_JEQ | BPF_K`: jump when equal.
 const JUMP: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-/// `BPF_RET | BPF_K`: octets of the frame to keep.
+/// `BPF_RET | BPF_K`: number of octets of the frame to keep.
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 /// `BPF_LD | BPF_W | BPF_ABS`: load 32 bits, here a random number.
 const LOAD_WORD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
 /// `BPF_ALU | BPF_AND | BPF_K`: keep the bits of a mask.
 const MASK: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
-/// Where the kernel has a random number for a filter.
+/// Offset at which the kernel provides a random number for a filter.
 const RANDOM: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_RANDOM) as u32;
 
 const ALL: u32 = u32::MAX;
 const NONE: u32 = 0;
 
-/// The program for these EtherTypes; an empty list makes one that passes all. With `hidden`, a part of the frames passes, too, that can have
-/// them behind other headers.
+/// Assembles the program for these EtherTypes; an empty list makes one that passes all. With `hidden`, a part of the frames in
+/// which other headers may hide them passes, too.
 pub(super) fn program(ethertypes: &[u16], hidden: bool) -> Result<Vec<sock_filter>, SysError> {
     if ethertypes.len() > MOST_ETHERTYPES {
         return Err(SysError::Invalid {
@@ -99,12 +100,12 @@ const fn load(position: u32) -> sock_filter {
     word(LOAD, position)
 }
 
-/// An instruction that goes on to the next.
+/// An instruction that continues with the next one.
 const fn word(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
 
-/// Leaps over `instructions` if the loaded value is `value`.
+/// Skips `instructions` if the loaded value is `value`.
 fn jump(value: u32, instructions: usize) -> sock_filter {
     sock_filter {
         code: JUMP,
@@ -129,7 +130,7 @@ mod tests {
         passes_by(program, frame, 1)
     }
 
-    /// Runs a program as the kernel does, whose random number is `chance`; a load beyond the frame drops it.
+    /// Runs a program as the kernel does, with the random number `chance`; a load beyond the frame drops it.
     fn passes_by(program: &[sock_filter], frame: &[u8], chance: u32) -> bool {
         let (mut counter, mut accumulator) = (0, 0);
         loop {

@@ -1,4 +1,4 @@
-//! Launch times: the instant a frame is to leave, kept by the ETF queueing discipline (tc-etf(8)).
+//! Launch times: the instant at which a frame must leave, kept by the ETF queueing discipline (tc-etf(8)).
 
 use super::socket::Socket;
 use crate::error::{SysError, last_errno};
@@ -11,9 +11,9 @@ use std::sync::Arc;
 use units::Tai;
 
 impl Socket {
-    /// Allows launch times on `CLOCK_TAI`, and has dropped frames told.
+    /// Allows launch times on `CLOCK_TAI`, and has dropped frames reported.
     ///
-    /// The kernel takes launch times without a word where nothing keeps them; so the queueing discipline is looked at first.
+    /// The kernel silently accepts launch times that nothing keeps, so the queueing disciplines are checked first.
     pub(super) fn launch_times(&self) -> Result<(), SysError> {
         check(&self.name, &link::qdiscs(&self.name)?)?;
         let wanted = libc::sock_txtime {
@@ -33,7 +33,7 @@ impl Socket {
     }
 }
 
-/// Checks that an ETF on `CLOCK_TAI` is among the queueing disciplines.
+/// Checks that the queueing disciplines include an ETF on `CLOCK_TAI`.
 fn check(name: &Arc<str>, qdiscs: &[Qdisc]) -> Result<(), SysError> {
     let etfs: Vec<Etf> = qdiscs.iter().filter_map(|qdisc| qdisc.etf).collect();
     if etfs
@@ -64,14 +64,14 @@ fn check(name: &Arc<str>, qdiscs: &[Qdisc]) -> Result<(), SysError> {
     })
 }
 
-/// Room for one control message with a launch time.
+/// Buffer for one control message with a launch time.
 #[repr(align(8))]
 struct Control([u8; CONTROL_OCTETS]);
 
-// SAFETY: computes a length, no more.
+// SAFETY: only computes a length.
 const CONTROL_OCTETS: usize = unsafe { libc::CMSG_SPACE(size_of::<u64>() as u32) } as usize;
 
-/// Sends one frame that is to leave at `at`, without waiting for room.
+/// Sends one frame that must leave at `at`, without waiting for room.
 pub(super) fn send_at(fd: &OwnedFd, frame: &[u8], at: Tai) -> Result<(), Errno> {
     let mut control = Control([0; CONTROL_OCTETS]);
     let mut vector = libc::iovec {
@@ -94,8 +94,8 @@ pub(super) fn send_at(fd: &OwnedFd, frame: &[u8], at: Tai) -> Result<(), Errno> 
             .cast::<u64>()
             .write_unaligned(at.as_ns().cast_unsigned());
     }
-    // SAFETY: the message points to one vector over the frame and to the control buffer, which outlive the call; sendmsg
-    // only reads.
+    // SAFETY: the message points to one vector over the frame and to the control buffer, which outlive the call; sendmsg only reads
+    // them.
     let sent = unsafe { libc::sendmsg(fd.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT) };
     if sent >= 0 { Ok(()) } else { Err(last_errno()) }
 }
@@ -121,8 +121,8 @@ mod tests {
         }
     }
 
-    /// A datagram socket needs no privilege for this: the control message is the same. Without SO_TXTIME the kernel reads it
-    /// and refuses, with it the datagram goes whole.
+    /// A datagram socket needs no privilege for this: the control message is the same. Without SO_TXTIME the kernel reads it and
+    /// refuses; with it, the whole datagram is sent.
     #[test]
     fn the_control_message_is_one_the_kernel_takes() {
         let far = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");

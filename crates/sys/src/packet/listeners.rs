@@ -1,4 +1,4 @@
-//! Other packet sockets on an interface: each one makes the kernel clone every frame it takes.
+//! Other packet sockets on an interface: for each of them the kernel clones every frame that it takes.
 
 use crate::error::{SysError, errno_of};
 use crate::link;
@@ -8,24 +8,24 @@ use std::path::Path;
 /// A packet socket of another process that receives from an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listener {
-    /// It gets whole frames (`SOCK_RAW`), not only payloads (`SOCK_DGRAM`).
+    /// True if it gets whole frames (`SOCK_RAW`), not only payloads (`SOCK_DGRAM`).
     pub raw: bool,
-    /// The EtherType it takes; 3 (`ETH_P_ALL`) is all of them.
+    /// The EtherType that it takes; 3 (`ETH_P_ALL`) means all.
     pub protocol: u16,
-    /// It is bound to this interface; otherwise it receives from every interface.
+    /// True if it is bound to this interface; otherwise it receives from every interface.
     pub bound: bool,
     /// Number of the socket, as in `/proc/<pid>/fd`.
     pub inode: u64,
-    /// Process that has it; `None` when that process cannot be seen from here (rights, another PID namespace).
+    /// Process that holds it; `None` if that process is not visible from here (rights, another PID namespace).
     pub process: Option<Process>,
 }
 
 /// A process that holds a socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// Process number.
     pub pid: u32,
-    /// Its name: `dhclient`, `lldpd`, `tcpdump`.
+    /// Process name: `dhclient`, `lldpd`, `tcpdump`.
     pub name: String,
 }
 
@@ -39,11 +39,11 @@ struct PacketSocket {
     inode: u64,
 }
 
-/// The packet sockets that receive from `interface`, or from all interfaces, in the calling thread's network namespace,
-/// without those of this process.
+/// Lists the packet sockets that receive from `interface`, or from all interfaces, in the calling thread's network namespace,
+/// except those of this process.
 ///
 /// # Errors
-/// No such interface (lists those there are), or `/proc/net/packet` cannot be read.
+/// There is no such interface (the error lists the existing ones), or `/proc/net/packet` cannot be read.
 pub fn listeners(interface: &str) -> Result<Vec<Listener>, SysError> {
     const TABLE: &str = "/proc/thread-self/net/packet";
     let index = link::find(interface)?.index;
@@ -68,7 +68,7 @@ pub fn listeners(interface: &str) -> Result<Vec<Listener>, SysError> {
         .collect())
 }
 
-/// Columns: sk, RefCnt, Type, Proto (hexadecimal), Iface, R, Rmem, User, Inode; a head line comes first.
+/// Parses a line. Columns: sk, RefCnt, Type, Proto (hexadecimal), Iface, R, Rmem, User, Inode; the first line is a header.
 fn entry(line: &str) -> Option<PacketSocket> {
     let mut columns = line.split_whitespace().skip(2);
     let raw = columns.next()?.parse::<i32>().ok()? == libc::SOCK_RAW;
@@ -85,7 +85,7 @@ fn entry(line: &str) -> Option<PacketSocket> {
     })
 }
 
-/// Every socket of every process that can be seen. A socket that several hold is named after one of them.
+/// Every socket of every visible process. For a socket that several processes hold, one of them is given.
 fn holders() -> HashMap<u64, Process> {
     let mut holders = HashMap::new();
     for directory in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -106,7 +106,7 @@ fn holders() -> HashMap<u64, Process> {
     holders
 }
 
-/// Numbers of the sockets a process holds; none when its descriptors may not be seen.
+/// Numbers of the sockets that a process holds; none if its descriptors may not be read.
 fn sockets_of(process: &Path) -> HashSet<u64> {
     let descriptors = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
     descriptors

@@ -1,4 +1,4 @@
-//! A packet port: what the ring, the filter and the socket make together.
+//! A packet port: ring, filter and socket combined.
 
 use super::ring::{Ring, RxFrame};
 use super::sender::{PacketSender, refusal};
@@ -16,7 +16,7 @@ use units::Tai;
 /// A socket on one interface that sends frames and receives them through a ring.
 #[derive(Debug)]
 pub struct PacketPort {
-    // Before the descriptor, so that the mapping goes first.
+    // Before the descriptor, so that the mapping is dropped first.
     ring: Option<Ring>,
     fd: OwnedFd,
     name: Arc<str>,
@@ -30,11 +30,11 @@ pub struct PacketPort {
 impl PacketPort {
     /// Opens a port on `interface`, in the calling thread's network namespace; it stays there wherever it is used.
     ///
-    /// From here on the ring takes in frames: only of this interface, only those the filter passes, none from before.
+    /// From here on the ring receives frames: only from this interface, only those that the filter passes, and no earlier ones.
     ///
     /// # Errors
-    /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` missing, options out of range, or what the
-    /// kernel refused.
+    /// There is no such interface (the error lists the existing ones), it is not Ethernet or it is down, `CAP_NET_RAW` is missing,
+    /// an option is out of range, or the kernel refused for another reason.
     pub fn open(interface: &str, options: &PortOptions) -> Result<Self, SysError> {
         let link = link::find(interface)?;
         if !link.ethernet {
@@ -107,25 +107,25 @@ impl PacketPort {
         &self.name
     }
 
-    /// Counts of the interface since it was made, also from another network namespace. Allocates nothing.
+    /// Counts of the interface since it was created, also from another network namespace. Allocates nothing.
     ///
     /// # Errors
-    /// The interface is gone, or what the kernel refused.
+    /// The interface is gone, or the kernel refused for another reason.
     pub fn link_statistics(&mut self) -> Result<LinkStatistics, SysError> {
         self.counters.read()
     }
 
-    /// Counters that tell another thread of the interface's link, as long as nobody asks [`PacketPort::link_statistics`].
+    /// Counters of the interface's link for another thread. Do not call [`PacketPort::link_statistics`] at the same time.
     pub fn link(&self) -> LinkCounters {
         self.counters.again()
     }
 
-    /// How many frames the receive ring holds: at least as many as asked for.
+    /// Number of frames that the receive ring holds: at least as many as requested.
     pub fn ring_frames(&self) -> usize {
         self.ring.as_ref().map_or(0, Ring::slots)
     }
 
-    /// True if the NIC stamps received frames; frames it does not stamp still carry the kernel's stamp.
+    /// True if the NIC stamps received frames; frames that it does not stamp still carry the kernel's stamp.
     pub fn hardware_stamps(&self) -> bool {
         self.nic_stamps.received
     }
@@ -135,7 +135,7 @@ impl PacketPort {
         self.nic_stamps.sent
     }
 
-    /// True if the interface is no longer there: one system call. Neither [`PacketPort::next`] nor [`PacketPort::wait`] tells.
+    /// True if the interface no longer exists: one system call. Neither [`PacketPort::next`] nor [`PacketPort::wait`] reports that.
     pub fn is_gone(&self) -> bool {
         super::socket::bound_to(&self.fd).is_some_and(|index| index <= 0)
     }
@@ -145,26 +145,27 @@ impl PacketPort {
     ///
     /// # Errors
     /// [`SysError::SendQueueFull`] (see [`SysError::is_transient`]), [`SysError::FrameTooLong`], [`SysError::InterfaceDown`],
-    /// [`SysError::InterfaceGone`], or what the kernel refused.
+    /// [`SysError::InterfaceGone`], or another refusal of the kernel.
     #[inline]
     pub fn send(&self, frame: &[u8]) -> Result<(), SysError> {
         transmit::send(&self.fd, frame).map_err(|errno| self.send_refusal(errno, frame.len()))
     }
 
-    /// Sends one frame that is to leave at `at`: as [`PacketPort::send`]. The ETF queueing discipline drops it when that is too
-    /// late, which [`PacketPort::next_tx_event`] tells, and this does not.
+    /// Sends one frame that must leave at `at`: as [`PacketPort::send`]. If that is too late, the ETF queueing discipline drops it,
+    /// which [`PacketPort::next_tx_event`] reports, and this function does not.
     ///
     /// # Errors
-    /// The port was opened without `launch_times`, or as [`PacketPort::send`].
+    /// The port was opened without `launch_times`, or the errors of [`PacketPort::send`].
     #[inline]
     pub fn send_at(&self, frame: &[u8], at: Tai) -> Result<(), SysError> {
         launch::send_at(&self.fd, frame, at).map_err(|errno| self.send_refusal(errno, frame.len()))
     }
 
-    /// The oldest thing the kernel has to say about sent frames and that was not yet taken: one system call, which does not
-    /// wait, nor allocate. Nothing without `tx_stamps` and `launch_times`.
+    /// Takes the kernel's oldest message about sent frames: one system call, which neither waits nor allocates. There is none
+    /// without `tx_stamps` and `launch_times`.
     ///
-    /// Some thousands wait to be taken; the kernel forgets those beyond. While one waits, [`PacketPort::wait`] does not
+    /// Some thousands of messages can wait; the kernel drops any further ones. While one waits, [`PacketPort::wait`] does not
+    /// sleep.
     /// sleep.
     ///
     /// # Errors
@@ -175,28 +176,28 @@ impl PacketPort {
             return Ok(None);
         }
         events::next(&self.fd).map_err(|errno| SysError::Refused {
-            operation: "read what became of frames sent on",
+            operation: "read the reports on frames sent on",
             target: Arc::clone(&self.name),
             errno,
         })
     }
 
-    /// No longer has sent frames stamped, and drops what was told of those sent so far.
+    /// Ends the stamping of sent frames, and drops the reports that wait.
     pub fn end_tx_stamps(&self) {
         if !self.tells_sent {
             return;
         }
         let none = 0_u32;
-        // Where the kernel refuses, stamps go on coming and are left unread.
+        // If the kernel refuses, stamps continue to arrive and are left unread.
         let _ = crate::sockopt::set(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &none);
         while let Ok(Some(_)) = self.next_tx_event() {}
     }
 
-    /// Sends the batch with one system call, which does not wait for room, and returns how many frames went: fewer than
-    /// [`TxBatch::len`] when the transmit queue filled up on the way.
+    /// Sends the batch with one system call, which does not wait for room, and returns the number of frames sent: fewer than
+    /// [`TxBatch::len`] if the transmit queue filled up.
     ///
     /// # Errors
-    /// Not even the first frame went: as [`PacketPort::send`].
+    /// Not even the first frame was sent: as [`PacketPort::send`].
     #[inline]
     pub fn send_batch(&self, batch: &mut TxBatch) -> Result<usize, SysError> {
         self.send_from(batch, 0)
@@ -205,7 +206,7 @@ impl PacketPort {
     /// Sends the batch with as few system calls as the kernel takes.
     ///
     /// # Errors
-    /// How many frames went, and why the next one did not: as [`PacketPort::send`].
+    /// Some frames were not sent: their number, and the reason for the first of them, as [`PacketPort::send`].
     pub fn send_all(&self, batch: &mut TxBatch) -> Result<(), PartialSend> {
         let mut sent = 0;
         while sent < batch.len() {
@@ -228,7 +229,7 @@ impl PacketPort {
     /// Opens a sender through this port for another thread.
     ///
     /// # Errors
-    /// The process has no descriptor left.
+    /// The process has no file descriptor left.
     pub fn sender(&self) -> Result<PacketSender, SysError> {
         let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, 0);
         let fd = fd.map_err(|errno| SysError::refused("share the socket of", Arc::clone(&self.name), errno))?;
@@ -239,7 +240,7 @@ impl PacketPort {
         })
     }
 
-    /// The oldest received frame not yet taken: one read of memory, no system call. Its slot goes back to the kernel when the
+    /// Returns the oldest received frame not yet taken: one read of memory, no system call. Its slot returns to the kernel when the
     /// frame is dropped.
     #[inline]
     #[expect(
@@ -250,11 +251,11 @@ impl PacketPort {
         self.ring.as_mut()?.next()
     }
 
-    /// Sleeps until a frame is in the ring, at most `timeout_ns`; returns at once when one is already. False when the time is
-    /// over, a signal came, or a transmit event waits.
+    /// Sleeps until a frame is in the ring, at most `timeout_ns`; returns at once if there is one already. Returns false if the
+    /// time is over, a signal arrived, or a transmit event waits.
     ///
     /// # Errors
-    /// [`SysError::InterfaceDown`] when the interface went down or away, or what the kernel refused.
+    /// [`SysError::InterfaceDown`] if the interface is down or gone, or another refusal of the kernel.
     pub fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
         let timeout = clock::timespec(i64::try_from(timeout_ns).unwrap_or(i64::MAX));
         let timeout = libc::timespec {
@@ -299,7 +300,7 @@ impl PacketPort {
         })
     }
 
-    /// Frames received and dropped by the ring since this was last called, or since the port was opened.
+    /// Number of frames received and dropped by the ring since the last call, or since the port was opened.
     ///
     /// # Errors
     /// A refusal of the kernel.
@@ -310,7 +311,7 @@ impl PacketPort {
             errno,
         })?;
         let dropped = u64::from(counted.tp_drops);
-        // The kernel counts dropped frames as frames too.
+        // The kernel counts dropped frames as received, too.
         Ok(RingStatistics {
             received: u64::from(counted.tp_packets).saturating_sub(dropped),
             dropped,
@@ -318,8 +319,8 @@ impl PacketPort {
     }
 }
 
-/// The protocol to bind to: 0 receives nothing. A socket bound to one EtherType needs no filter, and the kernel hands it to
-/// that socket alone, but has forgotten the VLAN tag by then.
+/// The protocol to bind to: 0 receives nothing. A socket bound to one EtherType needs no filter, and the kernel passes
+/// the frame to that socket alone, but by then the VLAN tag is lost.
 fn receive_protocol(options: &PortOptions) -> Result<u16, SysError> {
     match (options.ring_frames, options.vlan_tags, &options.ethertypes[..]) {
         (0, _, _) => Ok(0),
@@ -327,7 +328,7 @@ fn receive_protocol(options: &PortOptions) -> Result<u16, SysError> {
         (_, false, [ethertype]) => Ok(*ethertype),
         (_, false, ethertypes) => Err(SysError::Invalid {
             what: format!(
-                "a port that does not tell VLAN tags receives exactly one EtherType, not {}",
+                "a port without VLAN tags receives exactly one EtherType, not {}",
                 ethertypes.len()
             ),
         }),

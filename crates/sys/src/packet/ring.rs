@@ -1,4 +1,4 @@
-//! The TPACKET_V2 receive ring: slots shared with the kernel, each handed over by its status word
+//! The TPACKET_V2 receive ring: slots shared with the kernel, each passed on by its status word
 //! (Documentation/networking/packet_mmap.rst).
 
 use super::socket::Socket;
@@ -11,20 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Ptp, Realtime};
 
-/// Room in a slot before the frame: header 32, `sockaddr_ll` 20, and what `tpacket_rcv` leaves so that the octets behind the
-/// frame's header are aligned to 16. A frame with the usual header of 14 octets starts at 66, any other at 67 at the latest.
+/// Room in a slot before the frame: header 32, `sockaddr_ll` 20, and the gap with which `tpacket_rcv` aligns the bytes after the
+/// frame's header to 16. A frame with the usual header of 14 octets starts at 66, any other at 67 at the latest.
 const SLOT_OVERHEAD: usize = 80;
 
-/// Smallest block: large enough that few blocks make a ring, small enough that the kernel finds them in one piece.
+/// Smallest block: large enough that few blocks make a ring, small enough that the kernel finds each in one piece.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// Largest ring: more is a slip of the finger, and locked memory that is missing elsewhere.
+/// Largest ring: a larger one is a typing error, and its locked memory would be missing elsewhere.
 const MOST_RING_BYTES: usize = 1 << 30;
 
-/// Smallest and largest `frame_bytes`: an Ethernet header, and jumbo frames of any NIC with room to spare.
+/// Smallest and largest `frame_bytes`: an Ethernet header, and more than the jumbo frames of any NIC.
 const FRAME_BYTES: std::ops::RangeInclusive<usize> = 14..=65_536;
 
-/// Sizes of a ring. Slots and blocks are powers of two, so that slots lie one after the other without gaps.
+/// Sizes of a ring. Slots and blocks are powers of two, so that slots follow each other without gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     slot_bytes: usize,
@@ -37,7 +37,7 @@ impl Layout {
         if !FRAME_BYTES.contains(&frame_bytes) {
             return Err(SysError::Invalid {
                 what: format!(
-                    "frames of {frame_bytes} octets: {} to {}",
+                    "frames of {frame_bytes} bytes: {} to {}",
                     FRAME_BYTES.start(),
                     FRAME_BYTES.end()
                 ),
@@ -52,7 +52,7 @@ impl Layout {
         {
             return Err(SysError::Invalid {
                 what: format!(
-                    "a receive ring of {frames} frames of {frame_bytes} octets is too large: at most {} frames",
+                    "a receive ring of {frames} frames of {frame_bytes} bytes is too large: at most {} frames",
                     MOST_RING_BYTES / slot_bytes
                 ),
             });
@@ -88,26 +88,26 @@ impl Layout {
 pub(super) struct Ring {
     memory: NonNull<u8>,
     layout: Layout,
-    /// As the layout has it: found by a division, which no frame is to wait for.
+    /// Number of slots, from the layout. It takes a division, which must not delay a frame.
     slots: usize,
     next: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone and can be read and unmapped from any thread; the only other party is the
-// kernel, which synchronises by the status words.
+// SAFETY: the mapping belongs to this value alone and can be read and unmapped from any thread; the only other party is the kernel,
+// which synchronises through the status words.
 unsafe impl Send for Ring {}
-// SAFETY: through a shared reference nothing of the mapping is reached; `next` takes the ring exclusively.
+// SAFETY: a shared reference gives no access to the mapping; `next` needs the ring exclusively.
 unsafe impl Sync for Ring {}
 
 impl Ring {
-    /// Gives the socket a ring for at least `frames` frames of `frame_bytes` octets.
+    /// Makes a ring on the socket for at least `frames` frames of `frame_bytes` octets.
     pub(super) fn new(socket: &Socket, frames: usize, frame_bytes: usize) -> Result<Self, SysError> {
         let layout = Layout::new(frames, frame_bytes)?;
         let version = libc::tpacket_versions::TPACKET_V2 as i32;
         socket.set_packet(libc::PACKET_VERSION, &version, "choose the ring format on")?;
         socket.set_packet(libc::PACKET_RX_RING, &layout.request(), "make a receive ring on")?;
         let flags = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address the kernel chooses; its length is that of the ring just made.
+        // SAFETY: a new mapping at an address that the kernel chooses; its length is that of the new ring.
         let memory = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -128,19 +128,19 @@ impl Ring {
         })
     }
 
-    /// How many frames fit.
+    /// Number of frames that fit.
     pub(super) fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The slot that the next frame comes into.
+    /// The slot for the next frame.
     #[inline]
     fn slot(&self) -> NonNull<u8> {
-        // SAFETY: `next` is below the number of slots, so the slot lies inside the mapping.
+        // SAFETY: `next` is below the number of slots, so the slot is inside the mapping.
         unsafe { self.memory.add(self.next * self.layout.slot_bytes) }
     }
 
-    /// The oldest frame not yet taken, if any: one read of memory.
+    /// Returns the oldest frame not yet taken, if any: one read of memory.
     #[inline]
     pub(super) fn next(&mut self) -> Option<RxFrame<'_>> {
         let slot = self.slot().cast::<tpacket2_hdr>();
@@ -167,34 +167,34 @@ impl Drop for Ring {
     }
 }
 
-/// Octets at the beginning of a slot that a frame of sampled values takes, header included.
+/// Bytes at the beginning of a slot that a frame of sampled values fills, header included.
 const AHEAD_BYTES: usize = 192;
 
-/// Octets of a line of the cache.
+/// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// Has the processor fetch the next slot while the frame before it is worked on. The kernel wrote it on another CPU, and what waits in the
-/// ring after a sleep would else be waited for line by line.
+/// Has the processor fetch the next slot while the caller processes the current frame. The kernel wrote the slot on another CPU, so
+/// after a sleep the caller would otherwise wait for it cache line by cache line.
 #[inline]
 fn fetch_ahead(slot: NonNull<u8>) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..AHEAD_BYTES).step_by(LINE_BYTES) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, by which nothing is read whatever is at the address; every x86_64 processor has it.
+        // SAFETY: a hint that reads nothing, whatever is at the address; every x86_64 processor has it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(slot.as_ptr().wrapping_add(line).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = slot;
 }
 
-/// The status word of a slot, which kernel and user hand the slot over by.
+/// The status word of a slot, by which kernel and user pass the slot to each other.
 fn status_of<'a>(slot: NonNull<tpacket2_hdr>) -> &'a AtomicU32 {
-    // SAFETY: a slot starts on a 16-octet boundary with its status word, is only ever accessed atomically by this side, and
-    // the result does not outlive the calls here that hold the ring.
+    // SAFETY: a slot starts on a 16-byte boundary with its status word, is only ever accessed atomically by this side, and the
+    // result does not outlive the calls here that hold the ring.
     unsafe { AtomicU32::from_ptr(&raw mut (*slot.as_ptr()).tp_status) }
 }
 
-/// A VLAN tag the kernel took out of the frame.
+/// A VLAN tag that the kernel removed from the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VlanTag {
     /// Tag protocol: 0x8100, or 0x88a8 for a service tag.
@@ -203,18 +203,18 @@ pub struct VlanTag {
     pub tci: u16,
 }
 
-/// When a frame was received, and who says so.
+/// When a frame was received, and by whose stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RxStamp {
-    /// The NIC, on its own clock.
+    /// Stamp of the NIC, on its own clock.
     Hardware(Ptp),
-    /// The kernel, when the driver handed the frame to it.
+    /// Stamp of the kernel, when the driver delivered the frame.
     Software(Realtime),
-    /// The packet socket, when it copied the frame into the ring: later than the others by the way through the stack.
+    /// Stamp of the packet socket, when it copied the frame into the ring: later than the others by the path through the stack.
     Socket(Realtime),
 }
 
-/// A received frame, in the ring; its slot goes back to the kernel when this is dropped.
+/// A received frame in the ring; its slot returns to the kernel when this is dropped.
 #[derive(Debug)]
 pub struct RxFrame<'a> {
     slot: NonNull<tpacket2_hdr>,
@@ -224,26 +224,26 @@ pub struct RxFrame<'a> {
 }
 
 impl RxFrame<'_> {
-    /// The frame from its destination address, without FCS and without the tag that is in [`RxFrame::vlan`]; cut to the
-    /// port's `frame_bytes`, see [`RxFrame::truncated`].
+    /// The frame from its destination address, without FCS and without the tag that is in [`RxFrame::vlan`]; cut to the port's
+    /// `frame_bytes`, see [`RxFrame::truncated`].
     #[inline]
     pub fn data(&self) -> &[u8] {
         let header = self.header();
         let start = usize::from(header.tp_mac).min(self.slot_bytes);
         let length = (header.tp_snaplen as usize).min(self.slot_bytes - start);
-        // SAFETY: start and length were held inside the slot, which lies in the mapping; the kernel does not write to it until
+        // SAFETY: start and length were limited to the slot, which is inside the mapping; the kernel does not write to it until
         // this value is dropped.
         unsafe { std::slice::from_raw_parts(self.slot.as_ptr().cast::<u8>().add(start), length) }
     }
 
-    /// The outer VLAN tag the frame carried; further tags are in the data.
+    /// The outer VLAN tag of the frame; further tags are in the data.
     #[inline]
     pub fn vlan(&self) -> Option<VlanTag> {
         if self.status & libc::TP_STATUS_VLAN_VALID == 0 {
             return None;
         }
         let header = self.header();
-        // Kernels before 3.14 do not tell the protocol; there was only one then.
+        // Kernels before 3.14 do not report the protocol; there was only one then.
         let told = self.status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
         Some(VlanTag {
             tpid: if told { header.tp_vlan_tpid } else { 0x8100 },
@@ -278,8 +278,8 @@ impl RxFrame<'_> {
     }
 
     fn header(&self) -> &tpacket2_hdr {
-        // SAFETY: the acquire load of the status word saw the slot handed over, so the kernel has filled the header and does
-        // not touch it again until this value is dropped; the status word itself is not read through this reference.
+        // SAFETY: the acquire load of the status word saw that the slot belongs to this side, so the kernel has filled the header
+        // and does not touch it again until this value is dropped; this reference does not read the status word itself.
         unsafe { self.slot.as_ref() }
     }
 }

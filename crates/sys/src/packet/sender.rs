@@ -1,4 +1,4 @@
-//! Sending through the socket of a port from another thread than the one that receives.
+//! Sends through the socket of a port from another thread than the one that receives.
 
 use super::transmit;
 use crate::error::SysError;
@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// An Ethernet header, in octets.
+/// Length of an Ethernet header in octets.
 const HEADER_OCTETS: usize = 14;
 
 /// Sends through the socket of a [`PacketPort`](super::PacketPort).
@@ -21,14 +21,14 @@ impl PacketSender {
     /// As [`PacketPort::send`](super::PacketPort::send).
     ///
     /// # Errors
-    /// The same.
+    /// The errors of [`PacketPort::send`](super::PacketPort::send).
     #[inline]
     pub fn send(&self, frame: &[u8]) -> Result<(), SysError> {
         transmit::send(&self.fd, frame).map_err(|errno| refusal(&self.name, self.mtu, errno, frame.len()))
     }
 }
 
-/// Why a frame of so many octets was not sent.
+/// Why a frame of so many bytes was not sent.
 #[cold]
 pub(super) fn refusal(name: &Arc<str>, mtu: u32, errno: Errno, bytes: usize) -> SysError {
     let interface = Arc::clone(name);

@@ -1,5 +1,5 @@
-//! The packet socket. It is made deaf, set up, and only then bound, so no frame of another interface or EtherType ever
-//! enters the ring.
+//! The packet socket. It is made without a protocol, set up, and only then bound, so that no frame of another interface or
+//! EtherType ever enters the ring.
 
 use crate::error::{SysError, last_errno};
 use crate::hwtstamp::{NicStampControl, NicStamping};
@@ -9,24 +9,24 @@ use rustix::io::Errno;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// Memory for transmit events that wait to be taken, in octets; the kernel counts some 700 for each.
+/// Memory for waiting transmit events, in bytes; the kernel counts some 700 for each.
 const EVENT_OCTETS: i32 = 4 << 20;
 
-/// In which directions the NIC stamps frames.
+/// Directions in which the NIC stamps frames.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NicStamps {
     pub(super) received: bool,
     pub(super) sent: bool,
 }
 
-/// A packet socket on its way to be bound. `name` is the interface, for messages.
+/// A packet socket that is not bound yet. `name` is the interface, for messages.
 pub(super) struct Socket {
     pub(super) fd: OwnedFd,
     pub(super) name: Arc<str>,
 }
 
 impl Socket {
-    /// A raw packet socket that receives nothing yet (protocol 0).
+    /// Makes a raw packet socket that receives nothing yet (protocol 0).
     pub(super) fn new(name: &Arc<str>) -> Result<Self, SysError> {
         // SAFETY: no pointers.
         let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
@@ -40,7 +40,7 @@ impl Socket {
                 errno => SysError::or_capability(Capability::NetRaw, "open a packet socket on", name, errno),
             });
         }
-        // SAFETY: the descriptor was just made by socket(2) and nobody else has it.
+        // SAFETY: the descriptor was just made by socket(2) and nothing else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Self {
             fd,
@@ -48,7 +48,7 @@ impl Socket {
         })
     }
 
-    /// Sets an option; `operation` says what for in a refusal.
+    /// Sets an option; `operation` names its purpose if the kernel refuses.
     pub(super) fn set<T: Copy>(
         &self,
         level: i32,
@@ -65,7 +65,7 @@ impl Socket {
         self.set(libc::SOL_PACKET, option, value, operation)
     }
 
-    /// Does not receive what is sent from this interface, by this or any other program.
+    /// Excludes frames that are sent from this interface, by this or any other program.
     pub(super) fn ignore_outgoing(&self) -> Result<(), SysError> {
         self.set_packet(libc::PACKET_IGNORE_OUTGOING, &1_i32, "ignore outgoing frames on")
             .map_err(|error| match error.errno() {
@@ -86,9 +86,9 @@ impl Socket {
         self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program, "attach a filter on")
     }
 
-    /// Has frames stamped by the kernel: received ones when the driver hands them over, sent ones when they pass the queueing
-    /// discipline and the driver. With `by_nic`, also by the NIC, in the directions it already stamps. Returns in which
-    /// directions the NIC does. Changes nothing about the NIC.
+    /// Has the kernel stamp frames: received ones when the driver delivers them, sent ones when they pass the queueing discipline
+    /// and the driver. With `by_nic`, the NIC's stamps are used as well, in the directions that it already stamps. Returns these
+    /// directions. Changes nothing on the NIC.
     pub(super) fn stamp(&self, received: bool, sent: bool, by_nic: bool) -> Result<NicStamps, SysError> {
         if !received && !sent {
             return Ok(NicStamps::default());
@@ -127,7 +127,7 @@ impl Socket {
         Ok(nic)
     }
 
-    /// Makes room for events not yet taken, some thousands; without the privilege, as many as the system's limit allows.
+    /// Makes room for some thousands of waiting events; without the privilege, for as many as the system's limit allows.
     fn hold_events(&self) {
         for option in [libc::SO_RCVBUFFORCE, libc::SO_RCVBUF] {
             if sockopt::set(&self.fd, libc::SOL_SOCKET, option, &EVENT_OCTETS).is_ok() {
@@ -136,7 +136,7 @@ impl Socket {
         }
     }
 
-    /// In which directions the NIC's stamps are turned on; it only reads. A filter that takes some frames counts: the others carry no
+    /// Directions in which the NIC's stamps are turned on; only reads. A filter that stamps some frames counts: the others carry no
     /// stamp of the NIC.
     fn nic_stamps(&self) -> NicStamps {
         let stamping = NicStampControl::open(&self.name).and_then(|control| control.read());
@@ -147,7 +147,7 @@ impl Socket {
         }
     }
 
-    /// Joins a multicast address, or all of promiscuous mode; undone by the kernel when the socket closes.
+    /// Joins a multicast address, or turns on promiscuous mode; the kernel undoes it when the socket closes.
     pub(super) fn join(&self, index: u32, kind: libc::c_int, address: [u8; 6]) -> Result<(), SysError> {
         let mut request = libc::packet_mreq {
             mr_ifindex: index.cast_signed(),
@@ -159,7 +159,7 @@ impl Socket {
         self.set_packet(libc::PACKET_ADD_MEMBERSHIP, &request, "join an address on")
     }
 
-    /// Binds to the interface and, with a protocol that is not 0, starts to receive.
+    /// Binds to the interface and, if the protocol is not 0, starts to receive.
     pub(super) fn bind(&self, index: u32, protocol: u16) -> Result<(), SysError> {
         let address = libc::sockaddr_ll {
             sll_family: libc::AF_PACKET as libc::c_ushort,
@@ -181,17 +181,17 @@ impl Socket {
     }
 }
 
-/// Number of the interface a packet socket is bound to: -1 when that is gone. `None` when the kernel does not say.
+/// Number of the interface that a packet socket is bound to: -1 if that is gone. `None` if the kernel does not report it.
 pub(super) fn bound_to(fd: &OwnedFd) -> Option<i32> {
     // SAFETY: a structure of integers.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: room for a whole sockaddr_ll, and the length is its own; both are locals that outlive the call.
+    // SAFETY: there is room for a whole sockaddr_ll, and the length is its own; both are locals that outlive the call.
     let done = unsafe { libc::getsockname(fd.as_raw_fd(), (&raw mut address).cast(), &raw mut length) };
     (done == 0).then_some(address.sll_ifindex)
 }
 
-/// `PACKET_STATISTICS`: frames (dropped ones counted in) and drops since the last call.
+/// `PACKET_STATISTICS`: frames (including dropped ones) and drops since the last call.
 pub(super) fn statistics(fd: &OwnedFd) -> Result<libc::tpacket_stats, Errno> {
     sockopt::get(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS).map(|(statistics, _)| statistics)
 }

@@ -1,11 +1,11 @@
-//! Sending: one frame, or a batch with one system call.
+//! Sends one frame, or a batch with one system call.
 
 use crate::error::{SysError, last_errno};
 use libc::{iovec, mmsghdr};
 use rustix::io::Errno;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Frames to be sent together, in memory reserved once.
+/// Frames to be sent together, in memory that is allocated once.
 #[derive(Debug)]
 pub struct TxBatch {
     frames: Box<[u8]>,
@@ -16,15 +16,15 @@ pub struct TxBatch {
     headers: Box<[mmsghdr]>,
 }
 
-// SAFETY: the pointers inside vectors and headers are written before each system call that reads them, from boxes this value
-// owns, and mean nothing in between; so the value may move to, and be looked at from, any thread.
+// SAFETY: the pointers inside vectors and headers are written before each system call that reads them, from boxes that this value
+// owns, and are not used in between; so the value may move to any thread, and any thread may read it.
 unsafe impl Send for TxBatch {}
-// SAFETY: as above; nothing is written through a shared reference.
+// SAFETY: as above; a shared reference writes nothing.
 unsafe impl Sync for TxBatch {}
 
 impl TxBatch {
-    /// Room for `count` frames of up to `frame_bytes` octets each (without FCS). All frames are zeros of full length, and all
-    /// are sent, until told otherwise.
+    /// Makes room for `count` frames of up to `frame_bytes` octets each (without FCS). Initially all frames are zeros of full
+    /// length, and all are sent.
     pub fn new(count: usize, frame_bytes: usize) -> Self {
         let vector = iovec {
             iov_base: std::ptr::null_mut(),
@@ -42,19 +42,19 @@ impl TxBatch {
         }
     }
 
-    /// The whole room of frame `index`, to write the frame into. Panics when there is no such frame.
+    /// The whole buffer of frame `index`, to write the frame into. Panics if there is no such frame.
     #[inline]
     pub fn frame_mut(&mut self, index: usize) -> &mut [u8] {
         &mut self.frames[index * self.frame_bytes..][..self.frame_bytes]
     }
 
-    /// The octets that are sent of frame `index`. Panics when there is no such frame.
+    /// The bytes of frame `index` that are sent. Panics if there is no such frame.
     #[inline]
     pub fn frame(&self, index: usize) -> &[u8] {
         &self.frames[index * self.frame_bytes..][..self.lengths[index]]
     }
 
-    /// Sets how many octets of frame `index` are sent. Panics when there is no such frame, or not that much room.
+    /// Sets how many bytes of frame `index` are sent. Panics if there is no such frame, or not that much room.
     #[inline]
     pub fn set_len(&mut self, index: usize, octets: usize) {
         assert!(
@@ -65,7 +65,7 @@ impl TxBatch {
         self.lengths[index] = octets;
     }
 
-    /// Sets how many frames are sent, the first `count` ones. Panics when there is no room for that many.
+    /// Sets how many frames are sent: the first `count`. Panics if there is no room for that many.
     #[inline]
     pub fn set_count(&mut self, count: usize) {
         assert!(
@@ -76,7 +76,7 @@ impl TxBatch {
         self.count = count;
     }
 
-    /// How many frames are sent.
+    /// Number of frames that are sent.
     #[inline]
     pub fn len(&self) -> usize {
         self.count
@@ -88,24 +88,24 @@ impl TxBatch {
         self.count == 0
     }
 
-    /// How many frames there is room for.
+    /// Number of frames that there is room for.
     pub fn capacity(&self) -> usize {
         self.lengths.len()
     }
 
-    /// Room for one frame, in octets.
+    /// Room for one frame, in bytes.
     pub fn frame_bytes(&self) -> usize {
         self.frame_bytes
     }
 
-    /// Octets of frame `index` that are sent.
+    /// Number of bytes of frame `index` that are sent.
     pub(super) fn octets(&self, index: usize) -> usize {
         self.lengths[index]
     }
 
-    /// Points headers at frames from `first` on and returns them, ready for sendmmsg(2).
+    /// Points the headers at the frames from `first` on and returns them, ready for sendmmsg(2).
     fn prepare(&mut self, first: usize) -> &mut [mmsghdr] {
-        // Moving the boxes, or a caller's `frame_mut`, ends what earlier pointers were good for: they are made anew.
+        // A move of the boxes, or a caller's `frame_mut`, invalidates earlier pointers, so they are set again.
         let frames = self.frames.as_mut_ptr();
         let range = first..self.count;
         for index in range.clone() {
@@ -128,14 +128,14 @@ impl TxBatch {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{cause} (after {sent} frames of the batch)")]
 pub struct PartialSend {
-    /// Frames sent, from the first.
+    /// Number of frames sent, from the first.
     pub sent: usize,
-    /// Why the next one was not.
+    /// Why the next frame was not sent.
     pub cause: SysError,
 }
 
 impl PartialSend {
-    /// True if the frame that was not sent took a number for [`TxStamp::id`](super::TxStamp::id).
+    /// True if the frame that was not sent used up a number for [`TxStamp::id`](super::TxStamp::id).
     pub fn is_numbered(&self) -> bool {
         super::is_numbered(&self.cause)
     }
@@ -147,15 +147,15 @@ pub(super) fn send(fd: &OwnedFd, frame: &[u8]) -> Result<(), Errno> {
     rustix::net::send(fd, frame, rustix::net::SendFlags::DONTWAIT).map(|_| ())
 }
 
-/// Sends the frames of `batch` from `first` on with one sendmmsg(2), without waiting for room; returns how many went.
+/// Sends the frames of `batch` from `first` on with one sendmmsg(2), without waiting for room; returns the number sent.
 pub(super) fn send_many(fd: &OwnedFd, batch: &mut TxBatch, first: usize) -> Result<usize, Errno> {
     let headers = batch.prepare(first);
     if headers.is_empty() {
         return Ok(0);
     }
     let count = libc::c_uint::try_from(headers.len()).unwrap_or(libc::c_uint::MAX);
-    // SAFETY: `count` headers lie at the pointer; each points to one vector, and each vector to a frame within the batch's own
-    // boxes, none of which is touched during the call.
+    // SAFETY: there are `count` headers at the pointer; each points to one vector, and each vector to a frame within the batch's
+    // own boxes, none of which is touched during the call.
     let sent = unsafe { libc::sendmmsg(fd.as_raw_fd(), headers.as_mut_ptr(), count, libc::MSG_DONTWAIT) };
     usize::try_from(sent).map_err(|_| last_errno())
 }
@@ -177,10 +177,10 @@ mod tests {
             (2, 3, 64, false)
         );
         for (index, header) in batch.prepare(0).iter().enumerate() {
-            // SAFETY: prepare has pointed the header at one vector of the batch, which lives.
+            // SAFETY: prepare has pointed the header at one vector of the batch, which is alive.
             let vector = unsafe { *header.msg_hdr.msg_iov };
             assert_eq!(vector.iov_len, 60 + index);
-            // SAFETY: the vector points into the batch's frames, of which this is the first octet.
+            // SAFETY: the vector points into the batch's frames, of which this is the first byte.
             assert_eq!(unsafe { *vector.iov_base.cast::<u8>() }, index as u8 + 1);
         }
         assert_eq!(batch.prepare(1).len(), 1);

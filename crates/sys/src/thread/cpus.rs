@@ -1,4 +1,4 @@
-//! CPUs: which CPUs exist, which of them this process may use, and pinning to one.
+//! CPUs: which exist, which of them this process may use, and pinning to one.
 
 use crate::error::SysError;
 use rustix::io::Errno;
@@ -12,7 +12,7 @@ pub fn online_cpus() -> CpuList {
         .unwrap_or_else(|| (0..std::thread::available_parallelism().map_or(1, |n| n.get() as u32)).collect())
 }
 
-/// The CPUs this process was allowed to use when this function, or [`super::RtThread::enter`], was first called.
+/// The CPUs that this process was allowed to use when this function, or [`super::RtThread::enter`], was first called.
 ///
 /// It is the affinity of the process's first thread at that moment, so `taskset` and cpusets count.
 pub fn allowed_cpus() -> CpuList {
@@ -25,19 +25,19 @@ pub fn allowed_cpus() -> CpuList {
         .clone()
 }
 
-/// CPUs of a machine, as far as a thread can be put on them.
+/// CPUs of a machine, as far as a thread can run on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuSets {
-    /// CPUs that are there.
+    /// CPUs that exist.
     pub present: CpuList,
     /// CPUs that are switched on.
     pub online: CpuList,
-    /// CPUs that the cpuset of this process leaves; empty where that is not known.
+    /// CPUs that the cpuset of this process allows; empty if unknown.
     pub cpuset: CpuList,
 }
 
 impl CpuSets {
-    /// Of this machine, for this process.
+    /// The CPUs of this machine, for this process.
     pub fn live() -> Self {
         Self {
             cpuset: cpuset_cpus(),
@@ -45,7 +45,7 @@ impl CpuSets {
         }
     }
 
-    /// Of this machine; asking for the cpuset would take a thread.
+    /// The CPUs of this machine without the cpuset, whose query needs a thread.
     fn of_machine() -> Self {
         Self {
             present: read_list("/sys/devices/system/cpu/present").unwrap_or_default(),
@@ -54,10 +54,10 @@ impl CpuSets {
         }
     }
 
-    /// Checks that a thread can be put on this CPU.
+    /// Checks that a thread can run on this CPU.
     ///
     /// # Errors
-    /// Why not, and which it can be put on.
+    /// The thread cannot run there; the error lists the possible CPUs.
     pub fn check(&self, cpu: u32) -> Result<(), SysError> {
         let online = || self.online.clone();
         match cpu {
@@ -76,7 +76,7 @@ impl CpuSets {
 
 /// Pins the calling thread to one CPU.
 pub(super) fn pin(cpu: u32) -> Result<(), SysError> {
-    // Taken before the first pinning of this process can blur it.
+    // Read before the first pinning of this process changes it.
     allowed_cpus();
     CpuSets::of_machine().check(cpu)?;
     let index = cpu as usize;
@@ -96,7 +96,7 @@ pub(super) fn pin(cpu: u32) -> Result<(), SysError> {
     })
 }
 
-/// Gives the calling thread back every CPU this process was allowed to use at its start.
+/// Restores the calling thread's access to every CPU that this process was allowed to use at its start.
 pub(super) fn unpin() -> Result<(), SysError> {
     let allowed = allowed_cpus();
     let mut set = CpuSet::new();
@@ -108,15 +108,15 @@ pub(super) fn unpin() -> Result<(), SysError> {
         .map_err(|errno| SysError::refused("let this thread run on CPUs", allowed.to_string(), errno))
 }
 
-/// The CPUs the calling thread may run on now.
+/// The CPUs that the calling thread may run on now.
 pub(super) fn current_affinity() -> CpuList {
     sched_getaffinity(None).map_or_else(|_| CpuList::default(), |set| members(&set))
 }
 
-/// The CPUs the cpuset of this process leaves, whatever its start-up mask was: what the kernel makes of "all of them", asked by a
-/// thread that ends right after. Empty when the kernel does not tell.
+/// The CPUs that the cpuset of this process allows, whatever its initial mask was: a short-lived thread requests all CPUs and reads
+/// the kernel's answer. Empty if the kernel does not report it.
 pub fn cpuset_cpus() -> CpuList {
-    // Taken before this thread can blur it.
+    // Read before this thread changes it.
     allowed_cpus();
     let ask = || {
         let mut all = CpuSet::new();

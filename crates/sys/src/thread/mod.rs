@@ -1,4 +1,4 @@
-//! Makes the calling thread a real-time thread, and tells which resources it used.
+//! Makes the calling thread a real-time thread, and reads the resources that it used.
 
 mod cpus;
 mod others;
@@ -26,26 +26,27 @@ pub use others::{policy_of, set_policy_of};
 pub use policy::{Policy, PolicyError, free_priority};
 pub use standing::{Standing, affinity_of, only_cpu, set_affinity_of, standing};
 
-/// How a thread is to run. [`RtThread::enter`] applies it to the calling thread.
+/// How a thread must run. [`RtThread::enter`] applies it to the calling thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RtThread {
     /// Scheduling policy.
     pub policy: Policy,
-    /// The one CPU it may run on; `None` leaves the affinity as it is, but for deadline threads, which the kernel admits only
-    /// with all of this process's CPUs.
+    /// The only CPU that it may run on; `None` leaves the affinity unchanged, except for deadline threads, which the kernel admits
+    /// only with all of this process's CPUs.
     pub cpu: Option<u32>,
-    /// Octets of stack to touch now, so that they do not fault later; capped by what the stack has left.
+    /// Bytes of stack to touch now, so that they do not fault later; limited by the remaining stack.
     pub stack_bytes: usize,
 }
 
 impl RtThread {
-    /// Applies it to the calling thread: affinity, policy, timer slack of 1 ns, stack.
+    /// Applies the settings to the calling thread: affinity, policy, timer slack of 1 ns, stack.
     ///
-    /// Threads and processes this thread starts later inherit policy and affinity (but `SCHED_DEADLINE` cannot start any).
+    /// Threads and processes that this thread starts later inherit policy and affinity (but a `SCHED_DEADLINE` thread cannot start
+    /// any).
     ///
     /// # Errors
-    /// A CPU that does not exist, is offline or outside the cpuset; a policy refused, with the missing capability, the
-    /// cgroup without real-time budget, or admission control named.
+    /// A CPU that does not exist, is offline or outside the cpuset; or a refused policy. The error names the missing capability,
+    /// the cgroup without real-time budget, or admission control.
     pub fn enter(&self) -> Result<(), SysError> {
         if let Some(cpu) = self.cpu {
             cpus::pin(cpu)?;
@@ -61,26 +62,26 @@ impl RtThread {
     }
 }
 
-/// Gives the calling thread a table of open files of its own, a copy of what is open now, which ends with the thread. Its system
-/// calls on them need not count references then. Stays with the shared table when the kernel refuses.
+/// Gives the calling thread its own table of open files, a copy of the present one, which ends with the thread. Then its system
+/// calls on them need no reference counting. The table stays shared if the kernel refuses.
 pub fn own_files() {
-    // SAFETY: the thread gets a copy of every descriptor, so those it knows stay valid; none is closed or changed for others.
+    // SAFETY: the thread gets a copy of every descriptor, so the descriptors that it uses stay valid; none is closed or changed for
+    // others.
     let _ = unsafe { unshare_unsafe(UnshareFlags::FILES) };
 }
 
-/// Names the calling thread, as `ps -L` and traces show it; the kernel keeps 15 octets, the rest is cut.
+/// Names the calling thread, as `ps -L` and traces show it; the kernel keeps 15 bytes, the rest is cut.
 pub fn set_name(name: &str) {
     let mut kept = name.replace('\0', "");
     while kept.len() > 15 {
         kept.pop();
     }
     let kept = CString::new(kept).unwrap_or_default();
-    // A thread without its name measures as well.
+    // A thread without its name can still measure.
     let _ = set_thread_name(&kept);
 }
 
-/// Lets the calling thread run before other ordinary threads (nice -15), where `CAP_SYS_NICE` allows it; else it stays as it
-/// is.
+/// Lets the calling thread run before other ordinary threads (nice -15), if `CAP_SYS_NICE` allows it; otherwise changes nothing.
 pub fn prefer() {
     let _ = rustix::process::setpriority_process(None, -15);
 }
@@ -95,32 +96,32 @@ pub fn prefer_alone() {
     }
 }
 
-/// The calling thread's number, as the kernel's events name it.
+/// The calling thread's number, as used in the kernel's events.
 pub fn number() -> i32 {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
-/// The CPU the calling thread runs on; stale at once unless the thread is pinned.
+/// The CPU that the calling thread runs on; may change at once unless the thread is pinned.
 pub fn current_cpu() -> u32 {
     u32::try_from(sched_getcpu()).unwrap_or(u32::MAX)
 }
 
-/// Usage of the calling thread since it began (`getrusage(RUSAGE_THREAD)`).
+/// Resource usage of the calling thread since it began (`getrusage(RUSAGE_THREAD)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadUsage {
     /// Page faults served without I/O.
     pub minor_faults: u64,
     /// Page faults that needed I/O.
     pub major_faults: u64,
-    /// Switches because the thread waited.
+    /// Number of switches because the thread waited.
     pub voluntary_switches: u64,
-    /// Switches because another thread was preferred or the time slice was over.
+    /// Number of switches because another thread was preferred or the time slice was over.
     pub involuntary_switches: u64,
     /// CPU time in ns, as the scheduler accounts it (`CLOCK_THREAD_CPUTIME_ID`).
     pub cpu_ns: u64,
 }
 
-/// Usage of the calling thread since it began.
+/// Resource usage of the calling thread since it began.
 pub fn usage() -> ThreadUsage {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a whole rusage, which the kernel fills; all-zero is a valid rusage if it did not.
@@ -139,14 +140,14 @@ pub fn usage() -> ThreadUsage {
     }
 }
 
-/// Has the kernel kill the child (`SIGKILL`) when the thread that starts it ends, however it ends.
+/// Has the kernel kill the child (`SIGKILL`) when the thread that starts it ends, in whatever way.
 ///
-/// It is the starting *thread* that counts (prctl(2)): start such children from a thread that lives as long as they should.
+/// The end of the starting *thread* counts (prctl(2)): start such children from a thread that lives as long as they should.
 pub fn kill_children_with_us(command: &mut Command) {
     let parent = rustix::process::getpid();
     let arm = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have died before the request was in place.
+        // The parent may have died before the request took effect.
         if getppid() == Some(parent) {
             Ok(())
         } else {
@@ -161,7 +162,7 @@ pub fn kill_children_with_us(command: &mut Command) {
 
 /// Leaves an open file to the child that the command starts, under the same number.
 pub fn leave_open(command: &mut Command, file: OwnedFd) {
-    // The command has it until it is dropped, so that the number stays that file's.
+    // The command owns the file until the command is dropped, so that the number stays valid.
     let keep = move || fcntl_setfd(&file, FdFlags::empty()).map_err(Into::into);
     // SAFETY: between fork and exec the closure makes one system call and neither allocates nor locks.
     unsafe {

@@ -1,22 +1,22 @@
-//! The policy and priority of threads of any process, read and changed.
+//! The policy and priority of threads of any process: reads and changes them.
 
 use super::policy::{NO_ATTRIBUTES, Policy, set_attributes};
 use super::standing::{attributes, standing};
 use crate::error::{SysError, last_errno};
 use crate::privilege::Capability;
 
-/// Policy and priority of the thread `number` of any process, in the words that [`set_policy_of`] takes. `None`: it has ended.
+/// Policy and priority of the thread `number` of any process, in the form that [`set_policy_of`] takes. `None`: it has ended.
 pub fn policy_of(number: u32) -> Option<String> {
-    // 0 would be the calling thread.
+    // 0 would mean the calling thread.
     let number = i32::try_from(number).ok().filter(|number| *number > 0)?;
     standing(number).map(|standing| standing.policy)
 }
 
 /// Gives the thread `number` of any process a policy and priority: `fifo:50`, `rr:3`, `other`, `other, nice 5`, `batch`, `idle`.
-/// The inheritance of the policy by its children stays as it is.
+/// The setting that decides if its children inherit the policy stays unchanged.
 ///
 /// # Errors
-/// Words of no policy, or one with a deadline, which cannot be put back; it has ended, or `CAP_SYS_NICE` is missing.
+/// The text is no policy, or one with a deadline, which cannot be restored; the thread has ended; or `CAP_SYS_NICE` is missing.
 pub fn set_policy_of(number: u32, policy: &str) -> Result<(), SysError> {
     let gone = || SysError::Invalid {
         what: format!("thread {number} has ended"),
@@ -24,7 +24,7 @@ pub fn set_policy_of(number: u32, policy: &str) -> Result<(), SysError> {
     let id = i32::try_from(number).ok().filter(|id| *id > 0).ok_or_else(gone)?;
     let now = attributes(id).ok_or_else(gone)?;
     let (policy_number, priority, nice) = parse(policy).ok_or_else(|| SysError::Invalid {
-        what: format!("thread {number}: \"{policy}\" is no policy that can be set and taken back"),
+        what: format!("thread {number}: \"{policy}\" is not a policy that can be set and restored"),
     })?;
     let wanted = libc::sched_attr {
         sched_policy: policy_number.cast_unsigned(),
@@ -44,7 +44,7 @@ pub fn set_policy_of(number: u32, policy: &str) -> Result<(), SysError> {
     }
 }
 
-/// Number of the policy, priority, nice value.
+/// Parses the number of the policy, priority and nice value.
 fn parse(text: &str) -> Option<(i32, u32, i32)> {
     let (name, nice) = match text.split_once(", nice ") {
         Some((name, nice)) => (name, nice.parse().ok().filter(|nice| (-20..20).contains(nice))?),
@@ -88,7 +88,7 @@ mod tests {
             let _ = ended.recv();
         });
         let other = heard.recv().expect("said").cast_unsigned();
-        // A higher nice value and back to batch: neither needs a right.
+        // A higher nice value and back to batch: neither needs a privilege.
         for wanted in ["batch", "batch, nice 7"] {
             set_policy_of(other, wanted).expect("a thread of this process");
             assert_eq!(policy_of(other).as_deref(), Some(wanted));

@@ -1,4 +1,4 @@
-//! Scheduling policies: written, read and applied.
+//! Scheduling policies: writes, reads and applies them.
 
 use super::{cpus, refusal};
 use crate::error::{SysError, last_errno};
@@ -11,45 +11,45 @@ use units::parse_ns;
 pub enum Policy {
     /// The normal policy, nice 0.
     Other,
-    /// Real-time, runs until it waits; priority 1 (lowest) to 99.
+    /// Real-time: runs until it waits; priority 1 (lowest) to 99.
     Fifo(u8),
-    /// Real-time, takes turns with threads of its priority; priority 1 (lowest) to 99.
+    /// Real-time: takes turns with threads of its priority; priority 1 (lowest) to 99.
     RoundRobin(u8),
     /// A budget of `runtime_ns` before `deadline_ns` in every `period_ns`.
     Deadline {
         /// CPU time per period, in ns.
         runtime_ns: u64,
-        /// From the start of the period, in ns.
+        /// Deadline from the start of the period, in ns.
         deadline_ns: u64,
-        /// In ns.
+        /// Length of a period in ns.
         period_ns: u64,
     },
 }
 
-/// The highest real-time priority that needs no capability: `RLIMIT_RTPRIO` (getrlimit(2)); 0 where every one does.
+/// The highest real-time priority that needs no capability: `RLIMIT_RTPRIO` (getrlimit(2)); 0 if every priority needs one.
 pub fn free_priority() -> u64 {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Rtprio);
     limit.current.unwrap_or(u64::MAX)
 }
 
-/// The kernel refuses a deadline runtime below this (`DL_SCALE`, kernel/sched/deadline.c).
+/// Shortest runtime in ns: the kernel refuses shorter ones (`DL_SCALE`, kernel/sched/deadline.c).
 const LEAST_RUNTIME_NS: u64 = 1024;
 
 /// Why a text is not a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// Unknown form.
+    /// The form is unknown.
     #[error(
         "\"{0}\" is not a scheduling policy: write other, fifo:80, rr:50 or deadline:RUNTIME/DEADLINE/PERIOD (deadline:200us/1ms/1ms)"
     )]
     Form(String),
-    /// Priority outside what the kernel takes.
+    /// The priority is outside the kernel's range.
     #[error("\"{0}\": the priority is a number from 1 (lowest) to 99")]
     Priority(String),
-    /// A duration that is not one.
+    /// A duration is invalid.
     #[error("\"{0}\": {1}")]
     Duration(String, units::DurationError),
-    /// Durations that contradict each other.
+    /// The durations contradict each other.
     #[error("\"{0}\": runtime must be at least 1024ns, at most the deadline, and the deadline at most the period")]
     Order(String),
 }
@@ -61,7 +61,7 @@ impl FromStr for Policy {
         let text = text.trim();
         match text.split_once(':') {
             None if text == "other" => Ok(Self::Other),
-            // As cyclictest has it.
+            // A plain number means FIFO, as in cyclictest.
             None if text.starts_with(|c: char| c.is_ascii_digit()) => Ok(Self::Fifo(parse_priority(text, text)?)),
             Some(("fifo", priority)) => Ok(Self::Fifo(parse_priority(text, priority)?)),
             Some(("rr", priority)) => Ok(Self::RoundRobin(parse_priority(text, priority)?)),
@@ -118,7 +118,7 @@ impl fmt::Display for Policy {
     }
 }
 
-/// A duration in the largest unit that needs no fraction, so that it reads back as the same number.
+/// A duration in the largest unit without a fraction, so that it is read back as the same number.
 fn exact(ns: u64) -> String {
     for (unit_ns, unit) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")] {
         if ns > 0 && ns.is_multiple_of(unit_ns) {
@@ -186,7 +186,7 @@ pub(super) fn set_attributes(number: i32, attributes: &libc::sched_attr) -> libc
         size: NO_ATTRIBUTES.size,
         ..*attributes
     };
-    // SAFETY: the pointer is to a sched_attr whose `size` field tells its length; no flags.
+    // SAFETY: the pointer is to a sched_attr whose `size` field is its length; no flags.
     unsafe { libc::syscall(libc::SYS_sched_setattr, number, &raw const attributes, 0) }
 }
 

@@ -1,4 +1,4 @@
-//! Why the kernel refused a scheduling policy. The errno alone does not tell.
+//! Finds out why the kernel refused a scheduling policy. The errno alone does not show the reason.
 
 use super::Policy;
 use crate::error::SysError;
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use units::CpuList;
 
-/// The error for `policy` refused with `errno`.
+/// The error for `policy`, refused with `errno`.
 pub(super) fn explain(policy: Policy, errno: Errno, affinity: impl FnOnce() -> CpuList) -> SysError {
     let what = format!("run with policy {policy}");
     match (policy, errno) {
@@ -15,7 +15,7 @@ pub(super) fn explain(policy: Policy, errno: Errno, affinity: impl FnOnce() -> C
             capability: Capability::SysNice,
             what,
         },
-        // With the capability, kernel/sched/syscalls.c refuses a deadline thread with EPERM for its affinity only.
+        // With the capability, kernel/sched/syscalls.c refuses a deadline thread with EPERM only because of its affinity.
         (Policy::Deadline { .. }, Errno::PERM) => SysError::DeadlinePinned {
             what,
             allowed: affinity(),
@@ -29,10 +29,10 @@ pub(super) fn explain(policy: Policy, errno: Errno, affinity: impl FnOnce() -> C
     }
 }
 
-/// Advice when the cgroup of this process has no real-time budget; `None` when that is not the cause.
+/// Advice if the cgroup of this process has no real-time budget; `None` if that is not the cause.
 ///
-/// Kernels with `CONFIG_RT_GROUP_SCHED` give a new cpu cgroup none, and then refuse real-time policies even to root
-/// (Documentation/scheduler/sched-rt-group.rst). `root` is where /proc and the cgroup mounts are found.
+/// Kernels with `CONFIG_RT_GROUP_SCHED` give a new cpu cgroup no budget, and then refuse real-time policies even to root
+/// (Documentation/scheduler/sched-rt-group.rst). /proc and the cgroup mounts are below `root`.
 fn real_time_budget(root: &Path) -> Option<String> {
     let read = |path: &str| std::fs::read_to_string(root.join(path)).ok();
     let own = own_cpu_cgroup(&read("proc/thread-self/cgroup")?)?;
@@ -42,7 +42,7 @@ fn real_time_budget(root: &Path) -> Option<String> {
         });
     };
     let inside = |path: &Path| root.join(path.strip_prefix("/").unwrap_or(path));
-    // A container sees its own cgroup at the mount point, and a path that does not exist inside.
+    // A container sees its own cgroup at the mount point, but gets a path that does not exist inside the container.
     let candidates = [PathBuf::from(format!("{}{own}", mount.display())), mount];
     let group = candidates
         .iter()
@@ -57,7 +57,7 @@ fn real_time_budget(root: &Path) -> Option<String> {
     })
 }
 
-/// The path behind the `cpu` controller of cgroup v1 in /proc/thread-self/cgroup.
+/// The path for the `cpu` controller of cgroup v1 in /proc/thread-self/cgroup.
 fn own_cpu_cgroup(cgroup: &str) -> Option<String> {
     cgroup.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -69,7 +69,7 @@ fn own_cpu_cgroup(cgroup: &str) -> Option<String> {
     })
 }
 
-/// Where cgroup v1's `cpu` controller is mounted, from /proc/self/mountinfo (proc_pid_mountinfo(5)).
+/// Mount point of cgroup v1's `cpu` controller, from /proc/self/mountinfo (proc_pid_mountinfo(5)).
 fn cpu_cgroup_mount(mountinfo: &str) -> Option<PathBuf> {
     mountinfo.lines().find_map(|line| {
         let (mount, filesystem) = line.split_once(" - ")?;

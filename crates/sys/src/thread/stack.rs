@@ -1,22 +1,22 @@
-//! Touching stack pages before they are needed.
+//! Touches stack pages before they are needed.
 
 use std::mem::MaybeUninit;
 
-/// Left untouched at the far end of the stack: room for a signal handler, the guard page, and the frames of the touching
-/// itself, which an unoptimised build makes larger than the page each holds.
+/// Bytes left untouched at the end of the stack: room for a signal handler, the guard page, and the frames of the touching
+/// functions, which in an unoptimised build are larger than the page that each contains.
 const MARGIN_BYTES: usize = 64 << 10;
 
 /// One step down the stack; no Linux page is smaller.
 const PAGE_BYTES: usize = 4096;
 
-/// Writes to the next `bytes` of the calling thread's stack, as far as the stack goes.
+/// Writes to the next `bytes` of the calling thread's stack, as far as the stack reaches.
 pub(super) fn touch(bytes: usize) {
-    // A frame holds a page and some words; three quarters of the room is safe for frames of up to 5461 octets.
+    // A frame contains a page and some words; three quarters of the room is safe for frames of up to 5461 bytes.
     let room = left().saturating_sub(MARGIN_BYTES) / 4 * 3;
     touch_pages(bytes.min(room) / PAGE_BYTES);
 }
 
-/// One frame per page, so that the writes go where later calls will.
+/// One frame per page, so that the writes hit the same addresses as later calls.
 #[inline(never)]
 fn touch_pages(pages: usize) {
     if pages == 0 {
@@ -29,7 +29,7 @@ fn touch_pages(pages: usize) {
     std::hint::black_box(&page);
 }
 
-/// Octets between here and the end of the calling thread's stack; 0 when the C library cannot tell.
+/// Bytes between here and the end of the calling thread's stack; 0 if the C library cannot report it.
 fn left() -> usize {
     let here = 0_u8;
     let here = (&raw const here).addr();
@@ -63,14 +63,14 @@ mod tests {
             touch(usize::MAX);
             before
         });
-        // The C library may hand out a larger stack of a thread that has ended.
+        // The C library may reuse a larger stack of a thread that has ended.
         let before = thread.expect("a thread").join().expect("no overflow");
         assert!((448 << 10..64 << 20).contains(&before), "{before}");
     }
 
     #[test]
     fn touched_pages_do_not_fault_again() {
-        // Larger than any other stack here, so that it is a new one and not one another thread has touched.
+        // Larger than any other stack here, so that it is new and not one that another thread has touched.
         let thread = std::thread::Builder::new().stack_size(16 << 20).spawn(|| {
             let faults = |bytes| {
                 let before = crate::thread::usage().minor_faults;
@@ -81,7 +81,7 @@ mod tests {
         });
         let (first, second) = thread.expect("a thread").join().expect("no panic");
         assert!(first > 0, "a new stack has pages to fault in");
-        // Not quite none: the kernel may move a page of a busy machine at any moment, unless memory is locked.
+        // Not exactly zero: the kernel may move a page of a busy machine at any moment, unless memory is locked.
         assert!(second * 10 <= first, "{second} faults after {first}");
     }
 }

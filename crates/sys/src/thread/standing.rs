@@ -1,4 +1,4 @@
-//! How a thread really runs: read from the kernel, not taken from what was requested.
+//! The real policy and CPUs of a thread: read from the kernel, not taken from the request.
 
 use super::cpus;
 use crate::error::SysError;
@@ -7,14 +7,14 @@ use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::fmt;
 use units::CpuList;
 
-/// How a thread runs, as the kernel has it.
+/// The present policy and CPUs of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// Its policy with priority or nice value: `fifo:60`, `other`, `other, nice 5`.
     pub policy: String,
-    /// Its policy is one of the real-time ones.
+    /// True if its policy is a real-time one.
     pub is_real_time: bool,
-    /// The CPUs it may run on.
+    /// The CPUs that it may run on.
     pub cpus: CpuList,
 }
 
@@ -24,7 +24,8 @@ impl fmt::Display for Standing {
     }
 }
 
-/// How the thread `number` runs, of any process that can be seen; 0 is the calling thread. Needs no right. `None`: it has ended.
+/// Policy and CPUs of the thread `number` of any visible process; 0 is the calling thread. Needs no privilege. `None`: it has
+/// ended.
 pub fn standing(number: i32) -> Option<Standing> {
     let attributes = attributes(number)?;
     let pid = match number {
@@ -40,17 +41,17 @@ pub fn standing(number: i32) -> Option<Standing> {
     })
 }
 
-/// Attributes of a thread by sched_getattr(2); 0 is the calling thread. The C library has no wrapper for it.
+/// Reads the attributes of a thread by sched_getattr(2); 0 is the calling thread. The C library has no wrapper for it.
 pub(super) fn attributes(number: i32) -> Option<libc::sched_attr> {
     let mut attributes = super::policy::NO_ATTRIBUTES;
     let size = size_of::<libc::sched_attr>();
-    // SAFETY: the pointer is to a sched_attr of `size` octets, which the kernel fills at most; no flags.
+    // SAFETY: the pointer is to a sched_attr of `size` bytes, and the kernel fills no more; no flags.
     let refused = unsafe { libc::syscall(libc::SYS_sched_getattr, number, &raw mut attributes, size, 0) };
     (refused == 0).then_some(attributes)
 }
 
-/// The CPU that the thread `number` of any process may run on, if it is only one; cheaper than [`standing`]. `None`: several, or it
-/// has ended.
+/// The CPU of the thread `number` of any process, if it may run on one only; cheaper than [`standing`]. `None`: several, or it has
+/// ended.
 pub fn only_cpu(number: i32) -> Option<u32> {
     let set = sched_getaffinity(Some(Pid::from_raw(number.max(0))?)).ok()?;
     match set.count() {
@@ -62,17 +63,17 @@ pub fn only_cpu(number: i32) -> Option<u32> {
 /// The CPUs that the thread `number` of any process may run on.
 ///
 /// # Errors
-/// It has ended.
+/// The thread has ended.
 pub fn affinity_of(number: u32) -> Result<CpuList, SysError> {
     let read = thread_of(number).and_then(sched_getaffinity_of);
     let set = read.map_err(|errno| SysError::refused("sched_getaffinity", format!("thread {number}"), errno))?;
     Ok(cpus::members(&set))
 }
 
-/// Moves the thread `number` of any process to `cpus`. Needs CAP_SYS_NICE for threads of others.
+/// Moves the thread `number` of any process to `cpus`. Needs CAP_SYS_NICE for threads of other users.
 ///
 /// # Errors
-/// It has ended, the kernel binds it to its CPUs (EINVAL), or it is not ours to move (EPERM).
+/// The thread has ended, the kernel binds it to its CPUs (EINVAL), or this user may not move it (EPERM).
 pub fn set_affinity_of(number: u32, cpus: &CpuList) -> Result<(), SysError> {
     let mut set = CpuSet::new();
     for cpu in cpus.iter().filter(|cpu| (*cpu as usize) < CpuSet::MAX_CPU) {
@@ -82,7 +83,7 @@ pub fn set_affinity_of(number: u32, cpus: &CpuList) -> Result<(), SysError> {
     moved.map_err(|errno| SysError::refused("sched_setaffinity", format!("thread {number}"), errno))
 }
 
-/// 0 would be the calling thread.
+/// 0 would mean the calling thread.
 fn thread_of(number: u32) -> Result<Pid, Errno> {
     i32::try_from(number).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)
 }

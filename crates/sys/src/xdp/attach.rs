@@ -1,4 +1,4 @@
-//! The program on the interface, attached in one of two ways, and the socket to which it delivers.
+//! The program on the interface, attached in one of two modes, and the socket that it delivers to.
 
 use super::mode::{XdpMode, XdpRefusal, XdpRequest, XdpRunning};
 use super::socket::{Socket, bind_refusal};
@@ -31,21 +31,21 @@ impl Program {
         Ok(Self { program, map })
     }
 
-    /// Attaches the program for as long as the descriptor returned is open.
+    /// Attaches the program for as long as the returned descriptor is open.
     pub(super) fn attach(&self, link: &LinkInfo, form: XdpRunning) -> Result<OwnedFd, Errno> {
         let flags = if form == XdpRunning::Generic { GENERIC } else { NATIVE };
         bpf::attach(&self.program, link.index, bpf::ATTACH_XDP, flags)
     }
 
-    /// Has frames of `queue` go to `socket` from now on.
+    /// Directs frames of `queue` to `socket` from now on.
     pub(super) fn deliver(&self, name: &Arc<str>, queue: u32, socket: &OwnedFd) -> Result<(), SysError> {
         bpf::insert(&self.map, queue, socket)
             .map_err(|errno| SysError::refused("deliver frames to the AF_XDP socket of", Arc::clone(name), errno))
     }
 }
 
-/// Attaches the program and binds the socket in the best form that is allowed; the program is attached once for both native
-/// forms, because attaching makes some NICs start anew.
+/// Attaches the program and binds the socket in the best form that is allowed. The program is attached only once for both native
+/// forms, because some NICs restart when a program is attached.
 pub(super) fn bind(
     link: &LinkInfo,
     name: &Arc<str>,

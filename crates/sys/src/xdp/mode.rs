@@ -1,4 +1,4 @@
-//! Form of XDP that was requested, form that runs, and why no better one does.
+//! The requested form of XDP, the form that runs, and why no better one does.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ pub enum XdpRequest {
     /// Native with zero-copy, else native with copying, else generic.
     #[default]
     Auto,
-    /// Native with zero-copy or not at all.
+    /// Native with zero-copy, and no other form.
     ZeroCopy,
-    /// Native with copying or not at all.
+    /// Native with copying, and no other form.
     Native,
     /// Generic, which works with every driver.
     Generic,
@@ -23,7 +23,7 @@ pub enum XdpRunning {
     ZeroCopy,
     /// The driver runs the program, and the kernel copies frames.
     Native,
-    /// The kernel runs the program, behind the driver, and copies frames.
+    /// The kernel runs the program, after the driver, and copies frames.
     Generic,
 }
 
@@ -42,25 +42,25 @@ impl fmt::Display for XdpRunning {
 pub struct XdpRefusal {
     /// The form.
     pub form: XdpRunning,
-    /// Why, with the kernel's own word.
+    /// Why it was refused, with the kernel's error.
     pub why: String,
 }
 
-/// The form that runs, and those that would be better but were refused.
+/// The form that runs, and the better forms that were refused.
 ///
-/// Writes itself as `native, copy (native, zero-copy refused: ...)`.
+/// Displayed as `native, copy (native, zero-copy refused: ...)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct XdpMode {
     /// Form that runs.
     pub running: XdpRunning,
-    /// Better forms that were tried, best first; empty when they were not asked for.
+    /// Better forms that were tried, best first; empty if they were not requested.
     pub refused: Vec<XdpRefusal>,
 }
 
 impl fmt::Display for XdpMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.running)?;
-        // Forms that one reason refused are named with it once.
+        // Forms refused for the same reason share one mention of it.
         for (index, alike) in self.refused.chunk_by(|one, next| one.why == next.why).enumerate() {
             f.write_str(if index == 0 { " (" } else { "; " })?;
             for (place, refusal) in alike.iter().enumerate() {

@@ -17,10 +17,10 @@ use std::sync::Arc;
 /// An AF_XDP socket on one receive queue of one interface.
 #[derive(Debug)]
 pub struct XdpPort {
-    // The program goes first, then the socket it delivers to.
+    // The program is dropped first, then the socket that it delivers to.
     _program: OwnedFd,
     socket: Socket,
-    /// A packet socket that holds the memberships, if there are any.
+    /// A packet socket for the memberships, if there are any.
     _memberships: Option<PacketPort>,
     polls: bool,
     name: Arc<str>,
@@ -35,12 +35,13 @@ pub struct XdpPort {
 impl XdpPort {
     /// Opens a port on `interface`, in the calling thread's network namespace; it stays there wherever it is used.
     ///
-    /// The program is attached until the port is dropped or the process ends in any way. Attaching it, and zero-copy, make
-    /// some NICs start anew, which takes the link down for a moment.
+    /// The program is attached until the port is dropped or the process ends in any way. Some NICs restart when it is attached, or
+    /// with zero-copy, which takes the link down for a moment.
     ///
     /// # Errors
-    /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` (socket), `CAP_NET_ADMIN` or `CAP_BPF`
-    /// (program) missing, options out of range, no such queue, another XDP program there, or what the kernel refused.
+    /// There is no such interface (the error lists the existing ones), it is not Ethernet or it is down; `CAP_NET_RAW` (socket), or
+    /// `CAP_NET_ADMIN` or `CAP_BPF` (program) is missing; an option is out of range, there is no such queue, another XDP program is
+    /// attached, or the kernel refused for another reason.
     pub fn open(interface: &str, options: &XdpOptions) -> Result<Self, SysError> {
         let link = link::find_ready(interface)?;
         let name: Arc<str> = link.name.as_str().into();
@@ -92,7 +93,7 @@ impl XdpPort {
         &self.name
     }
 
-    /// How many received frames can wait: at least as many as asked for.
+    /// Number of received frames that can wait: at least as many as requested.
     pub fn ring_frames(&self) -> usize {
         self.socket.ring_frames as usize
     }
@@ -102,14 +103,14 @@ impl XdpPort {
         &self.mode
     }
 
-    /// Receive queues the interface has; `None` when the driver does not tell. With more than one, frames the NIC puts into
-    /// another queue than the port's go to the kernel's stack and are not received here: warn, and have the NIC put all into
-    /// one (`ethtool -L eth0 combined 1`, or a flow rule).
+    /// Number of receive queues; `None` if the driver does not report it. If there are several, frames in another queue than the
+    /// port's go to the kernel's stack and are not received here: warn the user, and have the NIC put all frames into one queue
+    /// (`ethtool -L eth0 combined 1`, or a flow rule).
     pub fn rx_queues(&self) -> Option<u32> {
         self.rx_queues
     }
 
-    /// True if the interface is no longer there: one system call.
+    /// True if the interface no longer exists: one system call.
     pub fn is_gone(&self) -> bool {
         self.socket.is_gone()
     }
@@ -117,20 +118,20 @@ impl XdpPort {
     /// Sends one frame (from the destination address, without FCS): a copy into the port's memory, and one system call unless
     /// the driver needs none. Neither success nor an error allocates. Passes no queueing discipline.
     ///
-    /// With zero-copy, a frame the driver has no room for stays queued and leaves when there is; else a frame that is refused is not
-    /// sent later.
+    /// With zero-copy, a frame that the driver has no room for stays queued and leaves when there is room; otherwise a refused
+    /// frame is not sent later.
     ///
     /// # Errors
-    /// [`SysError::SendQueueFull`] (see [`SysError::is_transient`]), [`SysError::FrameTooLong`], [`SysError::InterfaceDown`],
-    /// or what the kernel refused.
+    /// [`SysError::SendQueueFull`] (see [`SysError::is_transient`]), [`SysError::FrameTooLong`], [`SysError::InterfaceDown`], or
+    /// another refusal of the kernel.
     #[inline]
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
         let sent = self.socket.send(frame, self.mtu);
         sent.map_err(|errno| self.refusal("send on", errno, frame.len()))
     }
 
-    /// Sends a batch: as [`XdpSender::send_all`](super::XdpSender::send_all), but with zero-copy frames the driver has no room for stay
-    /// queued.
+    /// Sends a batch: as [`XdpSender::send_all`](super::XdpSender::send_all), but with zero-copy, frames that the driver has no
+    /// room for stay queued.
     ///
     /// # Errors
     /// As [`XdpSender::send_all`](super::XdpSender::send_all).
@@ -148,8 +149,8 @@ impl XdpPort {
         refusal(operation, &self.name, errno, bytes, self.mtu, self.socket.umem.chunk())
     }
 
-    /// The oldest received frame not yet taken: one read of memory, and no system call unless busy polling was asked for or
-    /// the driver asks to be woken. Its chunk goes back to the kernel when the frame is dropped.
+    /// Returns the oldest received frame not yet taken: one read of memory, and no system call unless busy polling was requested or
+    /// the driver asks for a wake-up. Its chunk returns to the kernel when the frame is dropped.
     #[inline]
     #[expect(
         clippy::should_implement_trait,
@@ -169,11 +170,11 @@ impl XdpPort {
         })
     }
 
-    /// Sleeps until a frame is there, at most `timeout_ns`; returns at once when one is already. False when the time is over
-    /// or a signal came.
+    /// Sleeps until there is a frame, at most `timeout_ns`; returns at once if there is one already. Returns false if the time is
+    /// over or a signal arrived.
     ///
     /// # Errors
-    /// [`SysError::InterfaceDown`] when the interface is down or away once the time is over, or what the kernel refused.
+    /// [`SysError::InterfaceDown`] if the interface is down or gone once the time is over, or another refusal of the kernel.
     pub fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
         let timeout = clock::timespec(i64::try_from(timeout_ns).unwrap_or(i64::MAX));
         let timeout = libc::timespec {
@@ -189,7 +190,7 @@ impl XdpPort {
         let ready = unsafe { libc::ppoll(&raw mut poll, 1, &raw const timeout, std::ptr::null()) };
         match ready {
             1.. if poll.revents & libc::POLLIN != 0 => Ok(true),
-            // An interface that goes down does not end the sleep; the socket tells when asked.
+            // An interface that goes down does not end the sleep; the socket reports it on the next call.
             0.. => match wake_receive(&self.socket.fd) {
                 Some(errno @ (Errno::NETDOWN | Errno::NODEV | Errno::NXIO)) => Err(self.refusal("wait on", errno, 0)),
                 _ => Ok(false),
@@ -201,7 +202,7 @@ impl XdpPort {
         }
     }
 
-    /// Counts of frames since this was last called, or since the port was opened (`XDP_STATISTICS`).
+    /// Counts of frames since the last call, or since the port was opened (`XDP_STATISTICS`).
     ///
     /// # Errors
     /// A refusal of the kernel.
@@ -227,7 +228,7 @@ impl AsFd for XdpPort {
     }
 }
 
-/// A received frame, in the port's memory; its chunk goes back to the kernel when this is dropped.
+/// A received frame, in the port's memory; its chunk returns to the kernel when this is dropped.
 #[derive(Debug)]
 pub struct XdpFrame<'a> {
     socket: &'a mut Socket,
@@ -238,7 +239,7 @@ impl XdpFrame<'_> {
     /// The frame from its destination address, without FCS, with every VLAN tag the NIC left in it.
     #[inline]
     pub fn data(&self) -> &[u8] {
-        // SAFETY: the chunk came from the receive ring and is given back when this value is dropped.
+        // SAFETY: the chunk came from the receive ring and returns to the kernel only when this value is dropped.
         unsafe {
             self.socket
                 .umem
@@ -246,7 +247,7 @@ impl XdpFrame<'_> {
         }
     }
 
-    /// The outer VLAN tag, which is in the data too. A NIC with rx-vlan-offload takes it out unseen.
+    /// The outer VLAN tag, which is in the data, too. A NIC with rx-vlan-offload removes it without a trace.
     #[inline]
     pub fn vlan(&self) -> Option<VlanTag> {
         vlan_of(self.data())
@@ -262,7 +263,7 @@ impl Drop for XdpFrame<'_> {
     }
 }
 
-/// Memberships belong to packet sockets; one that receives nothing holds them.
+/// Opens a packet socket for the memberships, which belong to such sockets. It receives nothing.
 fn memberships(interface: &str, options: &XdpOptions) -> Result<Option<PacketPort>, SysError> {
     if !options.promiscuous && options.multicast.is_empty() {
         return Ok(None);

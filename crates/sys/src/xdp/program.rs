@@ -1,7 +1,7 @@
-//! The XDP program: frames of the wanted EtherTypes go to the socket of their receive queue, all others on to the kernel.
+//! The XDP program: frames of the wanted EtherTypes go to the socket of their receive queue, all others to the kernel.
 //!
-//! Assembled here, so that nothing has to be compiled or found at run time. XDP sees a VLAN tag in the data unless the NIC
-//! has taken it out (`ethtool -k`: rx-vlan-offload); the EtherType is then at octet 16, behind two tags at 20.
+//! Assembled here, so that nothing must be compiled or found at run time. XDP sees a VLAN tag in the data unless the NIC has
+//! removed it (`ethtool -k`: rx-vlan-offload); the EtherType is then at octet 16, after two tags at 20.
 
 use crate::bpf::{Assembly, Instruction, op};
 use crate::error::SysError;
@@ -10,10 +10,10 @@ use std::mem::offset_of;
 
 /// 802.1Q customer and 802.1ad service tags.
 const TAGS: [u16; 2] = [0x8100, 0x88a8];
-/// Where the EtherType can be: behind no, one and two tags in the data.
+/// Offsets of the EtherType: after no, one and two tags in the data.
 const POSITIONS: [i16; 3] = [12, 16, 20];
 
-/// Registers: 0 returns, 1 to 5 are arguments and scratch, 6 outlives calls.
+/// Registers: 0 for the result, 1 to 5 for arguments and scratch; 6 survives calls.
 const R0: u8 = 0;
 const R1: u8 = 1;
 const R2: u8 = 2;
@@ -49,14 +49,14 @@ const DATA: i16 = offset_of!(Context, data) as i16;
 const DATA_END: i16 = offset_of!(Context, data_end) as i16;
 const RX_QUEUE: i16 = offset_of!(Context, rx_queue_index) as i16;
 
-/// The source register that says "this number is a map's descriptor" (`BPF_PSEUDO_MAP_FD`).
+/// The source register value that marks the number as a map's descriptor (`BPF_PSEUDO_MAP_FD`).
 const MAP_DESCRIPTOR: u8 = 1;
 /// Helper 51: `bpf_redirect_map`.
 const REDIRECT_MAP: i32 = 51;
-/// Verdict: on to the kernel's stack.
+/// Verdict: the frame goes on to the kernel's stack.
 const PASS: i32 = 2;
 
-/// Where a jump leads to.
+/// Target of a jump.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Pass,
@@ -64,7 +64,7 @@ enum Target {
     Block(usize),
 }
 
-/// The program for these EtherTypes and this map; an empty list takes all frames.
+/// Assembles the program for these EtherTypes and this map; an empty list takes all frames.
 pub(super) fn assemble(ethertypes: &[u16], map: i32) -> Result<Vec<Instruction>, SysError> {
     if ethertypes.len() > MOST_ETHERTYPES {
         return Err(SysError::Invalid {
@@ -86,7 +86,7 @@ pub(super) fn assemble(ethertypes: &[u16], map: i32) -> Result<Vec<Instruction>,
     }
     code.part(Target::Take);
     code.add(&taking(map));
-    // The kernel refuses a program with a part that nothing leads to.
+    // The kernel refuses a program with unreachable code.
     if !ethertypes.is_empty() {
         code.part(Target::Pass);
         code.add(&[op(MOVE_NUMBER, R0, 0, 0, PASS), op(EXIT, 0, 0, 0, 0)]);
@@ -94,7 +94,8 @@ pub(super) fn assemble(ethertypes: &[u16], map: i32) -> Result<Vec<Instruction>,
     Ok(code.resolved())
 }
 
-/// One block: too short passes, a wanted EtherType is taken, a tag goes on with the next block, anything else passes.
+/// One block: a frame that is too short passes, a wanted EtherType is taken, a tag continues with the next block, anything else
+/// passes.
 fn block(code: &mut Assembly<Target>, position: i16, ethertypes: &[u16], tags: &[u16], onward: Target) {
     code.add(&[
         op(MOVE, R4, R2, 0, 0),
@@ -104,13 +105,13 @@ fn block(code: &mut Assembly<Target>, position: i16, ethertypes: &[u16], tags: &
     code.add(&[op(LOAD_HALF, R5, R2, position, 0)]);
     let wanted = ethertypes.iter().map(|ethertype| (*ethertype, Target::Take));
     for (value, target) in wanted.chain(tags.iter().map(|tag| (*tag, onward))) {
-        // The load is in the machine's order, the frame in the network's.
+        // The load gives the machine's byte order, and the frame has the network's.
         code.jump(JUMP_EQUAL, R5, i32::from(value.to_be()), target);
     }
     code.jump(JUMP, 0, 0, Target::Pass);
 }
 
-/// Hands the frame to the socket of its queue, or to the kernel's stack where the queue has none.
+/// Passes the frame to the socket of its queue, or to the kernel's stack if the queue has none.
 fn taking(map: i32) -> [Instruction; 6] {
     [
         op(LOAD_WORD, R2, R6, RX_QUEUE, 0),

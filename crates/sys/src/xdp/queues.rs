@@ -1,4 +1,4 @@
-//! How many receive queues an interface has (`ETHTOOL_GCHANNELS`, linux/ethtool.h).
+//! Reads how many receive queues an interface has (`ETHTOOL_GCHANNELS`, linux/ethtool.h).
 
 use rustix::net::{AddressFamily, SocketType, socket};
 use std::os::fd::AsRawFd;
@@ -21,9 +21,9 @@ struct Channels {
     combined: u32,
 }
 
-/// Receive queues in use now; `None` when the driver does not tell.
+/// Receive queues in use now; `None` if the driver does not report it.
 pub(super) fn receive_queues(name: &str) -> Option<u32> {
-    // An AF_XDP socket takes no such request; this kind does, and is in every kernel.
+    // An AF_XDP socket does not accept this request; this kind does, and every kernel has it.
     let socket = socket(AddressFamily::UNIX, SocketType::DGRAM, None).ok()?;
     let mut channels = Channels {
         command: GET_CHANNELS,
@@ -39,8 +39,8 @@ pub(super) fn receive_queues(name: &str) -> Option<u32> {
             ifru_data: (&raw mut channels).cast(),
         },
     };
-    // SAFETY: the request names an interface in a terminated array and points to a whole ethtool_channels that outlives the
-    // call and says which command it is for.
+    // SAFETY: the request names an interface in a terminated array and points to a whole ethtool_channels that outlives the call
+    // and contains the command.
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::Ioctl::from(SIOCETHTOOL), &raw mut request) };
     (done == 0 && channels.rx + channels.combined > 0).then(|| channels.rx + channels.combined)
 }

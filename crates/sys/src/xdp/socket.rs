@@ -11,21 +11,21 @@ use rustix::io::Errno;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// Most frames that can wait: 128 MiB of chunks, and pinned memory that is missing elsewhere.
+/// Most frames that can wait: they take 128 MiB of chunks, pinned memory that is missing elsewhere.
 const MOST_RING_FRAMES: usize = 32_768;
 
-/// For how long a taken queue is asked for: half a second.
+/// Attempts to bind to a queue that is taken: for half a second.
 const BUSY_ATTEMPTS: u32 = 100;
 const BUSY_REST: std::time::Duration = std::time::Duration::from_millis(5);
 
-/// Socket options of linux/socket.h (asm-generic) that libc has no name for.
+/// Socket options of linux/socket.h (asm-generic) that libc does not define.
 const SO_PREFER_BUSY_POLL: i32 = 69;
 const SO_BUSY_POLL_BUDGET: i32 = 70;
 
-/// Socket option of linux/if_xdp.h that libc has no name for (Linux 6.17): frames that one system call sends.
+/// Socket option of linux/if_xdp.h that libc does not define (Linux 6.17): number of frames that one system call sends.
 const XDP_MAX_TX_SKB_BUDGET: i32 = 9;
 
-/// A socket with its rings, not yet bound. Rings go before the memory and the descriptor.
+/// A socket with its rings, not yet bound. Rings are dropped before the memory and the descriptor.
 #[derive(Debug)]
 pub(super) struct Socket {
     pub(super) received: Ring<libc::xdp_desc>,
@@ -35,16 +35,16 @@ pub(super) struct Socket {
     pub(super) umem: Umem,
     pub(super) fd: OwnedFd,
     pub(super) ring_frames: u32,
-    /// Send chunks that are with this side.
+    /// Send chunks that this side owns.
     pub(super) free: Vec<u64>,
-    /// True if the kernel copies frames in the system call that sends them; else a driver takes them at any time.
+    /// True if the kernel copies frames in the system call that sends them; otherwise a driver takes them at any time.
     pub(super) copies: bool,
-    /// Send chunks of frames that were refused, which the kernel has still to go over.
+    /// Send chunks of refused frames that the kernel still has to skip.
     pub(super) voided: Vec<u64>,
 }
 
 impl Socket {
-    /// A socket whose receive chunks are all with the kernel, and whose send chunks, from `ring_frames` on, are not.
+    /// Makes a socket. The kernel owns all receive chunks, and this side the send chunks, which begin at `ring_frames`.
     pub(super) fn new(name: &Arc<str>, options: &XdpOptions) -> Result<Self, SysError> {
         let chunk = umem::chunk_for(options.frame_bytes)?;
         let ring_frames = entries(options.ring_frames)?;
@@ -57,13 +57,14 @@ impl Socket {
         };
         sockopt::set(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &umem.registration())
             .map_err(|errno| memory_refusal(name, errno))?;
-        // The kernel shows a received frame before it shows that it took the chunk from here: until then the chunk has two places.
+        // The kernel shows a received frame before it shows that it took the chunk from here: until then the chunk needs two
+        // places.
         let fill_places = 2 * ring_frames;
         set(libc::XDP_UMEM_FILL_RING, fill_places)?;
         set(libc::XDP_UMEM_COMPLETION_RING, send_frames)?;
         set(libc::XDP_RX_RING, ring_frames)?;
         set(libc::XDP_TX_RING, send_frames)?;
-        // Older kernels send 32 with each call, and newer ones no fewer: a batch takes more calls.
+        // Older kernels send 32 with each call; newer ones send no fewer if they refuse: a batch then takes more calls.
         let _ = set(XDP_MAX_TX_SKB_BUDGET, send_frames);
         let offsets = offsets(&fd, name)?;
         let mut socket = Self {
@@ -86,7 +87,7 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Promises to poll, so that the kernel need not interrupt.
+    /// Announces that this side polls, so that the kernel need not interrupt.
     pub(super) fn busy_poll(&self, name: &Arc<str>, poll: BusyPoll) -> Result<(), SysError> {
         for (option, value) in [
             (SO_PREFER_BUSY_POLL, 1),
@@ -104,8 +105,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Binds to a queue of an interface. A queue that is taken is asked for again for a while: the kernel gives the queue of
-    /// a socket that was closed back a moment later.
+    /// Binds to a queue of an interface. If the queue is taken, it tries again for a while: the kernel frees the queue of a closed
+    /// socket a moment later.
     pub(super) fn bind(&mut self, interface: u32, queue: u32, form: XdpRunning) -> Result<(), Errno> {
         self.copies = form != XdpRunning::ZeroCopy;
         for _ in 0..BUSY_ATTEMPTS {
@@ -168,11 +169,11 @@ fn create(name: &Arc<str>) -> Result<OwnedFd, SysError> {
             errno => SysError::or_capability(Capability::NetRaw, "open an AF_XDP socket on", Arc::clone(name), errno),
         });
     }
-    // SAFETY: the descriptor was just made by socket(2) and nobody else has it.
+    // SAFETY: the descriptor was just made by socket(2) and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// The kernel pins the chunks, and counts them against the limit of locked memory.
+/// The kernel pins the chunks, and counts them towards the limit of locked memory.
 fn memory_refusal(name: &Arc<str>, errno: Errno) -> SysError {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current;
     match (errno, limit) {

@@ -1,4 +1,4 @@
-//! Sending by an AF_XDP socket, and a sender that does nothing else.
+//! Sends frames through an AF_XDP socket; contains a sender that does not receive.
 
 use super::XdpOptions;
 use super::mode::XdpRunning;
@@ -11,12 +11,12 @@ use crate::xdp::XdpRefusal;
 use rustix::io::Errno;
 use std::sync::Arc;
 
-/// An Ethernet header and a VLAN tag, in octets.
+/// Lengths of an Ethernet header and of a VLAN tag, in octets.
 const HEADER_OCTETS: usize = 14;
 const TAG_OCTETS: usize = 4;
 
-/// Sends frames on an interface, without a program on it and without receiving: the way out of an [`XdpPort`](super::XdpPort)
-/// beside any way in. Frames pass no queueing discipline, and other programs on the host do not see them.
+/// Sends frames on an interface, without a program on it and without receiving: like an [`XdpPort`](super::XdpPort), but combined
+/// with any way of receiving. Frames pass no queueing discipline, and other programs on the host do not see them.
 ///
 /// Needs `CAP_NET_RAW` only. On veth it takes less time than a packet socket (bench/peers/rtt.py).
 #[derive(Debug)]
@@ -32,8 +32,9 @@ impl XdpSender {
     /// which must have no other AF_XDP socket.
     ///
     /// # Errors
-    /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` missing, `frame_bytes` above
-    /// [`MOST_FRAME_BYTES`](super::MOST_FRAME_BYTES), the queue taken, or what the kernel refused.
+    /// There is no such interface (the error lists the existing ones), it is not Ethernet or it is down, `CAP_NET_RAW` is missing,
+    /// `frame_bytes` is above [`MOST_FRAME_BYTES`](super::MOST_FRAME_BYTES), the queue is taken, or the kernel refused for another
+    /// reason.
     pub fn open(interface: &str, queue: u32, frame_bytes: usize, frames: usize) -> Result<Self, SysError> {
         let link = link::find_ready(interface)?;
         let name: Arc<str> = link.name.into();
@@ -44,7 +45,7 @@ impl XdpSender {
             ..XdpOptions::default()
         };
         let mut socket = Socket::new(&name, &options)?;
-        // The word for copying without a program: no driver is asked for anything.
+        // This form copies and needs no program: nothing is required of the driver.
         let form = XdpRunning::Generic;
         socket
             .bind(link.index, queue, form)
@@ -68,7 +69,7 @@ impl XdpSender {
         self.mac
     }
 
-    /// Sends one frame: as [`XdpPort::send`](super::XdpPort::send), but a frame that is refused is not sent later either.
+    /// Sends one frame: as [`XdpPort::send`](super::XdpPort::send), but a refused frame is never sent later.
     ///
     /// # Errors
     /// As [`XdpPort::send`](super::XdpPort::send).
@@ -81,7 +82,7 @@ impl XdpSender {
     /// Sends a batch with as few system calls as the kernel takes (one, from Linux 6.17 on).
     ///
     /// # Errors
-    /// How many frames went, and why the next one did not: as [`XdpSender::send`].
+    /// Some frames were not sent: the number sent, and the reason for the next one, as [`XdpSender::send`].
     pub fn send_all(&mut self, batch: &TxBatch) -> Result<(), PartialSend> {
         let sent = self.socket.send_all(batch, self.mtu);
         sent.map_err(|(sent, errno)| PartialSend {
@@ -96,30 +97,31 @@ impl XdpSender {
     }
 }
 
-/// Octets that no chunk has: the kernel goes over descriptors with it.
+/// A length that no chunk has: the kernel skips descriptors with it.
 const TOO_LONG: u32 = u32::MAX;
 
-/// System calls in a row that take no frame along, after which the driver is taken to have no room.
+/// Number of successive system calls that take no frame, after which the driver is considered full.
 const MOST_IDLE_CALLS: u32 = 1_000;
 
-/// Fate of queued frames.
+/// Result for queued frames.
 struct Flushed {
-    /// The driver dropped them.
+    /// Number of frames that the driver dropped.
     dropped: usize,
-    /// The kernel has not taken them.
+    /// Number of frames that the kernel has not taken.
     left: usize,
-    /// Why it has not.
+    /// Why it has not taken them.
     stopped: Option<Errno>,
 }
 
 impl Socket {
-    /// The kernel unbinds the socket of an interface that is removed.
+    /// True if the interface is gone: the kernel unbinds the socket of a removed interface.
     pub(super) fn is_gone(&self) -> bool {
         matches!(wake_receive(&self.fd), Some(Errno::NODEV | Errno::NXIO))
     }
 
-    /// Sends one frame. `EMSGSIZE` when it does not fit, `ENOBUFS` when there is no room or the driver dropped it. A frame that is
-    /// refused is not sent later; only with zero-copy, where the driver takes frames at any time, one it has no room for stays queued.
+    /// Sends one frame. `EMSGSIZE` if it does not fit, `ENOBUFS` if there is no room or the driver dropped it. A refused frame is
+    /// not sent later, except with zero-copy: there the driver takes frames at any time, and a frame that it has no room for stays
+    /// queued.
     #[inline]
     pub(super) fn send(&mut self, frame: &[u8], mtu: u32) -> Result<(), Errno> {
         self.settle()?;
@@ -133,7 +135,7 @@ impl Socket {
         }
     }
 
-    /// The first system call has not taken the one frame that is queued.
+    /// Handles the case that the first system call has not taken the one queued frame.
     #[cold]
     fn refused(&mut self, errno: Errno) -> Result<(), Errno> {
         if !self.copies {
@@ -149,8 +151,8 @@ impl Socket {
         }
     }
 
-    /// Has the kernel take what is queued, in one system call, and takes back what it is done with: here, and not before the next
-    /// frame, which is in a hurry.
+    /// Has the kernel take the queued frames, in one system call, and collects the chunks of sent ones. Collecting them here, and
+    /// not before the next frame, does not delay that frame.
     #[inline]
     fn wake(&mut self) -> Result<(), Errno> {
         let woken = wake_transmit(&self.fd);
@@ -158,7 +160,7 @@ impl Socket {
         woken
     }
 
-    /// Sends a batch; otherwise how many frames went, and why another one did not.
+    /// Sends a batch. On an error returns the number of frames sent, and why another one was not.
     pub(super) fn send_all(&mut self, batch: &TxBatch, mtu: u32) -> Result<(), (usize, Errno)> {
         self.settle().map_err(|errno| (0, errno))?;
         let queued =
@@ -193,15 +195,15 @@ impl Socket {
         }
     }
 
-    /// Has the kernel take what is queued: `waiting` frames before the system call that ended with `woken`, and more calls until
-    /// none is left or it is clear that it takes none. Those are not sent later.
+    /// Has the kernel take the queued frames. `waiting` frames were queued before the system call that ended with `woken`; makes
+    /// more calls until none is left or it is clear that the kernel takes none. Remaining frames are not sent later.
     fn flush(&mut self, mut waiting: u32, mut woken: Result<(), Errno>) -> Flushed {
-        // A call that only dropped a frame does not show that the kernel took it; a later one does.
+        // A call that only dropped a frame does not show that the kernel took it; a later call does.
         let (mut dropped, mut unshown, mut idle_calls) = (0, 0, 0);
         let stopped = loop {
             let before = std::mem::replace(&mut waiting, self.to_send.waiting());
             let is_shown = waiting < before;
-            // It ends a call with the frame it dropped.
+            // The kernel ends a call at a frame that the driver dropped.
             let is_dropped = woken == Err(Errno::BUSY) && self.copies;
             dropped += usize::from(is_dropped);
             unshown = if is_shown { 0 } else { unshown + u32::from(is_dropped) };
@@ -218,8 +220,8 @@ impl Socket {
             }
             woken = self.wake();
         };
-        // Before Linux 6.17 the kernel shows what it took only when it has taken all: if it stopped within a batch, some that went are
-        // among those left.
+        // Before Linux 6.17 the kernel shows what it took only when it has taken all frames: if it stopped within a batch, some of
+        // the frames counted as left were sent.
         let left = waiting.saturating_sub(unshown) as usize;
         if self.copies && stopped.is_some() {
             self.void();
@@ -227,20 +229,20 @@ impl Socket {
         Flushed { dropped, left, stopped }
     }
 
-    /// Makes frames that the kernel has not taken invalid, so that it leaves them out when it takes frames again. Moving the ring's
-    /// end back instead would leave the kernel with an end beyond it.
+    /// Makes frames that the kernel has not taken invalid, so that it skips them when it takes frames again. If the ring's end were
+    /// moved back instead, the kernel would have an end beyond it.
     fn void(&mut self) {
         let (voided, free) = (&mut self.voided, &self.free);
         self.to_send.change_waiting(|descriptor| {
             let is_new = std::mem::replace(&mut descriptor.len, TOO_LONG) != TOO_LONG;
-            // One that is back was taken, and the kernel has not shown it.
+            // A chunk that is back was taken, although the kernel has not shown it.
             if is_new && !free.contains(&descriptor.addr) {
                 voided.push(descriptor.addr);
             }
         });
     }
 
-    /// Has the kernel go over what is left of frames that were refused. Nothing to do as long as none was.
+    /// Has the kernel skip the remaining refused frames. Does nothing if no frame was refused.
     #[inline]
     fn settle(&mut self) -> Result<(), Errno> {
         if !self.copies || (self.voided.is_empty() && self.to_send.drained()) {
@@ -251,7 +253,7 @@ impl Socket {
 
     #[cold]
     fn go_over_refused(&mut self) -> Result<(), Errno> {
-        // One in each call, and a call that shows it.
+        // One in each call, and one more call that shows it.
         for _ in 0..self.to_send.waiting() + 2 {
             if self.to_send.drained() {
                 break;
@@ -269,22 +271,22 @@ impl Socket {
         Ok(())
     }
 
-    /// Takes back the chunks of frames that were made invalid. Some kernels give them back, as those of frames they took unshown; others
-    /// do not: so only when no other chunk can be with the kernel.
+    /// Collects the chunks of invalidated frames. Some kernels return them, like those of frames taken without showing it; others
+    /// do not. So this is done only when the kernel can hold no other chunk.
     fn reclaim(&mut self) {
         if self.free.len() + self.voided.len() == self.to_send.entries() {
             self.free.append(&mut self.voided);
         }
     }
 
-    /// Puts a frame into the ring of those to be sent.
+    /// Puts a frame into the send ring.
     #[inline]
     fn queue(&mut self, frame: &[u8], mtu: u32) -> Result<(), Errno> {
         if !self.fits(frame, mtu) {
             return Err(Errno::MSGSIZE);
         }
         let address = self.free_chunk().ok_or(Errno::NOBUFS)?;
-        // SAFETY: the chunk came from the list of those that are with this side.
+        // SAFETY: the chunk came from the list of chunks that this side owns.
         unsafe { self.umem.write(address, frame) };
         let descriptor = libc::xdp_desc {
             addr: address,
@@ -298,7 +300,7 @@ impl Socket {
         Err(Errno::NOBUFS)
     }
 
-    /// True if the interface takes the frame: up to its MTU with a header, and a tag if there is one, and not more than a chunk.
+    /// True if the interface takes the frame: up to its MTU plus header, and tag if there is one, and not more than a chunk.
     #[inline]
     fn fits(&self, frame: &[u8], mtu: u32) -> bool {
         let tag = if vlan_of(frame).is_some() { TAG_OCTETS } else { 0 };
@@ -313,7 +315,7 @@ impl Socket {
         self.free.pop()
     }
 
-    /// Takes back the chunks of frames that have been sent.
+    /// Collects the chunks of sent frames.
     #[inline]
     fn collect_sent(&mut self) {
         while let Some(address) = self.sent.pop() {
@@ -326,7 +328,7 @@ impl Socket {
     }
 }
 
-/// The error that a refusal of the kernel means. Does not allocate.
+/// The error for a refusal of the kernel. Does not allocate.
 #[cold]
 pub(super) fn refusal(
     operation: &'static str,

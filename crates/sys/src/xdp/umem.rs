@@ -1,15 +1,14 @@
-//! The memory that holds the frames: one mapping, cut into chunks of equal size. The first chunks receive and the rest
-//! send.
+//! The memory for the frames: one mapping, cut into chunks of equal size. The first chunks receive and the rest send.
 
 use crate::error::SysError;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Octets the kernel leaves free before a received frame (`XDP_PACKET_HEADROOM`).
+/// Bytes that the kernel leaves free before a received frame (`XDP_PACKET_HEADROOM`).
 const HEADROOM_OCTETS: usize = 256;
 
-/// The chunk sizes of AF_XDP that every driver takes: a power of two from 2048 octets up to a page.
+/// The chunk sizes of AF_XDP that every driver takes: a power of two from 2048 bytes up to a page.
 const CHUNK_OCTETS: [usize; 2] = [2048, 4096];
 
 /// Shortest frame to make room for: an Ethernet header.
@@ -18,21 +17,21 @@ const LEAST_FRAME_OCTETS: usize = 14;
 /// Longest frame AF_XDP receives in one chunk, in octets without FCS: 3840.
 pub const MOST_FRAME_BYTES: usize = CHUNK_OCTETS[1] - HEADROOM_OCTETS;
 
-/// The smallest chunk that holds a frame of `frame_bytes`.
+/// The smallest chunk that holds a frame of `frame_bytes`; errors if none does.
 pub(super) fn chunk_for(frame_bytes: usize) -> Result<usize, SysError> {
     let fits = |chunk: &usize| frame_bytes.saturating_add(HEADROOM_OCTETS) <= *chunk;
     match CHUNK_OCTETS.into_iter().find(fits) {
         Some(chunk) if frame_bytes >= LEAST_FRAME_OCTETS => Ok(chunk),
         _ => Err(SysError::Invalid {
             what: format!(
-                "frames of {frame_bytes} octets: AF_XDP takes {LEAST_FRAME_OCTETS} to {MOST_FRAME_BYTES} octets (a page less \
+                "frames of {frame_bytes} bytes: AF_XDP takes {LEAST_FRAME_OCTETS} to {MOST_FRAME_BYTES} bytes (a page minus \
                  {HEADROOM_OCTETS}); for longer ones use the packet socket"
             ),
         }),
     }
 }
 
-/// The mapping.
+/// The mapped memory.
 #[derive(Debug)]
 pub(super) struct Umem {
     memory: NonNull<u8>,
@@ -40,17 +39,17 @@ pub(super) struct Umem {
     chunks: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone and can be read, written and unmapped from any thread; the kernel, the only
-// other party, is handed chunks by the rings.
+// SAFETY: the mapping belongs to this value alone and can be read, written and unmapped from any thread; the kernel, the only other
+// party, gets chunks through the rings.
 unsafe impl Send for Umem {}
-// SAFETY: through a shared reference only octets are read of chunks whose owner has them from a ring.
+// SAFETY: through a shared reference, bytes are only read, from chunks whose owner got them from a ring.
 unsafe impl Sync for Umem {}
 
 impl Umem {
     /// Maps `chunks` chunks, all of them present.
     pub(super) fn new(name: &Arc<str>, chunks: usize, chunk: usize) -> Result<Self, SysError> {
         let flags = MapFlags::PRIVATE | MapFlags::POPULATE;
-        // SAFETY: a new mapping at an address the kernel chooses.
+        // SAFETY: a new mapping at an address that the kernel chooses.
         let memory = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
@@ -76,7 +75,7 @@ impl Umem {
         }
     }
 
-    /// Octets of a chunk.
+    /// Bytes per chunk.
     pub(super) fn chunk(&self) -> usize {
         self.chunk
     }
@@ -86,28 +85,28 @@ impl Umem {
         (index * self.chunk) as u64
     }
 
-    /// The chunk an address lies in.
+    /// The start of the chunk that contains an address.
     pub(super) fn chunk_of(&self, address: u64) -> u64 {
         address & !(self.chunk as u64 - 1)
     }
 
-    /// The octets at an address, held inside the mapping whatever the descriptor says.
+    /// The bytes at an address, limited to the mapping whatever the descriptor says.
     ///
     /// # Safety
-    /// The chunk must have been received from a ring and not yet been given back, for as long as the result lives.
+    /// The chunk must have been received from a ring and not yet returned, for as long as the result lives.
     pub(super) unsafe fn octets(&self, address: u64, length: usize) -> &[u8] {
         let (start, length) = self.clamp(address, length);
-        // SAFETY: the range lies inside the mapping, and the kernel does not write to a chunk it has handed over.
+        // SAFETY: the range is inside the mapping, and the kernel does not write to a chunk that it has passed on.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(start), length) }
     }
 
     /// Copies a frame to the beginning of a chunk.
     ///
     /// # Safety
-    /// The chunk must be with this side: neither in a ring nor on its way.
+    /// This side must own the chunk: it is neither in a ring nor being sent.
     pub(super) unsafe fn write(&mut self, address: u64, frame: &[u8]) {
         let (start, length) = self.clamp(address, frame.len());
-        // SAFETY: the range lies inside the mapping, and the frame is not of the mapping, which is borrowed exclusively.
+        // SAFETY: the range is inside the mapping, and the frame is not part of the mapping, which is borrowed exclusively.
         unsafe { std::ptr::copy_nonoverlapping(frame.as_ptr(), self.memory.as_ptr().add(start), length) };
     }
 

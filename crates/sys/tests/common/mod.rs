@@ -12,7 +12,7 @@ use sys::{SysError, link};
 /// EtherType of the test frames: IEEE 802 local experimental 1.
 pub const ETHERTYPE: u16 = 0x88b5;
 
-/// True if the test can run here. Panics when it cannot, unless skips are allowed; then it says so on standard error.
+/// True if the test can run here. Panics if it cannot, unless skips are allowed; then it writes a note to standard error.
 pub fn can_run(test: &str, needs: &[Capability]) -> bool {
     let missing: Vec<String> = needs
         .iter()
@@ -64,7 +64,7 @@ impl Pair {
     }
 }
 
-/// Runs `work` in a namespace and insists that it succeeds.
+/// Runs `work` in a namespace and panics if it fails.
 pub fn inside<T: Send>(namespace: &NetNs, work: impl FnOnce() -> Result<T, SysError> + Send) -> T {
     match namespace.run(work).expect("a thread in the namespace") {
         Ok(value) => value,
@@ -81,12 +81,12 @@ pub fn wait_for_carrier(namespace: &NetNs, name: &str) {
     }
 }
 
-/// A test frame to everyone: header, a number, and the octet 0xba up to `octets`.
+/// A broadcast test frame: header, a number, and the octet 0xba up to a length of `octets`.
 pub fn frame(number: u32, octets: usize) -> Vec<u8> {
     frame_with(&[], ETHERTYPE, number, octets)
 }
 
-/// The same with tags (TPID, TCI) and an EtherType of choice.
+/// The same with the given tags (TPID, TCI) and EtherType.
 pub fn frame_with(tags: &[(u16, u16)], ethertype: u16, number: u32, octets: usize) -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     frame.extend([2, 0, 0, 0, 0, 1]);
@@ -105,7 +105,7 @@ pub fn number(frame: &[u8]) -> u32 {
     u32::from_be_bytes(frame[14..18].try_into().expect("a test frame"))
 }
 
-/// Waits up to two seconds for a frame and hands it to `look`.
+/// Waits up to two seconds for a frame and passes it to `look`.
 pub fn receive<T>(port: &mut PacketPort, look: impl FnOnce(&sys::packet::RxFrame<'_>) -> T) -> T {
     assert!(port.wait(2_000_000_000).expect("poll"), "no frame came");
     look(&port.next().expect("poll said there is a frame"))
