@@ -1,4 +1,4 @@
-//! A measuring thread whose policy or CPUs somebody changes during the run is told of, for its own series only.
+//! A measuring thread whose policy or CPUs are changed during the run is reported, only for its own series.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 use sys::privilege::Capability;
 use sys::thread::Policy;
 
-/// The number of this process's thread of that name.
+/// Number of this process's thread with that name.
 fn thread_called(name: &str) -> Option<String> {
     let threads = std::fs::read_dir("/proc/self/task").expect("threads").flatten();
     let mut called = threads.filter(|thread| {
@@ -22,7 +22,7 @@ fn thread_called(name: &str) -> Option<String> {
     Some(called.next()?.file_name().to_string_lossy().into_owned())
 }
 
-/// Runs two wake-up series on one CPU, changes the first's thread, and returns what was told of each.
+/// Runs two wake-up series on one CPU, changes the first one's thread, and returns the reports on each.
 fn told(change: &[&str]) -> [Vec<String>; 2] {
     let mut run = Run::start();
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");

@@ -1,4 +1,4 @@
-//! GOOSE with software nobody here wrote: open61850 as publisher and as supervisor, tshark as decoder.
+//! GOOSE with independent software: open61850 as publisher and as supervisor, tshark as decoder.
 
 mod common;
 
@@ -19,7 +19,7 @@ use sys::thread::Policy;
 
 const REF: &str = "IED1LD0/LLN0$GO$gcbTrip";
 
-/// The interpreter that has open61850; `None` after leaving the test out.
+/// The interpreter that has open61850; `None` if it is missing and the test is skipped.
 fn open61850(test: &str) -> Option<PathBuf> {
     let python = testing::python(test)?;
     let found = Command::new(&python).args(["-c", "import open61850"]).output();
@@ -30,7 +30,7 @@ fn open61850(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// Members that change at 300 and 600 ms; every type there is.
+/// Members that change at 300 and 600 ms, with every available type.
 fn config() -> GooseConfig {
     let text = format!(
         r#"
@@ -68,7 +68,7 @@ fn config() -> GooseConfig {
     }
 }
 
-/// Writes everything in the ring to a capture; returns how much that was.
+/// Writes all frames of the ring to a capture; returns their number.
 fn write_capture(mut port: PacketPort, path: &Path) -> u64 {
     let mut writer = PcapWriter::new(BufWriter::new(File::create(path).expect("a file"))).expect("a capture");
     let mut frames = 0;
@@ -162,7 +162,7 @@ fn open61850_publishes_and_we_supervise() {
     let mut run = Run::start();
     let config = SubscribeConfig {
         goose: SuperviseConfig {
-            // Python on a busy machine repeats late.
+            // Python on a busy machine repeats messages late.
             tal_factor: 500.0,
             ..SuperviseConfig::default()
         },

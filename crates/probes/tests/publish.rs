@@ -1,4 +1,4 @@
-//! Frames that the publisher puts on the wire, captured at the far end: the counters, the instants, and what tshark reads in it.
+//! Frames that the publisher sends, captured at the far end: the counters, the instants, and the fields that tshark decodes.
 
 mod common;
 
@@ -26,10 +26,10 @@ const STREAMS: u16 = 8;
 const SECOND_NS: i64 = 1_000_000_000;
 const DURATION_NS: u64 = 1_100_000_000;
 
-/// The wall clock and the monotonic one are read one after the other to find the top of the second.
+/// Largest time between reading the wall clock and the monotonic clock, which gives the top of the second.
 const PAIRING_NS: i64 = 100_000;
 
-/// A captured frame with its tag put back, as it was on the wire.
+/// A captured frame with its tag restored, as it was on the network.
 struct Captured {
     stamp_ns: i64,
     octets: Vec<u8>,
@@ -46,7 +46,7 @@ struct Seen {
 fn capture_into(mut port: PacketPort, done: &AtomicBool) -> Vec<Captured> {
     let mut captured = Vec::new();
     loop {
-        // Looked at before the ring, so that what came before the end is taken.
+        // Checked before the ring, so that every frame from before the end is taken.
         let last = done.load(Ordering::Acquire);
         while let Some(frame) = port.next() {
             let stamp_ns = match frame.stamp() {
@@ -128,7 +128,7 @@ fn check_header(config: &StreamConfig, frame: &Captured, stream: u16) {
     }
 }
 
-/// Ia and Ua of 400 A, 30 degrees behind 20 kV between phases, in mA and 10 mV (9-2LE).
+/// Ia and Ua of 400 A, 30 degrees after 20 kV between phases, in mA and 10 mV (9-2LE).
 fn check_values(rate: u32, seen: &Seen) {
     let angle = TAU * 50.0 * f64::from(seen.smp_cnt) / f64::from(rate);
     let ia = 400e3 * SQRT_2 * (angle - TAU / 12.0).cos();
@@ -141,11 +141,11 @@ fn check_values(rate: u32, seen: &Seen) {
     assert_eq!(seen.values[3], seen.values[..3].iter().sum::<i32>());
 }
 
-/// Checks every frame; returns how many each stream sent.
+/// Checks every frame; returns the number of frames of each stream.
 fn check_frames(config: &StreamConfig, captured: &[Captured]) -> Vec<u64> {
     let asdu_count = u64::from(config.spec.asdus);
     let names: BTreeMap<String, u16> = (0..STREAMS).map(|n| (format!("TEST{:02}", n + 1), n)).collect();
-    // Of each stream: the number of its frames, and the sample that comes after the last one.
+    // For each stream: the number of its frames, and the next expected sample.
     let mut streams = vec![(0_u64, 0_u64); usize::from(STREAMS)];
     let mut closest_ns = i64::MAX;
     for frame in captured {
@@ -287,7 +287,7 @@ fn config(rate: u32, asdus: u8, vlan: Option<VlanTag>) -> StreamConfig {
     }
 }
 
-/// Publishes `count` streams that are alike but for their number.
+/// Publishes `count` streams that differ only in their number.
 fn of(stream: &StreamConfig, count: u16) -> PublishConfig {
     PublishConfig {
         streams: (0..count).map(|number| stream.numbered(number)).collect(),
@@ -395,7 +395,7 @@ fn a_fault_with_unbalance_in_6i3u_each_stream_ahead_of_the_last() {
         ..PublishConfig::default()
     };
     let (captured, _) = publish(&published);
-    // Of each stream the seconds that are over, and the last smpCnt.
+    // For each stream: the number of full seconds, and the last smpCnt.
     let mut seconds: BTreeMap<String, (u32, u16)> = BTreeMap::new();
     let (mut before, mut faulted) = (0, 0);
     for seen in captured.iter().flat_map(asdus) {

@@ -1,4 +1,4 @@
-//! The round trip between two real ends, and against a reflector that loses, doubles, holds back and swaps on purpose.
+//! The round trip between two real ends, and with a reflector that loses, doubles, delays and swaps frames on purpose.
 
 mod common;
 
@@ -21,16 +21,16 @@ fn config(role: Role) -> ReflectConfig {
     }
 }
 
-/// Far more than scheduling holds an answer up for.
+/// Time that is far longer than any scheduling delay of an answer.
 const LATE_AFTER_NS: u64 = 500_000_000;
 
-/// How long the bad reflector holds a frame back.
+/// Time for which the bad reflector delays a frame.
 const HELD_BACK: Duration = Duration::from_millis(700);
 
-/// Only frames of this first part of the run are held back or swapped, so that all are back before it ends.
+/// Only frames of this first part of the run are delayed or swapped, so that all are back before it ends.
 const EARLY: Duration = Duration::from_millis(800);
 
-/// Round trips before the first recorded one.
+/// Number of round trips before the first recorded one.
 const WARM_UP_FRAMES: u64 = 64;
 
 #[test]
@@ -133,14 +133,14 @@ fn back_to_back_loses_nothing() {
     assert_eq!(rtt, expected);
 }
 
-/// Deeds of the bad reflector on recorded frames.
+/// What the bad reflector did to recorded frames.
 #[derive(Debug, Default)]
 struct Done {
     seen: u64,
     dropped: u64,
     doubled: u64,
     held: u64,
-    /// Frames whose first answer went out behind that of a later frame.
+    /// Number of frames whose first answer was sent after that of a later frame.
     overtaken: u64,
     highest: Option<u64>,
 }
@@ -148,7 +148,7 @@ struct Done {
 struct BadReflector {
     port: PacketPort,
     done: Done,
-    /// Waits for the next answer to go first.
+    /// Number and contents of an answer that is held until the next answer has been sent.
     swapped: Option<(u64, Vec<u8>)>,
     held: Vec<(Instant, u64, Vec<u8>)>,
     first: Option<Instant>,
@@ -280,7 +280,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
     assert_eq!(rtt, expected, "{done:?}");
 }
 
-/// Runs an initiator that must find nobody.
+/// Runs an initiator that must find no reflector.
 fn assert_nobody_answers(pair: &Pair, peer: Option<Mac>) {
     let mut run = Run::start();
     let port = pair.port_a(&port_options(&ReflectConfig::new(Role::Reflector)));

@@ -1,4 +1,4 @@
-//! Two ends that find their roles, frames of every form, and a link that goes away.
+//! Two ends that find their roles, frames of every form, and a link that goes down.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn meet(pair: &Pair, a: &ReflectConfig, b: &ReflectConfig) -> (Recorded, Recorde
     meet_during(pair, a, b, || {})
 }
 
-/// Runs both ends until the near one's duration is over, or, where it has none, until `work` is done.
+/// Runs both ends until the near one's duration is over, or, if it has none, until `work` is done.
 fn meet_during(pair: &Pair, a: &ReflectConfig, b: &ReflectConfig, work: impl FnOnce() + Send) -> (Recorded, Recorded) {
     let (port_a, port_b) = (pair.port_a(&port_options(a)), pair.port_b(&port_options(b)));
     let (mut run_a, mut run_b) = (Run::start(), Run::start());
@@ -273,7 +273,7 @@ fn stamps_split_every_round_trip() {
             sum_ns += totals.sum_ns;
         }
         let rtt_ns = a.file.totals(a.id("rtt/reflect")).expect("totals").sum_ns;
-        // Clock readings lie between the stamps and the round trip's own ends, and the machine may stand still there.
+        // Clock readings are between the stamps and the ends of the round trip, and the machine may stall there.
         let apart = (sum_ns - rtt_ns) / i128::from(received);
         assert!((0..200_000).contains(&apart), "{sum_ns} ns in {rtt_ns} ns");
     }

@@ -1,4 +1,4 @@
-//! Far ends that are broken: they answer with other contents, or are two.
+//! Broken far ends: they answer with other contents, or two stations answer.
 
 mod common;
 
@@ -11,14 +11,14 @@ use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{TestFrame, TestFrameKind, reflect};
 
-/// A station that is none of the bed's.
+/// Address of a station outside the test bed.
 const OTHER: Mac = Mac([2, 0xee, 0, 0, 0, 9]);
 
 fn next(port: &mut PacketPort) -> Option<Vec<u8>> {
     port.next().map(|frame| frame.data().to_vec())
 }
 
-/// Returns each frame, and what `also` makes of the answer to a probe with this number in its place.
+/// Returns each frame. For a probe, it sends instead the frames that `also` makes from the answer and its number.
 fn far_end(mut port: PacketPort, is_over: &AtomicBool, also: fn(&[u8], u64) -> Vec<Vec<u8>>) {
     let own = Mac(port.mac());
     while !is_over.load(Ordering::Relaxed) {
@@ -42,7 +42,7 @@ fn far_end(mut port: PacketPort, is_over: &AtomicBool, also: fn(&[u8], u64) -> V
     }
 }
 
-/// Measurement of an initiator with such a far end.
+/// Measures with an initiator and such a far end.
 fn measured(also: fn(&[u8], u64) -> Vec<Vec<u8>>) -> Recorded {
     let pair = Pair::build();
     let config = ReflectConfig {
@@ -67,7 +67,7 @@ fn measured(also: fn(&[u8], u64) -> Vec<Vec<u8>>) -> Recorded {
     run.finish()
 }
 
-/// The doubts that are told of the round trip.
+/// Doubts reported about the round trip.
 fn doubts(run: &Recorded) -> Vec<String> {
     let events = run.events("rtt/reflect").into_iter();
     let doubts = events.filter(|event| event.kind == EventKind::Incomplete);
@@ -79,7 +79,7 @@ fn answers_with_other_contents_are_none() {
     if !can_run("answers_with_other_contents_are_none") {
         return;
     }
-    // Of six in a row, one has an octet changed and one is cut.
+    // Of six consecutive answers, one has a changed byte and one is cut.
     let run = measured(|answer, number| {
         let mut answer = answer.to_vec();
         match number % 6 {
@@ -105,7 +105,7 @@ fn a_second_station_that_answers_is_told_and_never_measured() {
     if !can_run("a_second_station_that_answers_is_told_and_never_measured") {
         return;
     }
-    // The other one is first, and the far end does not answer each tenth.
+    // The other station answers first, and the far end does not answer every tenth frame.
     let run = measured(|answer, number| {
         let mut other = answer.to_vec();
         reflect(&mut other, OTHER);

@@ -1,4 +1,4 @@
-//! Frames that the kernel does not take are lost, each once, and none of them is a lateness.
+//! Frames that the kernel refuses are each counted as lost, and give no lateness.
 
 mod common;
 
@@ -14,11 +14,11 @@ use sys::thread::Policy;
 use sys::xdp::XdpSender;
 use units::Period;
 
-/// How long the link is down.
+/// Time for which the link is down.
 const DOWN: Duration = Duration::from_millis(120);
 
-/// Has `begin` send over a link that goes down and comes up again; returns what it counted in `series` and what came of
-/// `ether_type`.
+/// Runs `begin`, which sends over a link that goes down and comes up again; returns its counters of `series` and the received
+/// frames of `ether_type`.
 fn over_a_flap(
     ether_type: u16,
     series: &str,
@@ -126,7 +126,7 @@ fn a_talker_counts_what_the_link_did_not_take() {
     };
     let (counters, arrived) = over_a_flap(wire::test_frame::ETHER_TYPE, "talk/test", false, begin);
     assert_accounted("talk", &counters);
-    // Frames of the warm-up and of the end are in no counter.
+    // Frames of the warm-up and the end marks are in no counter.
     assert!(arrived >= counters.received, "{arrived} of {counters:?}");
 }
 

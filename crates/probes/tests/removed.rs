@@ -1,4 +1,4 @@
-//! An interface that is removed while it is measured on ends the measurement, with what was measured until then.
+//! An interface that is removed during a measurement ends the measurement; earlier samples are kept.
 
 mod common;
 mod paced;
@@ -20,7 +20,7 @@ use units::Period;
 
 const EACH_WAY: [Receive; 2] = [Receive::Block, Receive::Spin];
 
-/// The probe ends by itself, and says why.
+/// Checks that the probe ends without a request, and reports the reason.
 fn assert_gone(running: Running, interface: &str) {
     let until = Instant::now() + Duration::from_secs(20);
     while !running.is_finished() {

@@ -1,4 +1,4 @@
-//! A capture sent again over a veth pair: every frame of every round, in order, when it is due, with counters that go on.
+//! A capture sent again over a veth pair: every frame of every round, in order, at its due time, with continued counters.
 
 mod common;
 
@@ -18,12 +18,12 @@ use wire::quality::SvQuality;
 use wire::sv::{Frame, Message, OwnedAsdu};
 
 const ROUNDS: u64 = 3;
-/// 200 instants of two streams of 4000 samples a second, of which the second one lost ten samples.
+/// 200 instants of two streams of 4000 samples a second, of which the second stream lost ten samples.
 const INSTANTS: u16 = 200;
 const FIRST: u16 = 3_900;
 const LOST: std::ops::Range<u16> = 50..60;
 const STEP_NS: i64 = 250_000;
-/// Begins a quarter of a second after the top of its second.
+/// Start of the capture, a quarter of a second after the top of a second.
 const PHASE_NS: i64 = 250_000_000;
 
 fn sv(sv_id: &str, smp_cnt: u16) -> Vec<u8> {
@@ -57,16 +57,16 @@ fn write_capture(folder: &Path) -> PathBuf {
     path
 }
 
-/// A frame as it came.
+/// A received frame.
 struct Came {
     sv_id: String,
     smp_cnt: u16,
-    /// Its first member, which in the capture is smpCnt.
+    /// Its first member, which equals smpCnt in the capture.
     value: i32,
     stamp_ns: i64,
 }
 
-/// Every frame until `done`.
+/// Collects every frame until `done`.
 fn receive(mut port: PacketPort, done: &AtomicBool) -> Vec<Came> {
     let mut received = Vec::new();
     loop {
@@ -93,7 +93,7 @@ fn receive(mut port: PacketPort, done: &AtomicBool) -> Vec<Came> {
     }
 }
 
-/// Has `begin` send over a veth pair; what came, and what was recorded.
+/// Runs `begin`, which sends over a veth pair; returns the received frames and the record.
 fn send(begin: impl FnOnce(PacketPort, &mut Run) -> Result<Running, ProbeError>) -> (Vec<Came>, Recorded) {
     let pair = Pair::build();
     let far = pair.port_b(&PortOptions {
@@ -113,7 +113,7 @@ fn send(begin: impl FnOnce(PacketPort, &mut Run) -> Result<Running, ProbeError>)
     (received, run.finish())
 }
 
-/// On the grid every smpCnt of a second comes with a sample of the capture: its own where the capture has it.
+/// On the grid, every smpCnt of a second has a sample of the capture: the one with the same smpCnt, if the capture has it.
 #[test]
 fn on_the_grid_the_samples_come_again_with_new_counters() {
     if !can_run("on_the_grid_the_samples_come_again_with_new_counters") {
@@ -190,7 +190,7 @@ fn rounds_follow_each_other_without_a_seam() {
     );
 }
 
-/// No frame comes before it is due; the one that is nearest comes soon after.
+/// Checks that no frame comes before it is due, and that the closest comes soon after.
 fn check_instants(received: &[Came], period_ns: i64) {
     let even = received.iter().filter(|came| came.sv_id == "EVEN");
     let after = even.enumerate().map(|(number, came)| {

@@ -1,4 +1,4 @@
-//! Stalls planted at known instants are found by the wake-up and the noise probe, with their number and length.
+//! Planted stalls: the wake-up and the noise probe must find them, with their number and length.
 
 mod common;
 
@@ -14,26 +14,26 @@ use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
 use units::{Monotonic, Period};
 
-/// The planted threads of two tests would get into each other's way.
+/// Makes the tests take turns, since their planted threads would disturb each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How often the planted thread takes the CPU.
+/// Interval at which the planted thread takes the CPU.
 const EVERY_NS: i64 = 97_300_000;
 
-/// How long it keeps it.
+/// Time for which it keeps the CPU.
 const BLOCK_NS: i64 = 3_000_000;
 
-/// How many times.
+/// Number of times that it takes the CPU.
 const BLOCKS: i64 = 12;
 
-/// The test is about what we plant; a machine whose host takes CPUs away adds stalls of its own.
+/// Tolerance of a planted stall's length; a machine whose host takes CPUs away adds stalls of its own.
 const TOLERANCE_NS: i64 = 400_000;
 
-/// A thread of higher priority than the probes that blocks `cpu` from each of the returned instants on.
+/// Starts a thread with a higher priority than the probes, which blocks `cpu` from each of the returned instants on.
 fn plant(cpu: u32, first: Monotonic) -> std::thread::JoinHandle<Vec<Monotonic>> {
     std::thread::spawn(move || {
         let blocker = RtThread {
@@ -58,7 +58,7 @@ fn last_cpu() -> u32 {
     sys::thread::allowed_cpus().iter().last().expect("a CPU")
 }
 
-/// For each planted block, the sample in which it lies, if any.
+/// Sample that contains each planted block, if there is one.
 fn found(recorded: &Recorded, name: &str, run_start: Monotonic, blocks: &[Monotonic]) -> Vec<Option<Spike>> {
     let spikes = recorded.spikes(name);
     let of_block = |begin: &Monotonic| {
@@ -116,7 +116,7 @@ fn noise_sees_every_planted_gap_at_its_length() {
         "pauses are not watched: {}",
         counters.watched_ns
     );
-    // A block that falls into a pause is not seen: the thread was not there.
+    // A block during a pause is not seen, since the measuring thread was asleep.
     let seen: Vec<Option<Spike>> = found(&recorded, &name, start, &blocks)
         .into_iter()
         .filter(Option::is_some)
@@ -155,7 +155,7 @@ fn wakeup_sees_every_planted_stall_and_counts_what_was_missed() {
     let counters = recorded.counters(&name);
     assert_eq!(counters.expected, 7_200, "1.5 s at 4800/s");
     assert_eq!(counters.received + counters.missed, counters.expected);
-    // A stall of 3 ms holds 14.4 periods, of which one is measured.
+    // A stall of 3 ms contains 14.4 periods, of which one is measured.
     assert!(
         counters.missed >= u64::try_from(BLOCKS).expect("small") * 13,
         "{}",
@@ -165,10 +165,10 @@ fn wakeup_sees_every_planted_stall_and_counts_what_was_missed() {
     assert_lengths(&found, BLOCK_NS - 208_334);
 }
 
-/// CPU and number of each thread it was told of, and what it was asked.
+/// CPU and number of each reported thread, and the questions asked.
 type Heard = (Vec<(u32, i32)>, Vec<Question>);
 
-/// Says that everything was a thread, and remembers what it heard.
+/// Answers that every cause was a thread, and records what it was told.
 #[derive(Clone, Default)]
 struct Witness(Arc<Mutex<Heard>>);
 

@@ -1,4 +1,4 @@
-//! The subscriber against streams whose every fault is known.
+//! The subscriber with streams whose every fault is known.
 
 mod common;
 mod faults;
@@ -33,8 +33,8 @@ fn interval_ns(recorded: &Recorded, name: &str) -> Option<f64> {
     found.expect("the series").1.interval_ns
 }
 
-/// Sends the frames to a subscriber and returns what it recorded. After every few frames it waits until the subscriber has
-/// them, so that no queue on the way can overflow: what is lost is what the script left out.
+/// Sends the frames to a subscriber and returns its record. After every few frames it waits until the subscriber has them, so
+/// that no queue on the way can overflow: only frames that the script left out are lost.
 fn subscribe(config: &SubscribeConfig, frames: &[Vec<u8>]) -> Recorded {
     subscribe_over(&Pair::build(), config, frames)
 }
@@ -74,7 +74,7 @@ fn is_well_formed(frame: &[u8]) -> bool {
 fn assert_counted(recorded: &Recorded, script: &Script) {
     let found = |family: &str| recorded.counters(&format!("{family}/{}", script.label));
     for family in FAMILIES {
-        // The first frame has no distance to one before it.
+        // The first frame has no distance to an earlier one.
         let first = if family == "spacing" { script.asdus } else { 0 };
         let counters = found(family);
         let expected = Counters {
@@ -83,7 +83,7 @@ fn assert_counted(recorded: &Recorded, script: &Script) {
             lost: script.lost,
             duplicate: script.duplicate,
             reordered: script.reordered,
-            // Instants on the wire are not what this test is about: samples out of a histogram's range are not looked at.
+            // This test does not check instants on the network, so samples outside a histogram's range are ignored.
             clipped: counters.clipped,
             ..Counters::default()
         };
@@ -95,13 +95,13 @@ fn assert_counted(recorded: &Recorded, script: &Script) {
         .filter(|event| event.kind == EventKind::Stream)
         .map(|event| event.text)
         .collect();
-    // How fast the frames were sent is not what this test is about.
+    // This test does not depend on how fast the frames were sent.
     let events: Vec<String> = events
         .into_iter()
         .filter(|text| !text.contains("silent for") && !text.contains(" more "))
         .collect();
     let mut expected = script.events();
-    // Of one kind, ten are told.
+    // Ten events of one kind are written.
     let mut told = 0;
     expected.retain(|text| {
         told += u32::from(text.contains("simulation bit"));
@@ -110,7 +110,7 @@ fn assert_counted(recorded: &Recorded, script: &Script) {
     assert_eq!(events, expected);
     for family in FAMILIES {
         let doubts = recorded.events(&format!("{family}/{}", script.label));
-        // A jump to where the stream was before another one may be taken for a second publisher, too.
+        // A jump to an earlier position of the stream may also look like a second publisher.
         let is_jump = |text: &str| !text.contains("two sequences");
         let doubts = doubts
             .iter()
@@ -185,7 +185,7 @@ fn each_fault_by_itself() {
     check(&scripts, 1);
 }
 
-/// In its first second, a jump back may be to copies of what came before it.
+/// In its first second, a jump back may lead to copies of earlier samples.
 #[test]
 fn restarts_are_told_after_a_second_of_the_stream() {
     if !can_run("restarts_are_told_after_a_second_of_the_stream") {
@@ -228,7 +228,7 @@ fn all_faults_together_in_streams_that_are_easily_confused() {
     }
     for seed in 1..=3 {
         let plain = StreamSpec::new("PLAIN", 1);
-        // The same APPID and destination as PLAIN: only the svID tells it.
+        // The same APPID and destination as PLAIN: only the svID differs.
         let mut twin = plain.clone();
         twin.label = "TWINS".into();
         twin.sv_id = "TWINS".into();
@@ -254,7 +254,7 @@ fn all_faults_together_in_streams_that_are_easily_confused() {
     }
 }
 
-/// A recording says of a stream what was done to it.
+/// A recording shows exactly the faults of a stream.
 #[test]
 fn every_sample_is_recorded_with_both_stamps() {
     if !can_run("every_sample_is_recorded_with_both_stamps") {
@@ -303,7 +303,7 @@ fn every_sample_is_recorded_with_both_stamps() {
     }
 }
 
-/// From when on, or until when, every frame is said to be in the recording.
+/// Start or end of the time for which the recording claims to have every frame.
 fn instant(recorded: &Recorded, of: &FactOf<Realtime>) -> i64 {
     let known = recorded.file.facts().expect("readable");
     let said = known
@@ -313,7 +313,7 @@ fn instant(recorded: &Recorded, of: &FactOf<Realtime>) -> i64 {
     of.of(&known).expect("an instant").as_ns()
 }
 
-/// Of silence at the end nothing is in the recording, but that it was listened to.
+/// For silence at the end, a recording shows only that the subscriber was listening.
 #[test]
 fn a_recording_lasts_as_long_as_it_was_listened() {
     if !can_run("a_recording_lasts_as_long_as_it_was_listened") {
@@ -335,7 +335,7 @@ fn a_recording_lasts_as_long_as_it_was_listened() {
     subscription.running.join().expect("it ends well");
     let recorded = run.finish();
     let heard_ns = instant(&recorded, &RECORDED_TO) - instant(&recorded, &RECORDED_FROM);
-    // But for what the wall clock may be slewed by meanwhile.
+    // Apart from the slew of the wall clock meanwhile.
     assert!(heard_ns >= 899_000_000, "{heard_ns} ns");
 }
 
@@ -387,13 +387,13 @@ fn without_a_clock_relation_nothing_one_way_is_measured() {
     assert_eq!(recorded.counters("spacing/MU01").lost, script.lost);
 }
 
-/// Loss in the host is told apart from loss on the wire, and only told where samples are missing.
+/// Loss in the host is distinguished from loss on the network, and reported only if samples are missing.
 #[test]
 fn what_the_kernel_drops_is_named_beside_what_is_lost() {
     if !can_run("what_the_kernel_drops_is_named_beside_what_is_lost") {
         return;
     }
-    // Longer than the receiving end takes: the kernel drops it there, and counts it.
+    // Longer than the receiving end accepts: the kernel drops it there, and counts it.
     let foreign = [[0xff; 12].as_slice(), &[0x88, 0xb7], &[0; 1_000]].concat();
     for (faults, is_named) in [(&[Fault::Drop][..], true), (&[], false)] {
         let mut frames = Script::make(&StreamSpec::new("MU01", 1), faults, 5, 1).frames();

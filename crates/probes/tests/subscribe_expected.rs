@@ -1,4 +1,4 @@
-//! The subscriber with streams it knows beforehand: those that come, that do not, and that are not as they should be.
+//! The subscriber with expected streams: some come, some do not, and some differ from the expectation.
 
 mod common;
 
@@ -34,7 +34,7 @@ fn content(octets: usize) -> Content {
     }
 }
 
-/// Frame number `number` of a stream that is as it should be.
+/// Frame number `number` of a faultless stream.
 fn frame(stream: &StreamSpec, number: u32) -> Vec<u8> {
     let members = vec![(0, SvQuality::GOOD); stream.content.octets().unwrap_or(64) / 8];
     let asdus = u32::from(stream.asdus);
@@ -56,7 +56,7 @@ fn frame(stream: &StreamSpec, number: u32) -> Vec<u8> {
     message.encode().expect("a frame")
 }
 
-/// `frames` frames of each of `sent` come to a subscriber that expects `expected`; then there is silence.
+/// Sends `frames` frames of each of `sent` to a subscriber that expects `expected`; after that there is silence.
 fn run(expected: &[StreamSpec], sent: &[StreamSpec], frames: u32, silence: Duration) -> Recorded {
     let pair = Pair::build();
     let sender = pair.port_a(&PortOptions {
@@ -305,7 +305,7 @@ fn more_than_can_be_told_apart_are_refused() {
     run.finish();
 }
 
-/// Events of a subscriber that one stream comes to, and meanwhile frames of the same one behind these octets.
+/// Events of a subscriber that receives one stream, together with frames of the same stream after these bytes.
 fn beside_hidden(expected: &[StreamSpec], before: &[u8]) -> Vec<(EventKind, String)> {
     let pair = Pair::build();
     let sender = pair.port_a(&PortOptions {
@@ -321,7 +321,7 @@ fn beside_hidden(expected: &[StreamSpec], before: &[u8]) -> Vec<(EventKind, Stri
         .start(pair.port_b(&port_options()), &mut run.recorder, &run.stop)
         .expect("the subscriber starts");
     let stream = expected_stream();
-    // One in 256 is looked at: that none of so many is happens once in ten million times.
+    // One frame in 256 is checked: with this number of frames, none is checked once in ten million runs.
     for number in 0..4_096 {
         let frame = frame(&stream, number);
         let hidden = [&frame[..12], before, &frame[12..]].concat();
@@ -366,7 +366,7 @@ fn streams_behind_headers_that_are_not_read_are_a_doubt_of_all_that_come() {
         beside_hidden(&[expected_stream()], &redundancy_tag),
         [(EventKind::Note, tagged)]
     );
-    // IPv4 and GRE, with the whole frame in it.
+    // IPv4 and GRE, with the whole frame inside.
     let mut ipv4 = [0; 20];
     (ipv4[0], ipv4[9]) = (0x45, 47);
     let inner = [&[8, 0][..], &ipv4, &[0, 0, 0x65, 0x58], &[2; 12]].concat();
@@ -374,7 +374,7 @@ fn streams_behind_headers_that_are_not_read_are_a_doubt_of_all_that_come() {
         beside_hidden(&[], &inner),
         [(EventKind::StreamDoubt, text("GRE or ERSPAN"))]
     );
-    // Other traffic hides nothing.
+    // Other traffic hides no stream.
     let other = [&[8, 0][..], &[0x45; 20]].concat();
     assert_eq!(beside_hidden(&[], &other), []);
 }

@@ -1,4 +1,4 @@
-//! Frames that the talker puts on the wire, its counts, and both ends against each other.
+//! Frames that the talker sends, its counts, and both ends together.
 
 mod common;
 
@@ -28,10 +28,10 @@ fn config(framing: Framing) -> TalkConfig {
     }
 }
 
-/// A frame as the far end has it: its VLAN tag, and the rest.
+/// A frame as received by the far end: its VLAN tag, and the rest.
 type Received = (Option<VlanTag>, Vec<u8>);
 
-/// Sends as told into a port that keeps every frame.
+/// Sends with these settings to a port that keeps every frame.
 fn talk(config: &TalkConfig) -> (Recorded, Vec<Received>) {
     let pair = Pair::build();
     let everything = PortOptions {
@@ -70,7 +70,7 @@ fn talk(config: &TalkConfig) -> (Recorded, Vec<Received>) {
     (recorded, frames)
 }
 
-/// The fields of our own in a frame of any framing, and the protocol's own counter.
+/// Our own fields in a frame of any framing, and the protocol's own counter.
 fn fields(framing: Framing, tag: Option<VlanTag>, frame: &[u8]) -> (TestFrame, u64) {
     let ethernet = EthernetView::with_tag(frame, tag).expect("Ethernet");
     assert_eq!(ethernet.ether_type(), framing.ether_type());
@@ -108,7 +108,7 @@ fn every_frame_is_numbered_and_both_ends_are_marked() {
         assert!(own.iter().all(|(own, _)| own.kind == TestFrameKind::Stream));
         assert!(frames.iter().all(|(tag, _)| *tag == vlan), "{framing:?}");
         let marked = |flags: u16| own.iter().filter(move |(own, _)| own.flags == flags);
-        // A warm-up that is held up takes fewer frames to its sixteenth cycle.
+        // If the warm-up is held up, it has fewer frames up to its sixteenth cycle.
         assert!((1..=16).contains(&marked(1).count()), "{framing:?}");
         assert!(marked(2).count() >= 3, "{framing:?}");
         assert!(marked(2).all(|(own, _)| own.sequence == sent));
@@ -116,15 +116,15 @@ fn every_frame_is_numbered_and_both_ends_are_marked() {
         assert_eq!(numbers, (0..sent).collect::<Vec<_>>(), "{framing:?}");
         match framing {
             Framing::Test => {}
-            // AVTP counts frames, whatever was missed.
+            // AVTP counts frames, including after missed cycles.
             Framing::Avtp => assert!(own.iter().zip(0..).all(|((_, number), n)| *number == n % 256)),
-            // smpCnt counts cycles: those that were missed are left out, as by a merging unit.
+            // smpCnt counts cycles: missed cycles are left out, as by a merging unit.
             Framing::Sv => {
                 let counts: Vec<u64> = marked(0).map(|(_, count)| *count).collect();
                 let steps: u64 = counts.windows(2).map(|pair| (pair[1] + 1_000 - pair[0]) % 1_000).sum();
                 let missed = recorded.counters("talk/sv").missed;
                 assert!(steps < sent + missed && steps + 1 >= sent, "{steps} {sent} {missed}");
-                // The end marks go on cycle by cycle: a capture shows nothing as lost that was not missed.
+                // The end marks continue cycle by cycle: a capture shows only the missed cycles as lost.
                 let ends: Vec<u64> = marked(2).map(|(_, count)| *count).collect();
                 let next = ends.windows(2).filter(|pair| pair[1] == (pair[0] + 1) % 1_000).count();
                 assert_eq!(next + 1, ends.len(), "{ends:?}");
@@ -147,7 +147,7 @@ fn sampled_values_keep_to_the_second() {
     let (_, frames) = talk(&config(Framing::Sv));
     for (tag, frame) in frames {
         let (own, smp_cnt) = fields(Framing::Sv, tag, &frame);
-        // Due instants are of CLOCK_TAI, which is whole seconds ahead.
+        // Due instants are on CLOCK_TAI, which is whole seconds ahead.
         let of_second = own.sent_ns % 1_000_000_000;
         let away = (of_second as i64 - smp_cnt as i64 * 1_000_000).rem_euclid(1_000_000_000);
         let away = away.min(1_000_000_000 - away);
@@ -155,7 +155,7 @@ fn sampled_values_keep_to_the_second() {
     }
 }
 
-/// The talker against the listener: every frame is accounted for, whatever the machine does meanwhile.
+/// The talker with the listener: every frame is accounted for, whatever the machine does meanwhile.
 #[test]
 fn what_was_sent_was_received_or_lost() {
     if !can_run("what_was_sent_was_received_or_lost") {
@@ -199,7 +199,7 @@ fn what_was_sent_was_received_or_lost() {
     }
 }
 
-/// A thread of higher priority takes the CPU once, for many intervals: one late frame, and the cycles it slept through.
+/// A thread of higher priority takes the CPU once, for many intervals: this gives one late frame, and missed cycles.
 #[test]
 fn a_planted_stall_is_one_late_frame_and_missed_cycles() {
     let test = "a_planted_stall_is_one_late_frame_and_missed_cycles";
@@ -241,7 +241,7 @@ fn a_planted_stall_is_one_late_frame_and_missed_cycles() {
     let counters = recorded.counters("talk/test");
     assert_eq!(counters.expected, 1_000);
     assert!(counters.missed >= 38, "{} missed in 40 ms", counters.missed);
-    // Others may hold the machine up, too: looked at are the frames that were due while the planted thread ran.
+    // Other programs may delay the machine, too, so only frames due while the planted thread ran are checked.
     let late: Vec<i64> = recorded
         .spikes("talk/test")
         .iter()
@@ -283,7 +283,7 @@ fn a_reflector_does_not_return_a_stream() {
         .start(pair.port_a(&port_options(false)), &mut run.recorder, &run.stop)
         .expect("starts");
     talking.running.join().expect("talk ends well");
-    // It does return what it is there for.
+    // Frames for this station are still returned.
     let probe = TestFrame {
         kind: TestFrameKind::Probe,
         flags: 0,

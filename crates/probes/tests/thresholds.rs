@@ -1,4 +1,4 @@
-//! A series has the threshold of its own name, which may come over the wire.
+//! A series gets the threshold for its own name, which may come over the network.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::Run;
 use model::{SeriesClock, SeriesSpec};
 use run::{Describe, Thresholds};
 
-/// Series that ask for this threshold, and one to have where nothing judges them.
+/// Series that ask for this threshold, and for another one if no limit judges them.
 #[derive(Clone, Copy)]
 struct Series {
     asked: Option<u64>,
@@ -30,7 +30,7 @@ impl Describe for Series {
     }
 }
 
-/// Threshold of the series `age/LABEL`, and how many of samples of 10, 20 and 30 ns are over it.
+/// Threshold of the series `age/LABEL`, and the number of samples of 10, 20 and 30 ns above it.
 fn found(label: &str, series: Series) -> (Option<u64>, u64) {
     let mut run = Run::start();
     run.recorder

@@ -1,7 +1,7 @@
-//! The watch over the clock, against real ptp4l daemons on a veth pair.
+//! The watch over the clock, with real ptp4l daemons on a veth pair.
 //!
-//! All of them share this machine's clock, and none may steer it: they run without CAP_SYS_TIME. Their servo locks all the same,
-//! since the clocks it compares are one.
+//! All daemons share this machine's clock, and none may steer it: they run without CAP_SYS_TIME. Their servos lock nevertheless,
+//! since the clocks that they compare are the same.
 
 mod common;
 
@@ -18,13 +18,13 @@ use tempfile::TempDir;
 
 const LOOK: Duration = Duration::from_millis(125);
 
-/// Distances that a run that watched a good clock holds at least.
+/// Minimum number of distances in a run that watched a good clock.
 const ENOUGH: u64 = 8;
 
-/// Neither the usual domain nor the usual transportSpecific: both are to be found out.
+/// Neither the usual domain nor the usual transportSpecific, so that the probe has to find both.
 const ELSEWHERE: &str = "domainNumber 3\ntransportSpecific 1";
 
-/// A ptp4l under way.
+/// A running ptp4l.
 struct Daemon(Child);
 
 impl Daemon {
@@ -127,11 +127,11 @@ fn can_run_ptp(test: &str) -> bool {
     can_run(test)
 }
 
-/// Waits until a watch on its own finds the clock good: the daemons have settled.
+/// Waits until a separate watch finds the clock good: then the daemons have settled.
 fn wait_until_good(config: &TimeSyncConfig) {
     common::wait_until("a clock that is good", || {
         let mut run = Run::start();
-        // One that is kept from running does not answer in time.
+        // A daemon that is held up does not answer in time.
         let Ok(sync) = TimeSync::start(config, &mut run.recorder) else {
             return false;
         };
@@ -143,7 +143,7 @@ fn wait_until_good(config: &TimeSyncConfig) {
     });
 }
 
-/// Waits until the run under way has told this.
+/// Waits until the current run has reported this.
 fn wait_until_told(run: &Run, kind: EventKind, part: &str) {
     common::wait_until(part, || {
         let events = run.so_far().events().expect("events");
@@ -153,7 +153,7 @@ fn wait_until_told(run: &Run, kind: EventKind, part: &str) {
     });
 }
 
-/// Waits until the run under way holds the clock for good.
+/// Waits until the current run reports a good clock.
 fn wait_until_trusted(run: &Run) {
     common::wait_until("a run that trusts the clock", || {
         let events = run.so_far().events().expect("events");
@@ -179,7 +179,7 @@ fn texts(recorded: &Recorded, kind: EventKind) -> Vec<String> {
     of_kind.map(|event| event.text).collect()
 }
 
-/// Doubts and what ended them, in order of time.
+/// Doubts and the events that ended them, in order of time.
 fn trust(recorded: &Recorded) -> Vec<EventKind> {
     let events = events_of(recorded);
     events.into_iter().map(|event| event.kind).filter(is_trust).collect()
@@ -189,7 +189,7 @@ fn is_trust(kind: &EventKind) -> bool {
     matches!(kind, EventKind::ClockDoubt | EventKind::ClockGood)
 }
 
-/// Number of our entries in the daemons' directory.
+/// Number of our sockets in the daemons' directory.
 fn left_behind(directory: &Path) -> usize {
     let entries = std::fs::read_dir(directory).expect("the directory").flatten();
     entries
@@ -225,7 +225,7 @@ fn a_master_that_dies_and_comes_back_is_a_doubt_with_an_end() {
     assert_eq!(left_behind(bed.directory.path()), 0);
     let recorded = run.finish();
     let kinds = trust(&recorded);
-    // A stall of this machine can unlock the servo at any time: more doubts than the one that was made are no fault.
+    // A stall of this machine can unlock the servo at any time, so further doubts are no error.
     let good_again = [EventKind::ClockGood, EventKind::ClockDoubt, EventKind::ClockGood];
     let mut left = kinds.iter();
     let told = good_again.iter().all(|kind| left.any(|other| other == kind));
@@ -256,7 +256,7 @@ fn another_master_with_another_time_is_seen_with_its_distance() {
     let mut run = Run::start();
     let sync = TimeSync::start(&config, &mut run.recorder).expect("a ptp4l that answers");
     std::thread::sleep(LOOK * 8);
-    // Better, and its Sync messages claim to have left 40 ms after they did.
+    // A better clock, whose Sync messages claim a departure 40 ms after the real one.
     let options = "priority1 10\nclockIdentity 020304.fffe.050607\negressLatency 40000000";
     let _better = bed.start(&bed.master, "p0", "better", &format!("{ELSEWHERE}\n{options}"));
     std::thread::sleep(Duration::from_secs(4));

@@ -1,4 +1,4 @@
-//! Windows are as long as was measured in them; and who captures hears of every spike in time.
+//! Windows are as long as the measured time in them, and a capture learns of every spike in time.
 
 mod common;
 
@@ -9,7 +9,7 @@ use units::Monotonic;
 
 const MS: i64 = 1_000_000;
 
-/// A series with an interval in ns, or without.
+/// A series with an interval in ns, or without one.
 struct Series(Option<f64>);
 
 impl Describe for Series {
@@ -29,7 +29,7 @@ impl Describe for Series {
     }
 }
 
-/// Its only notice.
+/// The only notice of the series.
 #[derive(Clone, Copy)]
 struct Begun;
 
@@ -45,11 +45,11 @@ fn feed(run: &mut Run, interval_ns: Option<f64>) -> Feed {
     feed
 }
 
-/// Samples of 10 ms, at these ms of the run.
+/// Samples of 10 ms, at these times of the run in ms.
 fn measure(run: &mut Run, interval_ns: Option<f64>, at_ms: &[i64]) {
     let mut feed = feed(run, interval_ns);
     let start = run.start;
-    // Said before anything is measured, as by most probes.
+    // Announced before the measurement, as by most probes.
     feed.notice(0, Begun, start, 0, 0);
     for at_ms in at_ms {
         feed.sample(0, at(start, *at_ms), 10 * MS, 0);
@@ -71,7 +71,7 @@ fn windows(recorded: &Recorded) -> Vec<(u64, u64)> {
 #[test]
 fn the_first_and_the_last_window_are_as_long_as_was_measured() {
     let mut run = Run::start();
-    // The grid is of 200 ms.
+    // The grid has steps of 200 ms.
     measure(&mut run, None, &[130, 150, 210, 390, 410, 415]);
     let windows = windows(&run.finish());
     assert_eq!(windows, [(120_000, 200_000), (200_000, 400_000), (400_000, 415_000)]);
@@ -91,7 +91,7 @@ fn what_is_measured_again_has_no_window_between() {
     common::wait_until("the first part is taken in", || {
         run.recorder.live().iter().any(|live| live.counters.received == 2)
     });
-    // Its feed is gone, and the second part lies in the same window of the grid.
+    // Its feed is closed, and the second part is in the same window of the grid.
     run.recorder.settle();
     measure(&mut run, None, &[150, 170, 250]);
     let windows = windows(&run.finish());
@@ -108,7 +108,7 @@ fn a_loss_is_measured_time_too() {
     assert_eq!(windows(&run.finish()), [(40_000, 90_000)]);
 }
 
-/// The counts up to this ms of the run, and single samples of it.
+/// Counts up to this time of the run in ms, and some single samples.
 fn span(start: Monotonic, end_ms: i64, received: u64, spikes_ms: &[i64]) -> CountedSpan {
     let spike = |spike_ms: &i64| CountedSpike {
         at: at(start, *spike_ms),
@@ -129,7 +129,7 @@ fn span(start: Monotonic, end_ms: i64, received: u64, spikes_ms: &[i64]) -> Coun
     }
 }
 
-/// Start and end of windows in ms, and how many samples each has.
+/// Start and end of windows in ms, and the number of samples of each.
 fn counted_windows(recorded: &Recorded) -> Vec<(u64, u64, u64)> {
     let rows = recorded.file.windows(recorded.id("series/one")).expect("windows");
     let ms = |ns: u64| ns / MS as u64;
@@ -143,12 +143,12 @@ fn what_is_counted_elsewhere_begins_with_its_first_sample_and_ends_with_its_last
     let run = Run::start();
     let start = run.start;
     let counted = run.recorder.counted();
-    // Single samples are told before the span that they are counted in ends.
+    // Single samples are reported before the end of the span in which they are counted.
     counted.add(span(start, 70, 0, &[50, 70]));
     for (end_ms, received) in [(200, 10), (400, 20), (480, 5)] {
         counted.add(span(start, end_ms, received, &[end_ms - 1]));
         counted.handed_over(at(start, end_ms));
-        // Of the next span, and told before this one is over.
+        // A sample of the next span, reported before the current one is over.
         counted.add(span(start, end_ms + 2, 0, &[end_ms + 1]));
     }
     run.recorder.settle();
@@ -168,7 +168,7 @@ fn a_window_of_what_was_read_late_is_as_long_as_what_was_counted() {
     };
     counted.add(span(start, 60, 0, &[50]));
     hand_over(200, 15, 200);
-    // Held up before it read, and after it had said what it would read.
+    // The reader was held up before it read, and after it had announced what it would read.
     hand_over(1_000, 80, 1_000);
     hand_over(1_730, 73, 1_200);
     hand_over(1_800, 7, 1_800);

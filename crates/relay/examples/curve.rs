@@ -1,4 +1,4 @@
-//! Plays faults of growing current through a relay and prints when it trips: `cargo run --example curve`.
+//! Plays faults of growing current through a relay and prints the time of each trip: `cargo run --example curve`.
 
 #![allow(clippy::print_stdout, reason = "the output of an example")]
 

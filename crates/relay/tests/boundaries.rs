@@ -1,4 +1,4 @@
-//! Functions at their settings, through the whole engine: inside, outside, and just beside the boundary.
+//! Functions at their settings, through the whole engine: inside, outside, and close to the boundary.
 
 mod common;
 
@@ -40,10 +40,10 @@ fn instantaneous_overcurrent() {
     for amperes in [5050.0, 5500.0, 20_000.0] {
         let (_, operated) = after_fault(settings, current(amperes), 6000);
         let operated = operated.expect("a trip");
-        // A full cycle at the boundary, and two tasks.
+        // At the boundary: a full cycle, and two tasks.
         assert!((1.0..=24.0).contains(&operated), "{amperes} A: {operated} ms");
     }
-    // A step without the DC that belongs to it overreaches by up to 4 % while the window fills.
+    // A step without its DC component overreaches by up to 4 % while the window fills.
     for amperes in [0.0, 4000.0, 4800.0] {
         assert_eq!(
             after_fault(settings, current(amperes), 8000),
@@ -77,7 +77,7 @@ fn impedance(share: f64) -> common::Phasors {
     let residual = current + b + c;
     let volt = Complex::degrees(3.2 * share, 75.0) * (current + k0 * residual);
     let mut during = load();
-    // Everything is turned, so that the voltage of phase A stays where it was.
+    // All phasors are rotated so that the voltage of phase A keeps its angle.
     let turn = Complex::polar(1.0, -volt.arg());
     during[0] = current * turn;
     during[1] = b * turn;
@@ -119,7 +119,7 @@ fn a_trip_that_no_breaker_follows_trips_the_neighbours() {
     let backtrip = rig.times(Subject::Breaker(0), |change| change == relay::events::Change::Backtrip)[0];
     assert!((200..=204).contains(&(retrip - trip)), "{trip} {retrip}");
     assert!((480..=484).contains(&(backtrip - trip)), "{trip} {backtrip}");
-    // A breaker that opens ends it.
+    // A breaker that opens ends the fault.
     let mut open = wave.clone();
     open.fault = FAULT..FAULT + 300;
     open.load = [Complex::ZERO; 6];

@@ -1,4 +1,4 @@
-//! Disturbance records: what they have is what came, sample for sample, and what the relay said, task for task.
+//! Disturbance records: they contain the received samples and the relay's states, exactly.
 
 mod common;
 
@@ -17,7 +17,7 @@ const FEEDER: &str = include_str!("data/feeder.toml");
 /// The top of a second.
 const SECOND_NS: i64 = 1_790_000_000_000_000_000;
 
-/// The relay without breaker failure, whose records have so much before and after a trip.
+/// The relay without breaker failure; its records have these times before and after a trip.
 fn feeder(pre: &str, post: &str) -> Config {
     let changes = [
         (
@@ -38,13 +38,13 @@ fn feeder(pre: &str, post: &str) -> Config {
     relay(&text)
 }
 
-/// An engine that is fed from sample 0 on, with a task each millisecond, and what is kept of it.
+/// An engine that is fed from sample 0 on, with a task each millisecond, and the records made from it.
 struct Recorder {
     engine: Engine,
     tap: RowTap,
     keeper: Keeper,
     records: Vec<Disturbance>,
-    /// Last sample of each trip, start of PIOC, and operation of it.
+    /// Last sample of each trip, start of PIOC, and operation of PIOC.
     trips: Vec<u64>,
     starts: Vec<u64>,
     operates: Vec<u64>,
@@ -65,7 +65,7 @@ impl Recorder {
         }
     }
 
-    /// A task; its rows are lost where they are not `told`.
+    /// Runs a task; its rows are lost unless they are `told`.
     fn task(&mut self, is_told: bool) {
         let from = self.engine.next();
         self.engine.align(self.pushed.saturating_sub(self.engine.wait()));
@@ -86,7 +86,7 @@ impl Recorder {
         let newest = self.pushed - 1;
         let stamp = Stamp {
             newest,
-            // 400 us after it was taken.
+            // It came 400 us after its instant.
             came: Realtime::from_ns(SECOND_NS + newest as i64 * 250_000 + 400_000),
             top: self.engine.top(),
         };
@@ -101,7 +101,7 @@ impl Recorder {
         }
     }
 
-    /// Feeds samples up to `until`: those that `change` leaves, as it leaves them. The tasks over `untold` are not told.
+    /// Feeds samples up to `until`, changed or left out by `change`. The rows of tasks over `untold` are lost.
     fn feed(&mut self, wave: &Wave, until: u64, untold: &[u64], change: impl Fn(u64, Sample) -> Option<Sample>) {
         while self.pushed < until {
             if let Some(sample) = change(self.pushed, sample(wave, self.pushed)) {
@@ -155,7 +155,7 @@ fn states(record: &ComtradeRecord, name: &str) -> Vec<bool> {
         .collect()
 }
 
-/// First sample of the relay at which it is on, where the record begins with `first`.
+/// First sample of the relay at which the channel is on, for a record that begins with `first`.
 fn comes(record: &ComtradeRecord, first: u64, name: &str) -> Option<u64> {
     let states = states(record, name);
     states.iter().position(|state| *state).map(|index| first + index as u64)
@@ -172,7 +172,7 @@ fn a_record_is_what_came_and_what_was_decided() {
     assert_eq!((disturbance.missing, disturbance.unrecorded), (0, 0));
     assert_eq!(disturbance.samples(), 400 + 1 + 800);
     let first = trip - 400;
-    // Count 0 is number 0: smpCnt says when each was taken, however late it came.
+    // Count 0 is number 0: smpCnt gives the instant of each sample, however late it came.
     assert_eq!(disturbance.start().as_ns(), SECOND_NS + first as i64 * 250_000);
     assert_eq!(disturbance.at().as_ns(), SECOND_NS + trip as i64 * 250_000);
 
@@ -278,7 +278,7 @@ fn a_trip_during_a_record_extends_it_and_a_later_one_has_its_own() {
     );
 }
 
-/// The load goes on after the fault: the breaker seems not to have opened.
+/// The load continues after the fault, as if the breaker had not opened.
 #[test]
 fn breaker_failure_extends_a_record() {
     let recorder = faults(&relay(FEEDER), &[6000], 10_000);
@@ -330,7 +330,7 @@ fn a_stop_ends_a_record_and_a_beginning_shortens_it() {
     assert!(quiet.keeper.finish().is_none(), "no trip, no record");
 }
 
-/// Tasks that the thread beside did not hear of leave a hole that says what it is, and not missing samples.
+/// Tasks whose rows were lost leave a gap that is marked as not recorded, and not as missing samples.
 #[test]
 fn what_was_not_told_is_unrecorded() {
     let wave = Wave {
@@ -350,7 +350,7 @@ fn what_was_not_told_is_unrecorded() {
     for (index, is_unrecorded) in states(&read, "unrecorded").into_iter().enumerate() {
         assert_eq!(read.analog(0)[index].is_nan(), is_unrecorded);
     }
-    // A hole longer than a record ends what is under way; the next trip has a record of what came after.
+    // A gap longer than a record ends the unfinished record; the next trip has a record of the samples after the gap.
     let mut recorder = Recorder::new(&feeder("100ms", "500ms"));
     let later = Wave {
         fault: 40_000..40_400,
@@ -420,7 +420,7 @@ fn every_state_has_its_channel() {
     assert!(!on.is_empty() && on.iter().all(|name| name.ends_with("40")), "{on:?}");
 }
 
-/// The Python package `comtrade` opens it.
+/// The Python package `comtrade` can open the record.
 #[test]
 fn python_reads_a_disturbance_record() {
     let Some(python) = testing::python("python_reads_a_disturbance_record") else {

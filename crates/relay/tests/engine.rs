@@ -1,4 +1,4 @@
-//! Samples as they come on a bad day: lost, late, twice, of two publishers, of another second. A relay must never trip by it.
+//! Disturbed samples: lost, late, repeated, from two publishers, from another second. A relay must never trip because of them.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn was_blocked(rig: &Rig, reason: Blocks) -> bool {
     !rig.times(Subject::Function(0), blocked).is_empty()
 }
 
-/// Load in both streams up to `until`, without the samples of the first that `comes` leaves out.
+/// Load in both streams up to `until`; of the first stream only the samples for which `comes` is true.
 fn two(rig: &mut Rig, until: u64, comes: impl Fn(u64) -> bool) {
     let wave = Wave::default();
     for n in 0..until {
@@ -79,14 +79,14 @@ fn a_fault_in_a_loss_trips_when_the_samples_are_back() {
         rig.step(&[comes.then(|| sample(&wave, n))]);
     }
     let operates = rig.operates(Subject::Function(0));
-    // The window of 80 samples is whole again 80 samples after the last lost one.
+    // The window of 80 samples is complete again 80 samples after the last lost one.
     assert!(
         operates.first().is_some_and(|at| (4180..4200).contains(at)),
         "{operates:?}"
     );
 }
 
-/// Whatever count a publisher goes on with, and wherever the wave is then: nothing starts.
+/// A jump to any count, at any point on the wave: nothing starts.
 #[test]
 fn a_restart_trips_nothing() {
     for (step, jump) in (17..RATE).step_by(331).enumerate() {
@@ -111,7 +111,7 @@ fn a_restart_trips_nothing() {
     }
 }
 
-/// Steps of a few counts: a publisher that is set to another clock, its wave being that of its count.
+/// Steps of a few counts: a publisher is set to another clock, and its wave follows its count.
 #[test]
 fn a_step_of_a_few_counts_trips_nothing() {
     for step in [1u64, 2, 3, 7, 16, 17, 30] {
@@ -178,7 +178,7 @@ fn disorder_within_the_wait_is_put_in_order() {
     let mut engine = Engine::new(&relay(BAY)).expect("a relay");
     let wave = Wave::default();
     for block in 0..2000u64 {
-        // The four samples of a task the wrong way round, each twice.
+        // The four samples of a task in reverse order, each twice.
         for n in (4 * block..4 * block + 4).rev() {
             let late_first = block == 0 && n < 3;
             let placed = engine.push(0, &sample(&wave, n));
@@ -195,7 +195,7 @@ fn disorder_within_the_wait_is_put_in_order() {
     assert!((current - 300.0).abs() < 1e-6, "{current} A");
 }
 
-/// Streams are put together by their counts, whenever each of them begins.
+/// Streams are aligned by their counts, regardless of the times at which they begin.
 #[test]
 fn streams_meet_by_their_counts() {
     let wave = Wave::default();
@@ -222,7 +222,7 @@ fn streams_meet_by_their_counts() {
     for (begins, delay) in [(0, 0), (500, 0), (500, 3), (3999, 6), (4001, 2)] {
         assert_eq!(run(begins, delay, 2, 0), (0, false), "from {begins}, {delay} behind");
     }
-    // Without synchronisation, or with a count that cannot be of now, they are not compared.
+    // Without synchronisation, or with a count that does not fit the present, they are not compared.
     assert_eq!(run(500, 3, 0, 0), (0, true));
     assert_eq!(run(500, 0, 2, 900), (0, true));
 }
@@ -336,7 +336,7 @@ fn the_stages_are_the_task() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever counts come, however far the task goes: nothing breaks, tasks go forward, every sample is counted once.
+    /// For any counts and any progress of the tasks: no panic, tasks go forward, and every sample is counted once.
     #[test]
     fn any_counts_are_borne(steps in proptest::collection::vec((any::<u16>(), 0u64..600, 0usize..3, 0u8..4), 1..300)) {
         let mut engine = Engine::new(&relay(BAY)).expect("a relay");
@@ -345,7 +345,7 @@ proptest! {
         for (count, ahead, stream, synch) in steps {
             let mut next = sample(&wave, u64::from(count));
             next.smp_synch = synch;
-            // A run of samples, and now and then a count alone.
+            // A row of samples, and sometimes a single count.
             for step in 0..if count % 7 == 0 { 1 } else { 40 } {
                 next.smp_cnt = count.wrapping_add(step);
                 engine.push(stream, &next);

@@ -1,4 +1,4 @@
-//! The relay file: what it says, and how it is refused.
+//! The relay file: its meaning, and the errors that refuse it.
 
 use protection::FunctionSettings;
 use relay::config::{Attribute, Cpus, Feed, Signal, parse};
@@ -9,7 +9,7 @@ fn refusal(text: &str) -> String {
     parse(text, "relay.toml").expect_err(text).to_string()
 }
 
-/// The example with one line changed.
+/// The example file with one line changed.
 fn changed(from: &str, to: &str) -> String {
     assert!(FEEDER.contains(from), "{from}");
     FEEDER.replacen(from, to, 1)

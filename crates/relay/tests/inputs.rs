@@ -1,4 +1,4 @@
-//! Booleans of other devices: followed while they live, with samples and without.
+//! Booleans of other devices: followed while their messages are valid, with samples and without.
 
 use relay::Engine;
 use relay::config::{Config, Feed, parse};
@@ -48,7 +48,7 @@ fn message(st_num: u32, value: bool) -> Message {
     }
 }
 
-/// The relay's publication in a task at this ms, and whether it is new, after these inputs.
+/// The relay's published value in a task at this time in ms after these inputs, and true if it is new.
 fn task(
     engine: &mut Engine,
     (listener, inputs): (&mut Listener, &mut Inputs),

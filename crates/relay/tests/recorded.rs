@@ -1,4 +1,4 @@
-//! Faults that others recorded, through the whole engine.
+//! Faults recorded by other devices, through the whole engine.
 
 mod common;
 
@@ -20,19 +20,20 @@ fn number(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
-/// A relay that measures what a GE C60 of 330 kV does, 16 samples a cycle.
+/// A relay that measures the same values as a GE C60 at 330 kV, with 16 samples a cycle.
 fn c60() -> Config {
     relay("[relay]\nname = 'C60'\n[rated]\nvoltage-v = 330_000\n[[stream]]\nname = 'a'\nsv = { svID = 'a' }\n")
 }
 
-/// Where the relay's own figures of phase voltages are steady, over two cycles before and one after a sample.
+/// True if the relay's own phase voltages are steady, over two cycles before and one cycle after a sample.
 fn is_steady(theirs: &[[Complex; 3]], n: usize, phase: usize) -> bool {
     let here = theirs[n][phase].norm();
     let near = |n: usize| (theirs[n][phase].norm() / here - 1.0).abs() < 0.01;
     here > 100_000.0 && n >= 36 && (n - 32..(n + 16).min(theirs.len())).all(near)
 }
 
-/// Ours beside those of a relay, wherever its voltages are steady: within 1 % and 0.3 degrees. The engine runs at each sample.
+/// Our values next to those of a relay, wherever its voltages are steady: within 1 % and 0.3 degrees. The engine runs at each
+/// sample.
 fn assert_like_c60(rate: f64, samples: &[[f64; 8]], theirs: &[[Complex; 3]]) {
     let mut engine = Engine::at_rate(&c60(), rate).expect("a relay");
     let mut compared = 0;
@@ -52,7 +53,7 @@ fn assert_like_c60(rate: f64, samples: &[[f64; 8]], theirs: &[[Complex; 3]]) {
             compared += 1;
             let ratio = ours[phase].norm() / theirs[n][phase].norm();
             assert!((ratio - 1.0).abs() < 0.01, "sample {n}, phase {phase}: {ratio}");
-            // Its angles are against phase A, and lose their reference when that opens.
+            // The relay's angles are relative to phase A, and lose their reference when that phase opens.
             if n < 340 {
                 let turned = ours[phase] / ours[0] / (theirs[n][phase] / theirs[n][0]);
                 assert!(
@@ -109,8 +110,8 @@ fn the_record_of_a_relay_is_played_by_its_stamps() {
     assert_like_c60(replayed.rate, &samples, &theirs);
 }
 
-/// Phase B to earth, cleared by one pole 0.1 s later. The relay's own earth fault and phase B starts are at sample 404, its pole
-/// trip before 478.
+/// Phase B to earth, cleared by one pole 0.1 s later. The relay's own starts of earth fault and phase B are at sample 404, and
+/// its pole trip is before 478.
 #[test]
 fn a_relay_and_ours_see_the_same_fault() {
     let Some(corpus) = testing::corpus("a_relay_and_ours_see_the_same_fault") else {
@@ -168,7 +169,7 @@ fn starts(replayed: &Replayed, function: usize) -> (Vec<(u64, Phases)>, Vec<u64>
     (starts, resets)
 }
 
-/// True if the packages with records that others published are in `directory` now.
+/// True if the packages with published records of other devices are in `directory` now.
 fn fetched(test: &str, directory: &Path) -> bool {
     let Some(python) = testing::python(test) else {
         return false;
@@ -188,8 +189,9 @@ fn fetched(test: &str, directory: &Path) -> bool {
     answer["skip"].is_null()
 }
 
-/// A real fault in a 13.8 kV network at 60 Hz. The samples at which a full cycle crosses these limits were worked out with numpy
-/// from what the Python package `comtrade` reads; the relay runs at each sample and starts at the same ones, two more or less.
+/// A real fault in a 13.8 kV network at 60 Hz. The samples at which a full cycle crosses these limits were computed with numpy
+/// from the record as read by the Python package `comtrade`; the relay runs at each sample and starts at the same samples, within
+/// two.
 #[test]
 fn a_real_fault_starts_at_the_published_samples() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! Records and captures that are made here, played through relays.
+//! Generated records and captures, played through relays.
 
 mod common;
 
@@ -20,12 +20,12 @@ use wire::sv::{Message, OwnedAsdu};
 
 const FEEDER: &str = include_str!("data/feeder.toml");
 
-/// A record at 4000 samples a second of these channels of the wave, in A and V; triggered after half a second.
+/// A record at 4000 samples a second with these channels of the wave, in A and V; triggered after half a second.
 fn recorded(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str) -> ComtradeRecord {
     repeated(wave, channels, samples, rates, 1)
 }
 
-/// The same with each sample of the wave so many times.
+/// The same record with each sample of the wave repeated this many times.
 fn repeated(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str, times: u64) -> ComtradeRecord {
     let mut config = format!("s,d,1999\n{0},{0}A,0D\n", channels.len());
     for (number, (name, channel)) in channels.iter().enumerate() {
@@ -49,7 +49,7 @@ fn repeated(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str, 
     parse((config.as_bytes(), "cfg"), (data.as_bytes(), "dat")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// When the records begin: 2024-01-01.
+/// Start of the records: 2024-01-01.
 const START: Realtime = Realtime::from_ns(1_704_067_200_000_000_000);
 
 const EIGHT: [(&str, usize); 8] = [
@@ -75,7 +75,7 @@ fn played(config: &Config, from: &ComtradeRecord) -> Replayed {
     record(config, from, &[], Side::Primary, None).expect("played")
 }
 
-/// First sample at which a subject changed so.
+/// First sample at which a subject had this change.
 fn first(replayed: &Replayed, subject: Subject, is_wanted: impl Fn(Change) -> bool) -> Option<u64> {
     let mut rows = replayed.story.rows.iter();
     let found = rows.find(|row| row.event.subject == subject && is_wanted(row.event.change));
@@ -246,7 +246,7 @@ fn frame(sv_id: &str, wave: &Wave, n: u64, sign: f64) -> Vec<u8> {
     message.encode().expect("a frame")
 }
 
-/// A capture of two streams, whose frames come 300 us and 500 us after their samples; without those that `comes` leaves out.
+/// A capture of two streams, whose frames come 300 us and 500 us after their samples; only samples for which `comes` is true.
 fn captured(wave: &Wave, samples: u64, comes: impl Fn(u64) -> bool) -> Vec<u8> {
     let mut frames = Vec::new();
     for n in 0..samples {
@@ -264,7 +264,7 @@ fn captured(wave: &Wave, samples: u64, comes: impl Fn(u64) -> bool) -> Vec<u8> {
     writer.finish().expect("a file")
 }
 
-/// The two ends, as the capture has them.
+/// The two ends, as in the capture.
 fn ends() -> Config {
     relay(&include_str!("data/bay.toml").replace(
         "svID = \"MU02\"",
@@ -272,7 +272,7 @@ fn ends() -> Config {
     ))
 }
 
-/// The record of a capture's relay: instants are those of smpCnt, whatever its frames took on their way.
+/// The record of a capture's relay has the instants of smpCnt, regardless of the delay of its frames.
 #[test]
 fn a_capture_is_recorded_at_the_instants_of_its_samples() {
     let wave = Wave {

@@ -1,4 +1,4 @@
-//! A relay whose streams and GOOSE are those of a station's SCL file.
+//! A relay whose streams and GOOSE come from a station's SCL file.
 
 use relay::Config;
 use relay::config::{Attribute, Feed, Signal, parse, parse_with};
@@ -36,7 +36,7 @@ fn relay(text: &str) -> Result<Config, String> {
     parse_with(text, "relay.toml", &mut read).map_err(|error| error.to_string())
 }
 
-/// The refusal of the relay with one part changed.
+/// The error for the relay file with one part changed.
 fn refusal(from: &str, to: &str) -> String {
     assert!(RELAY.contains(from), "{from}");
     relay(&RELAY.replacen(from, to, 1)).expect_err(to)

@@ -1,4 +1,4 @@
-//! Type tests of the program, through relays that are set for them: what the functions reach, where they stop, and how fast they are.
+//! Built-in type tests, through relays with matching settings: the reach of the functions, its limits, and their speed.
 
 mod common;
 
@@ -15,14 +15,14 @@ fn set(function: &str) -> Config {
     ))
 }
 
-/// Zone 1 with this reach in ohm; that of the test is 9.8955.
+/// Zone 1 with this reach in ohm; the reach of the test is 9.8955.
 fn zone(reach_ohm: f64) -> Config {
     set(&format!(
         "pdis = {{ reach-ohm = {reach_ohm}, line-deg = 75.964, k0 = 0.66667, k0-deg = 0, least-current = 0.05 }}"
     ))
 }
 
-/// A time-overcurrent stage for 800 A with this time multiplier; that of the tests is 0.1.
+/// A time-overcurrent stage for 800 A with this time multiplier; the tests use 0.1.
 fn curve(multiplier: f64) -> Config {
     set(&format!(
         "ptoc = {{ pickup = 2, curve = \"iec-normal-inverse\", time-multiplier = {multiplier} }}"
@@ -69,7 +69,7 @@ fn a_zone_that_is_set_too_far_overreaches_and_one_set_too_short_fails() {
     let short = type_test(&zone(9.8955 * 0.85), &few(), 1).expect("shots");
     let inside = short.iter().filter(|shot| position(shot) == 90.0);
     assert!(inside.clone().count() == 16 && inside.clone().all(|shot| shot.outcome == Outcome::Failed));
-    // Near the border nothing is required.
+    // Near the border neither a trip nor its absence is required.
     let border = short.iter().filter(|shot| position(shot) == 100.0);
     assert!(border.clone().all(|shot| shot.outcome == Outcome::Quiet));
 }
@@ -81,7 +81,7 @@ fn equal_seeds_give_equal_outcomes() {
     assert_ne!(once, type_test(&zone(9.8955), &few(), 4).expect("shots"));
 }
 
-/// The largest distance from the curve in ns, and whether all were within what is allowed.
+/// Largest distance from the curve in ns, and true if all shots were within the allowed distance.
 fn furthest(shots: &[Shot]) -> (i64, bool) {
     let off = |shot: &Shot| {
         let Some(Cell::Overcurrent {
@@ -107,7 +107,7 @@ fn the_curve_is_that_of_the_standard() {
     let test = find("iec-normal-inverse").expect("of the program");
     let shots = type_test(&curve(0.1), &test, 1).expect("shots");
     assert_eq!(shots.len(), 24);
-    // The filter and the task are in it, one cycle at the most.
+    // Includes the filter and the task, at most one cycle.
     let (off_ns, is_within) = furthest(&shots);
     assert!(off_ns < 20_000_000 && is_within, "{off_ns}");
     let (_, is_within) = furthest(&type_test(&curve(0.12), &test, 1).expect("shots"));

@@ -1,23 +1,23 @@
-//! Header in the ring before each frame.
+//! The header before each frame in the ring.
 
 use sys::packet::VlanTag;
 
-/// Octets of an entry.
+/// Bytes of an entry.
 pub(super) const BYTES: usize = 24;
 
-/// Kinds of what follows.
+/// Kinds of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum EntryKind {
-    /// A frame sent; the instant is of `CLOCK_MONOTONIC`.
+    /// A sent frame; the instant is on `CLOCK_MONOTONIC`.
     Sent = 0,
-    /// A frame received; the instant is of `CLOCK_MONOTONIC`.
+    /// A received frame; the instant is on `CLOCK_MONOTONIC`.
     Received = 1,
-    /// A frame received; the instant is of `CLOCK_REALTIME`.
+    /// A received frame; the instant is on `CLOCK_REALTIME`.
     ReceivedAt = 2,
 }
 
-/// One thing in the ring; `length` octets follow.
+/// An entry in the ring, followed by `length` bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RingEntry {
     pub(super) kind: EntryKind,

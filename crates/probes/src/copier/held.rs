@@ -4,12 +4,12 @@ use super::entry::{BYTES, EntryKind, RingEntry};
 use std::collections::VecDeque;
 use sys::packet::VlanTag;
 
-/// A frame on its way into the file.
+/// A frame on its way to the file.
 #[derive(Debug)]
 pub(super) struct HeldFrame {
-    /// `CLOCK_MONOTONIC`.
+    /// Instant on `CLOCK_MONOTONIC`, in ns.
     pub(super) at_ns: i64,
-    /// The instant that goes into the file, ns since 1970.
+    /// Time stamp for the file, in ns since 1970.
     pub(super) stamp_ns: i64,
     pub(super) is_sent: bool,
     pub(super) tag: Option<VlanTag>,
@@ -18,11 +18,11 @@ pub(super) struct HeldFrame {
 }
 
 impl HeldFrame {
-    /// Holds what came out of the ring while `CLOCK_REALTIME` was `ahead_ns` ahead of `CLOCK_MONOTONIC`.
+    /// Makes a frame from an entry of the ring; `CLOCK_REALTIME` was `ahead_ns` ahead of `CLOCK_MONOTONIC`.
     pub(super) fn new(entry: &RingEntry, data: &[u8], ahead_ns: i64) -> Self {
         let (at_ns, stamp_ns) = match entry.kind {
             EntryKind::Sent | EntryKind::Received => (entry.at_ns, entry.at_ns + ahead_ns),
-            // A clock set back since it was received would put it into the future.
+            // If the clock was set back since the frame was received, the result would be in the future.
             EntryKind::ReceivedAt => {
                 let now_ns = sys::clock::monotonic().as_ns();
                 ((entry.at_ns - ahead_ns).min(now_ns), entry.at_ns)
@@ -43,7 +43,7 @@ impl HeldFrame {
     }
 }
 
-/// The frames that are held.
+/// The held frames.
 #[derive(Debug)]
 pub(super) struct Queue {
     frames: VecDeque<HeldFrame>,
@@ -60,7 +60,7 @@ impl Queue {
         }
     }
 
-    /// Puts a frame where it belongs. Those of one instant stay as they came.
+    /// Inserts a frame in the order of the instants. Frames with the same instant keep their order.
     pub(super) fn insert(&mut self, frame: HeldFrame) {
         self.octets += frame.octets();
         self.newest_ns = self.newest_ns.max(frame.at_ns);
@@ -83,12 +83,12 @@ impl Queue {
         Some(frame)
     }
 
-    /// Octets of the frames and what is known of them.
+    /// Bytes of the frames, including the data about them.
     pub(super) fn octets(&self) -> usize {
         self.octets
     }
 
-    /// Instant of the newest frame that came, `CLOCK_MONOTONIC`.
+    /// Instant of the newest frame so far, on `CLOCK_MONOTONIC`.
     pub(super) fn newest_ns(&self) -> i64 {
         self.newest_ns
     }

@@ -1,8 +1,8 @@
-//! The other end of the ring: keeps the last seconds, writes what is wanted, in the order of the instants.
+//! The reading end of the ring: keeps the last seconds, and writes the wanted frames in the order of their instants.
 //!
-//! Frames come out of the ring in the order in which the measuring thread dealt with them. After a stall that is not the order of
-//! their instants: the frame sent now comes before those that the kernel received meanwhile. So each is held for a while before
-//! it is written.
+//! Frames leave the ring in the order in which the measuring thread handled them. After a stall this is not the order of their
+//! instants: a frame sent now comes before those that the kernel received meanwhile. So each frame is held for a while before it
+//! is written.
 
 use super::Extent;
 use super::entry::{BYTES, RingEntry};
@@ -15,72 +15,73 @@ use std::io::{self, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How often the ring is emptied.
+/// Interval at which the ring is emptied.
 pub(super) const LOOK: Duration = Duration::from_millis(10);
 
-/// Most octets kept for what may go wrong later, whatever the time they cover.
+/// Maximum number of bytes kept for a later spike, whatever time they cover.
 pub(super) const MOST_KEPT: usize = 64 << 20;
 
-/// Most octets held for the order alone.
+/// Maximum number of bytes held only for the order of the frames.
 pub(super) const MOST_HELD: usize = 16 << 20;
 
-/// A frame is written when one so much younger has come: the thread that measures needs far less to take what waits for it after
-/// a stall.
+/// Age at which a frame is written, in ns, relative to the newest one. After a stall, the measuring thread takes its waiting
+/// frames in much less time.
 const HOLD_NS: i64 = 500_000_000;
 
-/// How much longer frames are kept than they are wanted before a spike: the recorder tells of it some time later.
+/// Time in ns by which frames are kept longer than they are wanted before a spike, since the recorder reports the spike some time
+/// later.
 const NOTICE_NS: i64 = 300_000_000;
 
-/// Spans of time by which frames are counted that there was no room for.
+/// Number of spans of time in which dropped frames are counted.
 const SPANS: i64 = 1_024;
 
-/// Most spikes that wait for a frame to be marked.
+/// Maximum number of spikes that wait for a frame to be marked.
 const MOST_MARKS: usize = 64;
 
-/// Octets of the two addresses, behind which a VLAN tag stands.
+/// Bytes of the two addresses, after which a VLAN tag follows.
 const ADDRESSES: usize = 12;
 
-/// Keeps and writes.
+/// Keeps and writes frames.
 pub(super) struct Keeper<W> {
     sources: Sources,
     writer: PcapngWriter<W>,
     extent: Extent,
     signal: SpikeSignal,
-    /// Spikes that no frame was marked for, `CLOCK_MONOTONIC`.
+    /// Spikes for which no frame is marked yet, on `CLOCK_MONOTONIC`.
     unmarked: Vec<i64>,
     held: Queue,
-    /// Most octets of them.
+    /// Maximum number of held bytes.
     most_held: usize,
-    /// Spans of time whose frames are written, `CLOCK_MONOTONIC`.
+    /// Spans of time whose frames are wanted, on `CLOCK_MONOTONIC`.
     wanted: VecDeque<(i64, i64)>,
-    /// Frames that there was no room for: the end of a span of time, and how many frames of it.
+    /// Frames dropped for lack of room: the end of each span of time, and the number of frames in it.
     crowded_out: VecDeque<(i64, u64)>,
-    /// Nothing more comes: what is held can be written.
+    /// True when no more frames come, so that the held frames can be written.
     is_over: bool,
-    /// Time by which `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC`.
+    /// Difference of `CLOCK_REALTIME` from `CLOCK_MONOTONIC`, in ns.
     ahead_ns: i64,
     frame: Vec<u8>,
-    /// Stamp of the frame that was written last.
+    /// Stamp of the last written frame.
     last_stamp_ns: i64,
     kept: Kept,
 }
 
-/// The rings that frames come out of: one for each thread that measures.
+/// The rings that frames are read from, one for each measuring thread.
 #[derive(Debug)]
 pub(super) struct Sources {
     pub(super) known: Vec<Consumer<u8>>,
-    /// Rings that were made meanwhile.
+    /// Receiver of further rings.
     pub(super) further: mpsc::Receiver<Consumer<u8>>,
 }
 
 /// Result of a keeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kept {
-    /// Frames in the file.
+    /// Number of frames in the file.
     pub(super) written: u64,
-    /// Frames that are wanted and not in it, since there was no room to keep them until that was known.
+    /// Number of wanted frames that are missing, since there was no room to keep them until they were known to be wanted.
     pub(super) left_out: u64,
-    /// Frames in it whose stamp is before that of the frame before: they came when that was written already.
+    /// Number of frames with a stamp before that of the frame before, because they came after that one was written.
     pub(super) out_of_order: u64,
 }
 
@@ -118,7 +119,7 @@ impl<W: Write> Keeper<W> {
         }
     }
 
-    /// Takes what is in the ring.
+    /// Takes the frames in the rings.
     pub(super) fn take(&mut self) -> io::Result<()> {
         let pair = sys::clock::pair();
         self.ahead_ns = pair.realtime.as_ns() - pair.monotonic.as_ns();
@@ -142,10 +143,10 @@ impl<W: Write> Keeper<W> {
         self.want(first.as_ns().saturating_sub(ns), last.as_ns().saturating_add(ns));
     }
 
-    /// Writes what is wanted of what is held, and closes the file.
+    /// Writes the wanted ones of the held frames, and closes the file.
     pub(super) fn finish(mut self, missed: u64) -> io::Result<Kept> {
         self.take()?;
-        // From the last frame on, not from now: it may be long ago.
+        // The span before the end counts from the last frame, which may be long ago.
         self.want(self.held.newest_ns().saturating_sub(self.around_ns()), i64::MAX);
         self.is_over = true;
         self.release()?;
@@ -154,7 +155,7 @@ impl<W: Write> Keeper<W> {
         Ok(self.kept)
     }
 
-    /// The next frame of any ring.
+    /// Next frame of any ring.
     fn next_frame(&mut self) -> Option<HeldFrame> {
         self.sources.known.extend(self.sources.further.try_iter());
         let mut rings = self.sources.known.iter_mut();
@@ -162,7 +163,7 @@ impl<W: Write> Keeper<W> {
         Some(HeldFrame::new(&entry, &self.frame, self.ahead_ns))
     }
 
-    /// How long frames are wanted before and after a spike.
+    /// Time in ns for which frames are wanted before and after a spike.
     fn around_ns(&self) -> i64 {
         match self.extent {
             Extent::All => i64::MAX,
@@ -170,7 +171,7 @@ impl<W: Write> Keeper<W> {
         }
     }
 
-    /// From now on the frames of this span of time are wanted. Counts those of them that are gone.
+    /// Marks the frames of this span as wanted, and counts those that were already dropped.
     fn want(&mut self, from_ns: i64, until_ns: i64) {
         match self.wanted.back_mut().filter(|(_, known_ns)| *known_ns >= from_ns) {
             Some((first_ns, last_ns)) => {
@@ -186,7 +187,7 @@ impl<W: Write> Keeper<W> {
         }
     }
 
-    /// Deals with the oldest frames for as long as it is known what becomes of them.
+    /// Handles the oldest frames as long as their fate is known.
     fn release(&mut self) -> io::Result<()> {
         while let Some(fate) = self.held.oldest().and_then(|frame| self.fate(frame)) {
             let Some(frame) = self.held.take_oldest() else { break };
@@ -199,7 +200,7 @@ impl<W: Write> Keeper<W> {
         Ok(())
     }
 
-    /// Fate of the oldest frame; `None` when that is not known yet.
+    /// Fate of the oldest frame; `None` if it is not known yet.
     fn fate(&self, frame: &HeldFrame) -> Option<Fate> {
         let newest_ns = self.held.newest_ns();
         let is_full = self.held.octets() > self.most_held;
@@ -208,7 +209,7 @@ impl<W: Write> Keeper<W> {
         if self.extent == Extent::All || self.wanted.iter().any(is_wanted) {
             return is_in_order.then_some(Fate::Written);
         }
-        // Behind what is wanted, it would no longer be in order.
+        // A frame older than the wanted span could no longer be written in order.
         let is_passed = self.wanted.back().is_some_and(|(from_ns, _)| *from_ns > frame.at_ns);
         if is_passed || frame.at_ns < newest_ns.saturating_sub(self.kept_for_ns()) {
             return Some(Fate::Forgotten);
@@ -216,7 +217,7 @@ impl<W: Write> Keeper<W> {
         is_full.then_some(Fate::CrowdedOut)
     }
 
-    /// How long frames are kept that nothing was wanted of yet.
+    /// Time in ns for which frames are kept until they are known to be wanted.
     fn kept_for_ns(&self) -> i64 {
         self.around_ns().saturating_add(NOTICE_NS)
     }
@@ -227,7 +228,7 @@ impl<W: Write> Keeper<W> {
         }
     }
 
-    /// Remembers when a frame was for which there was no room.
+    /// Records the instant of a frame that was dropped for lack of room.
     fn crowd_out(&mut self, at_ns: i64) {
         let span_ns = (self.kept_for_ns() / SPANS).max(1);
         let end_ns = (at_ns / span_ns + 1) * span_ns;
@@ -239,7 +240,7 @@ impl<W: Write> Keeper<W> {
     }
 
     fn write(&mut self, frame: &HeldFrame) -> io::Result<()> {
-        // Spans of time that are over: frames come in order.
+        // Removes spans that are over, since frames come in order.
         while self.wanted.len() > 1 && self.wanted.front().is_some_and(|(_, until_ns)| *until_ns < frame.at_ns) {
             self.wanted.pop_front();
         }
@@ -262,7 +263,7 @@ impl<W: Write> Keeper<W> {
                 false => Direction::Inbound,
             },
             pieces: &[addresses, tag_octets, rest],
-            // A tag has 4 octets.
+            // A tag has 4 bytes.
             original_len: frame.original_len + tag_octets.len() as u32,
             comment: marks
                 .then_some("triptime: a sample over its threshold, or a loss, was noticed just before this frame"),
@@ -274,18 +275,18 @@ impl<W: Write> Keeper<W> {
     }
 }
 
-/// The next entry of a ring, and its frame.
+/// Next entry of a ring, with its frame.
 fn next_of(ring: &mut Consumer<u8>, frame: &mut Vec<u8>) -> Option<RingEntry> {
     let mut header = [0; BYTES];
     copy_out(ring, &mut header)?;
     let entry = RingEntry::from_bytes(header);
     frame.resize(entry.length as usize, 0);
-    // Header and frame were put in together.
+    // Header and frame were added together.
     copy_out(ring, frame)?;
     Some(entry)
 }
 
-/// Fills `place` from the ring; `None`, and nothing taken, when the ring does not hold as much.
+/// Fills `place` from the ring; `None`, without taking anything, if the ring does not hold that much.
 fn copy_out(ring: &mut Consumer<u8>, place: &mut [u8]) -> Option<()> {
     let chunk = ring.read_chunk(place.len()).ok()?;
     let (first, second) = chunk.as_slices();

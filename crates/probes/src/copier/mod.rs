@@ -1,8 +1,9 @@
-//! Captures what a probe sends and receives, without delaying it.
+//! Captures the frames that a probe sends and receives, without delaying it.
 //!
-//! The measuring thread copies each frame into a ring; a thread of its own keeps the last seconds of them, and writes those
-//! around a spike, or all, into a pcapng file with nanosecond stamps, in the order of these. Sent frames are stamped just before the
-//! send call, received ones by the kernel. What does not fit the ring is counted and missing in the file, never waited for.
+//! The measuring thread copies each frame into a ring. A separate thread keeps the last seconds of them, and writes those around
+//! a spike, or all, into a pcapng file with nanosecond stamps, in the order of the stamps. Sent frames are stamped just before
+//! the send call, received ones by the kernel. Frames that do not fit the ring are counted and are missing in the file; the
+//! measuring thread never waits for room.
 
 mod entry;
 mod held;
@@ -23,33 +24,33 @@ use std::thread::JoinHandle;
 use sys::packet::RxStamp;
 use units::Monotonic;
 
-/// Octets of the ring: a tenth of a second at 144 000 frames a second, far longer than the writing thread sleeps.
+/// Bytes of the ring: a tenth of a second at 144 000 frames a second, far longer than the writing thread sleeps.
 const RING_BYTES: usize = 4 << 20;
 
-/// Octets of a further ring: a hundred long messages.
+/// Bytes of a further ring: a hundred long messages.
 const BESIDE_BYTES: usize = 256 << 10;
 
-/// Extent of what is written of the frames that pass.
+/// Choice of the frames to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Everything.
+    /// All frames.
     All,
-    /// This many ns before and after each spike or loss, and before the end.
+    /// Frames this many ns before and after each spike or loss, and before the end.
     Around(u64),
 }
 
-/// A capture to be made.
+/// Settings of a capture.
 #[derive(Debug, Clone)]
 pub struct CaptureSpec {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Extent of what is written.
+    /// Choice of the frames to write.
     pub extent: Extent,
-    /// The interface, as the file is to call it.
+    /// Name of the interface for the file.
     pub interface: String,
-    /// Program that writes it, with the version.
+    /// Name and version of the program, for the file.
     pub application: String,
-    /// When something went wrong.
+    /// Signal of spikes and losses.
     pub signal: SpikeSignal,
 }
 
@@ -61,7 +62,7 @@ pub struct FrameCopier {
     further: mpsc::Sender<Consumer<u8>>,
 }
 
-/// A capture under way.
+/// A running capture.
 #[derive(Debug)]
 pub struct Capture {
     path: PathBuf,
@@ -73,17 +74,17 @@ pub struct Capture {
 /// Result of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Frames in the file.
     pub written: u64,
-    /// Frames that are missing because the ring was full.
+    /// Number of frames that are missing because the ring was full.
     pub missed: u64,
-    /// Frames that are missing because more came within the time asked for than are kept in memory; to within a thousandth
-    /// of that time.
+    /// Number of frames that are missing because more came within the requested time than are kept in memory; exact to a
+    /// thousandth of that time.
     pub left_out: u64,
-    /// Frames in the file whose stamp is before that of the frame before: they came too late to be put in their place, or the
-    /// wall clock was set back.
+    /// Number of frames with a stamp before that of the frame before: they came too late to be put in order, or the wall clock
+    /// was set back.
     pub out_of_order: u64,
 }
 
@@ -114,17 +115,17 @@ impl fmt::Display for Captured {
     }
 }
 
-/// Why there is no capture, or only a part of it.
+/// Reason why the capture is missing or incomplete.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot write the capture: {why}", path.display())]
 pub struct CaptureError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Error of the system.
     pub why: std::io::Error,
 }
 
-/// Makes the file and starts the thread that writes it.
+/// Makes the file, and starts the thread that writes it.
 ///
 /// # Errors
 /// The file cannot be made.
@@ -162,7 +163,7 @@ pub fn start(spec: &CaptureSpec) -> Result<(FrameCopier, Capture), CaptureError>
     Ok((copier, capture))
 }
 
-/// A copier, and where frames come out.
+/// Makes a copier, and the end that frames are read from.
 fn both_ends() -> (FrameCopier, Sources) {
     let (ring, source) = RingBuffer::new(RING_BYTES);
     let (further, made) = mpsc::channel();
@@ -179,10 +180,10 @@ fn both_ends() -> (FrameCopier, Sources) {
 }
 
 impl Capture {
-    /// Ends the capture once the measuring is over: what is held is written, and the file closed.
+    /// Ends the capture after the measurement: writes the held frames and closes the file.
     ///
     /// # Errors
-    /// The file did not take it; what it took stays.
+    /// The file could not be written; the part already written is kept.
     pub fn finish(self) -> Result<Captured, CaptureError> {
         self.is_over.store(true, Ordering::Release);
         let outcome = self
@@ -207,10 +208,10 @@ impl Capture {
 }
 
 impl FrameCopier {
-    /// One for another thread that sends a little beside this one: it copies into the same capture.
+    /// Makes a copier for another thread that sends few frames; it copies into the same capture.
     pub(crate) fn beside(&self) -> Self {
         let (ring, source) = RingBuffer::new(BESIDE_BYTES);
-        // Where the capture has ended, nothing takes the frames any more.
+        // If the capture has ended, the frames are not read any more.
         let _ = self.further.send(source);
         Self {
             ring,
@@ -219,13 +220,13 @@ impl FrameCopier {
         }
     }
 
-    /// A frame that was sent: `at` just before the call.
+    /// Copies a sent frame; `at` is just before the call.
     pub(crate) fn sent(&mut self, at: Monotonic, frame: &[u8]) {
         let entry = RingEntry::of(EntryKind::Sent, at.as_ns(), None, frame.len(), frame.len());
         self.push(&entry, frame);
     }
 
-    /// A frame that was received.
+    /// Copies a received frame.
     pub(crate) fn received(&mut self, frame: &Frame<'_>) {
         let (kind, at_ns) = match frame.stamp() {
             Some(RxStamp::Software(at) | RxStamp::Socket(at)) => (EntryKind::ReceivedAt, at.as_ns()),
@@ -251,7 +252,7 @@ impl FrameCopier {
     }
 }
 
-/// Writes `header` and `data`, one after the other, over two places that follow each other.
+/// Writes `header` and `data`, one after the other, over two consecutive slices.
 fn scatter(header: &[u8], data: &[u8], first: &mut [u8], second: &mut [u8]) {
     let split = header.len().min(first.len());
     first[..split].copy_from_slice(&header[..split]);

@@ -1,4 +1,4 @@
-//! Tests of what is kept and what is written.
+//! Tests of the kept and the written frames.
 
 use super::entry::{BYTES, EntryKind, RingEntry};
 use super::keeper::Keeper;
@@ -15,7 +15,7 @@ use units::Monotonic;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// A copier and its keeper, and what the keeper listens to.
+/// A copier and its keeper, and the signal that the keeper listens to.
 fn copied(extent: Extent, file: &NamedTempFile) -> (FrameCopier, Keeper<File>, SpikeSignal) {
     copied_with(extent, file, MOST_KEPT)
 }
@@ -31,7 +31,7 @@ fn copied_with(extent: Extent, file: &NamedTempFile, most_kept: usize) -> (Frame
     )
 }
 
-/// The first octets of the frames in a capture.
+/// First bytes of the frames in a capture.
 fn first_octets(file: &NamedTempFile) -> Vec<u8> {
     let mut reader = Reader::open(file.path()).expect("a capture");
     let mut first = Vec::new();
@@ -41,7 +41,7 @@ fn first_octets(file: &NamedTempFile) -> Vec<u8> {
     first
 }
 
-/// A frame a second, from a minute after boot: the clock need not have come so far.
+/// One frame a second, from a minute after boot; the real clock may not have reached that time.
 fn at(frame: u8) -> Monotonic {
     Monotonic::from_ns((60 + i64::from(frame)) * SECOND)
 }
@@ -50,7 +50,7 @@ fn at(frame: u8) -> Monotonic {
 fn everything_or_what_is_around_a_spike_and_before_the_end() {
     let around = Extent::Around(2_500_000_000);
     let all: Vec<u8> = (0..20).collect();
-    // The last one is from two seconds ago: what is before the end is before the last frame.
+    // The last frame is from two seconds ago: the span before the end counts from the last frame.
     for (extent, wanted) in [(Extent::All, &all[..]), (around, &[5, 6, 7, 8, 9, 17, 18, 19])] {
         let file = NamedTempFile::new().expect("a file");
         let (mut copier, mut keeper, signal) = copied(extent, &file);
@@ -73,7 +73,7 @@ fn everything_or_what_is_around_a_spike_and_before_the_end() {
     }
 }
 
-/// Milliseconds of the frames `order` as they come out of the ring, one call of `take` after each `batch`.
+/// Times in ms of the frames `order` as they leave the ring, with one call of `take` after each `batch`.
 fn written_of(extent: Extent, order: &[u64], batch: usize) -> (Vec<u8>, u64, u64) {
     let file = NamedTempFile::new().expect("a file");
     let (mut copier, mut keeper, signal) = copied(extent, &file);
@@ -90,7 +90,7 @@ fn written_of(extent: Extent, order: &[u64], batch: usize) -> (Vec<u8>, u64, u64
 
 #[test]
 fn frames_dealt_with_after_a_stall_are_written_where_they_belong() {
-    // The thread stalls from 100 ms to 400 ms; then it takes what came meanwhile, ten between each two that it sends.
+    // The thread stalls from 100 ms to 400 ms; then it takes the frames received meanwhile, ten for each two that it sends.
     let mut order: Vec<u64> = (0..100).step_by(10).collect();
     for (turn, missed) in (100..400).step_by(10).collect::<Vec<u64>>().chunks(10).enumerate() {
         order.push(400 + 10 * turn as u64);
@@ -125,7 +125,7 @@ fn a_frame_that_comes_too_late_to_be_put_in_order_is_written_and_counted() {
 fn no_more_is_held_for_the_order_than_there_is_room_for() {
     let file = NamedTempFile::new().expect("a file");
     let (mut copier, mut keeper, _signal) = copied_with(Extent::All, &file, 10 * (BYTES + 60));
-    // All within a ms, so that none is old enough to be written for that.
+    // All within a ms, so that none is written because of its age.
     for frame in 0..100_u8 {
         copier.sent(at(0) + i64::from(frame) * 10_000, &[frame; 60]);
     }
@@ -145,7 +145,7 @@ fn of_two_spikes_apart_only_what_is_around_each_is_written() {
     for frame in 0..200_u8 {
         copier.sent(at(0) + i64::from(frame) * 10_000_000, &[frame; 60]);
         if frame == 80 || frame == 100 {
-            // Both are known before the frames around the first one are old enough to be written.
+            // Both spikes are known before the frames around the first one are old enough to be written.
             signal.set(at(0) + i64::from(frame - 10) * 10_000_000);
         }
         keeper.take().expect("taken");
@@ -164,7 +164,7 @@ fn of_several_spikes_noticed_at_once_none_is_left_out() {
     let file = NamedTempFile::new().expect("a file");
     let (mut copier, mut keeper, signal) = copied(Extent::Around(1_100_000_000), &file);
     for frame in 0..12 {
-        // All of them are within what is kept.
+        // All of them are within the kept span.
         copier.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
     }
     keeper.take().expect("taken");
@@ -174,7 +174,7 @@ fn of_several_spikes_noticed_at_once_none_is_left_out() {
         copier_2.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
     }
     keeper_2.take().expect("taken");
-    // The recorder looks now and then: it tells of both at once.
+    // The recorder checks at intervals, so it reports both at once.
     for signal in [&signal, &signal_2] {
         signal.set(at(0) + SECOND / 10);
         signal.set(at(0) + 3 * SECOND / 10);
@@ -198,7 +198,7 @@ fn frames_wanted_that_there_was_no_room_for_are_counted() {
         copier.sent(when(frame), &[frame; 60]);
         keeper.take().expect("taken");
     }
-    // Two seconds before the newest are frames 19 to 29, which are gone, and the ten that are kept.
+    // The two seconds before the newest frame contain frames 19 to 29, which are gone, and the ten kept ones.
     signal.set(when(39));
     let kept = keeper.finish(3).expect("finished");
     assert_eq!((kept.written, kept.left_out), (10, 11));

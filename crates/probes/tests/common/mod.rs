@@ -1,4 +1,4 @@
-//! Helpers that the tests of the probes share: two namespaces joined by a veth pair, and a run file.
+//! Helpers for the tests of the probes: two namespaces joined by a veth pair, and a run file.
 
 // Every test program includes this file and uses a part of it.
 #![allow(dead_code, unreachable_pub)]
@@ -16,8 +16,8 @@ use sys::{SysError, link};
 use tempfile::TempDir;
 use units::Monotonic;
 
-/// True if a test that needs namespaces and packet sockets can run here. Panics when it cannot, unless skips are allowed;
-/// then it says so on standard error.
+/// True if a test that needs namespaces and packet sockets can run here. Otherwise it panics, or, if skips are allowed, reports
+/// the skip on standard error.
 pub fn can_run(test: &str) -> bool {
     can_run_with(test, &[Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw])
 }
@@ -66,7 +66,7 @@ impl Pair {
         inside(&self.b, || PacketPort::open("b0", options))
     }
 
-    /// Runs `work` in the first namespace and insists that it succeeds.
+    /// Runs `work` in the first namespace; panics if it fails.
     pub fn in_a<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> T {
         inside(&self.a, work)
     }
@@ -81,7 +81,7 @@ impl Pair {
         inside(&self.b, || Ok(command.spawn().expect("the program starts")))
     }
 
-    /// The interface of the first namespace goes down or up.
+    /// Sets the interface of the first namespace down or up.
     pub fn set_a(&self, is_up: bool) {
         inside(&self.a, || {
             if is_up {
@@ -95,7 +95,7 @@ impl Pair {
         }
     }
 
-    /// The interface of the second namespace goes down or up, and the carrier of the first with it.
+    /// Sets the interface of the second namespace down or up, and with it the carrier of the first.
     pub fn set_b(&self, is_up: bool) {
         inside(&self.b, || {
             if is_up {
@@ -111,19 +111,19 @@ impl Pair {
         inside(&self.a, || link::delete("a0"));
     }
 
-    /// Largest payload of `b0` alone.
+    /// Sets the largest payload of `b0` alone.
     pub fn set_far_mtu(&self, octets: u32) {
         inside(&self.b, || link::set_mtu("b0", octets));
     }
 
-    /// Largest payload of both ends.
+    /// Sets the largest payload of both ends.
     pub fn set_mtu(&self, octets: u32) {
         inside(&self.a, || link::set_mtu("a0", octets));
         inside(&self.b, || link::set_mtu("b0", octets));
     }
 }
 
-/// Runs `work` in a namespace and insists that it succeeds.
+/// Runs `work` in a namespace; panics if it fails.
 fn inside<T: Send>(namespace: &NetNs, work: impl FnOnce() -> Result<T, SysError> + Send) -> T {
     match namespace.run(work).expect("a thread in the namespace") {
         Ok(value) => value,
@@ -131,14 +131,14 @@ fn inside<T: Send>(namespace: &NetNs, work: impl FnOnce() -> Result<T, SysError>
     }
 }
 
-/// Waits until frames pass over the interface.
+/// Waits until the interface passes frames.
 fn wait_for_carrier(namespace: &NetNs, name: &str) {
     wait_until(&format!("carrier of {name}"), || {
         inside(namespace, || link::find(name)).carrier
     });
 }
 
-/// Waits until something has come true; panics after 30 seconds, far longer than any scheduling noise.
+/// Waits until a condition is true; panics after 30 seconds, far longer than any scheduling delay.
 pub fn wait_until(what: &str, mut true_now: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(30);
     while !true_now() {
@@ -147,7 +147,7 @@ pub fn wait_until(what: &str, mut true_now: impl FnMut() -> bool) {
     }
 }
 
-/// A run being recorded into a file of its own.
+/// A run that is being recorded into its own file.
 pub struct Run {
     pub recorder: Recorder,
     pub stop: Stop,
@@ -158,12 +158,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// Starts recording in windows of 200 ms, so that counts are put together from several.
+    /// Starts recording in windows of 200 ms, so that counts come from several windows.
     pub fn start() -> Self {
         Self::explained_by(None)
     }
 
-    /// As [`Run::start`], with somebody who explains late samples.
+    /// As [`Run::start`], with an explainer of late samples.
     pub fn explained_by(explain: Option<Box<dyn Explain>>) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("run.triptime");
@@ -193,7 +193,7 @@ impl Run {
         }
     }
 
-    /// Contents of the file by now.
+    /// Contents of the file so far.
     pub fn so_far(&self) -> RunFile {
         RunFile::open(&self.path).expect("the run file opens")
     }
@@ -254,7 +254,7 @@ impl Recorded {
     }
 }
 
-/// Numbers without a pattern, the same in every run (splitmix64).
+/// Pseudo-random numbers, the same in every run (splitmix64).
 pub struct Numbers(pub u64);
 
 impl Numbers {

@@ -1,4 +1,4 @@
-//! Streams of sampled values with faults at known places, and what a subscriber has to count of them.
+//! Streams of sampled values with faults at known places, and the counts that a subscriber must find.
 
 use crate::common::Numbers;
 use wire::ether::{EthernetView, Mac, VlanTag};
@@ -12,22 +12,22 @@ pub(crate) enum Fault {
     Drop,
     /// A frame is sent twice.
     Duplicate,
-    /// One to forty pairs of frames in a row change places.
+    /// One to forty consecutive pairs of frames change places.
     Swap,
     /// A frame with a smpCnt beyond the rate is sent between two good ones.
     OutOfRange,
     /// A frame that breaks a rule is sent between two good ones.
     Malformed,
-    /// smpSynch has another value from here on.
+    /// smpSynch changes from here on.
     SmpSynch,
-    /// The simulation bit has another value from here on.
+    /// The simulation bit changes from here on.
     Simulation,
     /// smpCnt jumps by half a second or more.
     Restart,
 }
 
 impl Fault {
-    /// Faults that are told at once, from the first second of a stream on.
+    /// Faults that are reported at once, from the first second of a stream on.
     pub(crate) const AT_ONCE: [Self; 7] = [
         Self::Drop,
         Self::Duplicate,
@@ -38,7 +38,7 @@ impl Fault {
         Self::Simulation,
     ];
 
-    /// All, of a stream that has gone round.
+    /// All faults, for a stream that has wrapped.
     pub(crate) const ALL: [Self; 8] = [
         Self::Drop,
         Self::Duplicate,
@@ -51,7 +51,7 @@ impl Fault {
     ];
 }
 
-/// A stream before anything is wrong with it.
+/// A stream before its first fault.
 #[derive(Debug, Clone)]
 pub(crate) struct StreamSpec {
     /// Its name in the run file.
@@ -64,7 +64,7 @@ pub(crate) struct StreamSpec {
     pub(crate) asdus: u16,
     /// First smpCnt.
     pub(crate) first: u16,
-    /// True where it has gone round once before anything is wrong with it.
+    /// True if smpCnt has wrapped once before the first fault.
     pub(crate) has_gone_round: bool,
 }
 
@@ -84,7 +84,7 @@ impl StreamSpec {
     }
 }
 
-/// The frames of a stream in the order to send, and what they amount to.
+/// The frames of a stream in the order to send, and the expected counts.
 pub(crate) struct Script {
     pub(crate) label: String,
     pub(crate) asdus: u64,
@@ -99,12 +99,12 @@ pub(crate) struct Script {
     out_of_range: u64,
     first_out_of_range: u16,
     changes: Vec<String>,
-    /// Where smpCnt jumped to.
+    /// smpCnt values after the jumps.
     restarts: Vec<u16>,
 }
 
 impl Script {
-    /// A stream with `rounds` faults, each of a kind drawn from `faults`, and 20 to 60 sound frames around each.
+    /// A stream with `rounds` faults, each of a random kind from `faults`, and 20 to 60 faultless frames around each.
     pub(crate) fn make(spec: &StreamSpec, faults: &[Fault], rounds: u64, seed: u64) -> Self {
         let mut maker = Maker::new(spec, seed);
         if spec.has_gone_round {
@@ -113,7 +113,7 @@ impl Script {
         maker.sound();
         for round in 0..rounds {
             if let Some(last) = (faults.len() as u64).checked_sub(1) {
-                // Every kind at least once, then by chance.
+                // Every kind at least once, then at random.
                 let pick = if round <= last {
                     round
                 } else {
@@ -126,12 +126,12 @@ impl Script {
         maker.script
     }
 
-    /// The frames in their order.
+    /// The frames in order.
     pub(crate) fn frames(&self) -> Vec<Vec<u8>> {
         self.frames.clone()
     }
 
-    /// Events that the run file has to hold of the stream, in order.
+    /// Events that the run file must contain for the stream, in order.
     pub(crate) fn events(&self) -> Vec<String> {
         let label = &self.label;
         let mut events = self.changes.clone();
@@ -139,7 +139,7 @@ impl Script {
         events
     }
 
-    /// How the doubts begin that are told of the stream: of each kind ten at the most.
+    /// Beginnings of the doubts reported about the stream: at most ten of each kind.
     pub(crate) fn doubts(&self) -> Vec<String> {
         let label = &self.label;
         let jumps = self
@@ -152,8 +152,8 @@ impl Script {
     }
 }
 
-/// The frames of all scripts, mixed; each script's own keep their order. The first frames come in the order of the scripts,
-/// which settles who is called #2.
+/// The frames of all scripts, mixed; the frames of each script keep their order. The first frames come in the order of the
+/// scripts, which decides the stream that gets #2.
 pub(crate) fn interleave(scripts: &[Script], seed: u64) -> Vec<Vec<u8>> {
     let mut numbers = Numbers(seed);
     let mut rest: Vec<std::slice::Iter<'_, Vec<u8>>> = scripts.iter().map(|script| script.frames.iter()).collect();
@@ -216,7 +216,7 @@ impl Maker {
         }
     }
 
-    /// 20 to 60 frames with nothing wrong.
+    /// Adds 20 to 60 faultless frames.
     fn sound(&mut self) {
         let frames = self.numbers.within(20, 60);
         self.send_sound(frames);
@@ -286,16 +286,16 @@ impl Maker {
         self.script.out_of_range += self.script.asdus;
     }
 
-    /// The next frame, which stays to be sent, spoilt in one of three ways.
+    /// Adds the next frame, made invalid in one of three ways; the valid frame is still to be sent.
     fn malformed(&mut self) {
         let (next, rate) = (self.next, self.rate);
         let mut frame = self.frame(|asdu| (next + asdu) % rate);
-        // The savPdu tag lies behind the Ethernet header and APPID, Length, Reserved1 and Reserved2.
+        // The savPdu tag follows the Ethernet header and APPID, Length, Reserved1 and Reserved2.
         let sav_pdu = frame.iter().position(|octet| *octet == 0x60).expect("a savPdu");
         match self.numbers.within(0, 3) {
             0 => frame.truncate(sav_pdu + 20),
             1 => frame[sav_pdu] = 0x61,
-            // noASDU, the first element in savPdu: one more than there are.
+            // noASDU, the first element in savPdu: one more than the real number.
             _ => {
                 let count = frame.windows(2).position(|pair| pair == [0x80, 0x01]).expect("noASDU") + 2;
                 frame[count] += 1;
@@ -310,7 +310,7 @@ impl Maker {
         self.script.changes.push(text);
     }
 
-    /// The next frame; the stream goes on behind it. Whether it is sent or not is the caller's.
+    /// Makes the next frame and advances the stream. The caller decides whether it is sent.
     fn take(&mut self) -> Vec<u8> {
         let (next, rate) = (self.next, self.rate);
         self.next = (next + self.script.asdus as u16) % rate;

@@ -1,4 +1,4 @@
-//! Second publishers, publishers that begin again, and messages that cannot be read: each is a doubt of its block.
+//! Second publishers, publishers that restart, and unreadable messages: each is a doubt about its block.
 
 use crate::TRIP_REF;
 use crate::common::{Recorded, can_run};
@@ -10,7 +10,7 @@ use wire::ether::Mac;
 use wire::goose::{Message, Value};
 use wire::time::{TimeQuality, UtcTime};
 
-/// Doubts of a series.
+/// Doubts about a series.
 fn doubts(recorded: &Recorded, series: &str) -> Vec<String> {
     let events = recorded.events(series).into_iter();
     let doubts = events.filter(|event| event.kind == EventKind::Incomplete);
@@ -97,7 +97,7 @@ fn a_block_whose_messages_cannot_be_read_has_a_series_and_a_doubt() {
     }
     let broken = |appid: u16| {
         let mut frame = encoded(&Message { appid, ..message(1, 2) });
-        // Its length says more than there is.
+        // Its length field is larger than the data.
         frame.truncate(frame.len() - 2);
         frame
     };

@@ -1,4 +1,4 @@
-//! GOOSE over a veth pair: what the publisher puts on the wire, and what the supervision makes of streams whose every fault is
+//! GOOSE over a veth pair: the messages of the publisher, and the results of the supervision for streams whose every fault is
 //! known.
 
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Tests of what the publisher puts on the wire.
+//! Tests of the messages that the publisher sends.
 
 use crate::common::{Pair, Run, can_run};
 use crate::{TRIP_REF, goose_config, texts};
@@ -10,7 +10,7 @@ use sys::packet::{PacketPort, PortOptions};
 use wire::ether::EthernetView;
 use wire::goose::{Frame, Message, Value};
 
-/// Everything that waits in the ring, parsed.
+/// All waiting frames of the ring, parsed.
 fn captured(mut port: PacketPort) -> Vec<Message> {
     let mut messages = Vec::new();
     while let Some(frame) = port.next() {
@@ -92,7 +92,7 @@ fn goose_and_sampled_values_side_by_side() {
         rate: Some(4_800),
         clock: ClockRelation::SameHost,
         goose: SuperviseConfig {
-            // A busy machine holds the publisher up for longer than 20 ms.
+            // A busy machine delays the publisher by more than 20 ms.
             tal_factor: 500.0,
             ..SuperviseConfig::default()
         },
@@ -138,7 +138,7 @@ fn goose_and_sampled_values_side_by_side() {
     assert_eq!(transfers.received, 5, "one for each change");
     let samples = recorded.counters("spacing/MU");
     let lateness = recorded.counters("publish/lateness");
-    // Samples that were missed behind the last one are not known to be lost.
+    // Samples missed after the last message are not known to be lost.
     assert_eq!(samples.received + 1, lateness.received);
     assert!(samples.lost <= lateness.missed, "{samples:?} {lateness:?}");
     let said = texts(&recorded, &format!("goose/{TRIP_REF}"));

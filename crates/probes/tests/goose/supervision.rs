@@ -36,7 +36,7 @@ pub(crate) fn encoded(message: &Message) -> Vec<u8> {
     message.encode().expect("the message can be encoded")
 }
 
-/// Sends each frame when the one before has been accounted for, and waits `pause` before the last.
+/// Sends each frame after the one before has been accounted for, and waits `pause` before the last.
 pub(crate) fn supervise(goose: SuperviseConfig, frames: &[Vec<u8>], pause: Duration) -> Recorded {
     let pair = Pair::build();
     let sender = pair.port_a(&sender_options());
@@ -106,7 +106,7 @@ fn every_fault_is_counted_and_named() {
         (counters.lost, counters.duplicate, counters.reordered, counters.late),
         (5, 1, 3, 0)
     );
-    // Measured: all but the first, the duplicate and the two old ones.
+    // Measured: all but the first, the duplicate and the two old messages.
     assert_eq!(counters.received, 8);
     let expected = [
         "first seen with stNum 3, sqNum 7",

@@ -1,4 +1,4 @@
-//! The listener against streams whose every fault is known.
+//! The listener with streams whose every fault is known.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -24,8 +24,8 @@ fn config() -> ListenConfig {
     ListenConfig::every(Period::of_ns(125_000))
 }
 
-/// Sends the frames to a listener and returns what it recorded. After every few frames it waits until the listener has them,
-/// so that no queue on the way can overflow: what is lost is what was left out.
+/// Sends the frames to a listener and returns its record. After every few frames it waits until the listener has them, so that no
+/// queue on the way can overflow: only frames left out on purpose are lost.
 fn listen(config: &ListenConfig, frames: &[Vec<u8>]) -> Recorded {
     let pair = Pair::build();
     let sender = pair.port_a(&PortOptions {
@@ -72,13 +72,13 @@ fn stream_events(recorded: &Recorded, name: &str) -> Vec<String> {
                 EventKind::Stream | EventKind::StreamDoubt | EventKind::Incomplete
             )
         })
-        // How fast the frames were sent is not what these tests are about.
+        // These tests do not depend on how fast the frames were sent.
         .filter(|event| !event.text.contains("silent for"))
         .map(|event| event.text)
         .collect()
 }
 
-/// The frames of one session of our own talker: two of the warm-up, those numbers, the end.
+/// The frames of one session of our own talker: two of the warm-up, the given numbers, and the end mark.
 fn session(session: u32, numbers: &[u64], count: u64, frame: impl Fn(Own) -> Vec<u8>) -> Vec<Vec<u8>> {
     let own = |sequence, flags| {
         frame(Own {

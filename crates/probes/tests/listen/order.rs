@@ -46,11 +46,11 @@ fn a_talker_that_starts_again_is_told_and_loses_nothing() {
     if !can_run("a_talker_that_starts_again_is_told_and_loses_nothing") {
         return;
     }
-    // The first session ends without a word, as one that is killed; what it sent last cannot be known.
+    // The first session ends without an end mark, as if it was killed, so its last losses cannot be known.
     let mut frames = session(1, &(0..500).collect::<Vec<_>>(), 500, |own| own.test(None));
     frames.truncate(300);
     frames.extend(session(2, &(0..200).collect::<Vec<_>>(), 200, |own| own.test(None)));
-    // A third one is joined on its way, and two of its frames are missing.
+    // The listener joins a third session late, and two of its frames are missing.
     let third: Vec<u64> = (4_000..4_100).filter(|number| number % 50 != 20).collect();
     frames.extend(third.iter().map(|number| {
         Own {
@@ -62,7 +62,7 @@ fn a_talker_that_starts_again_is_told_and_loses_nothing() {
     }));
     let recorded = listen(&config(), &frames);
     let expected = Expected {
-        // The first frame of the third session has none before it.
+        // The first frame of the third session has no frame before it.
         received: 298 + 200 + 97,
         lost: 2,
         ..Expected::default()
@@ -89,7 +89,7 @@ fn two_talkers_in_one_stream_do_not_flood_the_run() {
     assert!(events[20].contains("379 more times"), "{events:?}");
 }
 
-/// Of other talkers only the counter of 8 bits is known: what it can show is shown, over many wraps.
+/// Other talkers have only a counter of 8 bits: checks everything that it can show, over many wraps.
 #[test]
 fn the_counter_of_another_avtp_talker_is_unwrapped() {
     if !can_run("the_counter_of_another_avtp_talker_is_unwrapped") {
@@ -136,7 +136,7 @@ fn the_smp_cnt_of_another_publisher_wraps_each_second() {
     let (numbers, _, expected) = faulty(3, 300, 60);
     assert!(expected.received > 8_000, "over the wrap: {expected:?}");
     let one = |number: &u64| samples("MU01", ((7_900 + number) % 8_000) as u16, 1, &[]);
-    // Two samples in a frame: 4000 frames a second would be another interval, so smpCnt runs to 15999.
+    // Two samples in a frame at the expected 8000 frames a second, so smpCnt runs to 15999.
     let two = |number: &u64| samples("MU02", ((15_900 + 2 * number) % 16_000) as u16, 2, &[]);
     let frames: Vec<Vec<u8>> = numbers.iter().flat_map(|number| [one(number), two(number)]).collect();
     let recorded = listen(&config(), &frames);
@@ -168,7 +168,7 @@ fn a_frame_of_another_publisher_far_too_late_is_no_restart() {
     if !can_run("a_frame_of_another_publisher_far_too_late_is_no_restart") {
         return;
     }
-    // 100 comes 100 frames late, 150 comes again after as many.
+    // Frame 100 comes 100 frames late, and frame 150 is repeated after the same distance.
     let counts = (0..100).chain(101..=200).chain([100]).chain(201..=250).chain([150]);
     let frames: Vec<Vec<u8>> = counts
         .chain(251..400)
@@ -176,7 +176,7 @@ fn a_frame_of_another_publisher_far_too_late_is_no_restart() {
         .collect();
     let recorded = listen(&config(), &frames);
     let expected = Expected {
-        // The first has none before it.
+        // The first frame has no frame before it.
         received: 398,
         lost: 1,
         duplicate: 1,

@@ -1,4 +1,4 @@
-//! Frames that make a stream: namesakes, more streams than are told apart, frames of others.
+//! Streams with the same name, more streams than the limit, and frames of other protocols.
 
 use crate::common::{Pair, Run, can_run};
 use crate::paced::{Expected, audio, samples};
@@ -86,7 +86,7 @@ fn frames_of_other_probes_are_no_stream_and_silence_is_said() {
     sender
         .send(&probe.encode(addresses, addresses, None, 60))
         .expect("sent");
-    // Of a framing that was not asked for.
+    // Frames of a framing that was not requested.
     sender.send(&audio(1, false, &[])).expect("sent");
     let error = listening.running.join().expect_err("nothing came");
     assert!(matches!(error, ProbeError::NoTraffic(_)), "{error}");

@@ -1,4 +1,4 @@
-//! Faults in the time of a stream: another rate than expected, silences, pauses.
+//! Faults in the timing of a stream: a rate other than expected, silences, pauses.
 
 use crate::common::{Pair, Run, can_run, wait_until};
 use crate::paced::{Expected, Own, samples};
@@ -31,8 +31,8 @@ fn an_interval_that_is_not_the_streams_is_told() {
     assert_eq!(stream_events(&listen(&right, &frames), "listen/sv-MU01"), [""; 0]);
 }
 
-/// 4800 frames a second where `--interval` says 4000: all of them came, and those of the first second that are beyond 4000 leave
-/// it undecided whether any is missing.
+/// 4800 frames a second where `--interval` says 4000: all frames came, but because of those beyond 4000 in the first second it
+/// stays undecided whether any is missing.
 #[test]
 fn a_stream_of_a_higher_rate_than_the_interval_says_has_lost_nothing() {
     if !can_run("a_stream_of_a_higher_rate_than_the_interval_says_has_lost_nothing") {
@@ -70,7 +70,7 @@ fn a_stream_of_a_higher_rate_than_the_interval_says_has_lost_nothing() {
     }
 }
 
-/// The counter alone shows 0.7 s as a jump back, and 1 s as nothing.
+/// In the counter alone, a silence of 0.7 s looks like a jump back, and one of 1 s like no silence.
 #[test]
 fn a_silence_of_another_publisher_costs_the_frames_of_its_time() {
     if !can_run("a_silence_of_another_publisher_costs_the_frames_of_its_time") {
@@ -97,7 +97,7 @@ fn a_silence_of_another_publisher_costs_the_frames_of_its_time() {
         }
         let sent = sys::clock::monotonic();
         sys::wait::sleep_until(sent + silent_ms as i64 * 1_000_000);
-        // As a publisher that went on counting; how long it really was does not matter to the ms.
+        // As a publisher that continued to count; the exact length does not matter to the ms.
         number += silent_ms;
         lost += silent_ms;
     }
@@ -113,13 +113,13 @@ fn a_silence_of_another_publisher_costs_the_frames_of_its_time() {
     assert_eq!(stream_events(&recorded, "listen/sv-MU01"), [""; 0]);
 }
 
-/// Frames are sent with pauses of known length: what is late is decided by the kernel's stamps.
+/// Frames sent with pauses of known length: the kernel's stamps decide which are late.
 #[test]
 fn a_pause_is_late_and_a_loss_of_that_length_is_not() {
     if !can_run("a_pause_is_late_and_a_loss_of_that_length_is_not") {
         return;
     }
-    // An interval that no machine's stall reaches, but the pauses do.
+    // An interval that is longer than any stall of a machine, but shorter than the pauses.
     let interval_ns = 200_000_000;
     let config = ListenConfig::every(Period::of_ns(interval_ns as u64));
     let pair = Pair::build();
@@ -143,7 +143,7 @@ fn a_pause_is_late_and_a_loss_of_that_length_is_not() {
     send(0, 0);
     send(1, 1_000_000);
     send(2, 2 * interval_ns);
-    // One frame is missing, in as much time as it would have taken.
+    // One frame is missing, in the time that it would have taken.
     send(4, 2 * interval_ns);
     send(5, 1_000_000);
     wait_until("5 frames", || listening.frames.load(Ordering::Relaxed) == 5);

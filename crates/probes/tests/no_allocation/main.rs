@@ -1,8 +1,8 @@
-//! The measuring threads allocate, grow and free nothing.
+//! The measuring threads allocate, grow and free no memory.
 //!
-//! Every measuring thread is watched from its common start to the end of its loop, its warm-up included; so the counts here
-//! are stricter than the rule, which begins after the warm-up. Only `subscribe` learns a template for each new stream: it may
-//! allocate while streams appear, and not after.
+//! Every measuring thread is watched from its common start to the end of its loop, including its warm-up, so the counts here are
+//! stricter than the rule, which begins after the warm-up. Only `subscribe` learns a template for each new stream: it may
+//! allocate while streams appear, and not after that.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -35,7 +35,7 @@ use units::Period;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The count is one for the whole process, so the tests take turns.
+/// The count is shared by the whole process, so the tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
@@ -103,7 +103,7 @@ fn noise() {
     let recorded = run.finish();
     let names = recorded.names();
     let counters = recorded.counters(&names[0]);
-    // It ends when it has the CPU again, which others may have.
+    // It ends when it gets the CPU again, which other programs may use.
     assert!(
         (500_000_000..2_000_000_000).contains(&counters.watched_ns),
         "{}",
@@ -119,7 +119,7 @@ fn reflect_config(role: Role, receive: Receive) -> ReflectConfig {
         late_after_ns: 1_000_000,
         stamps: Stamps::Software,
         receive,
-        // Two rests in the run, so that resting is watched too.
+        // Two rests in the run, so that resting is watched, too.
         rest: Rest {
             every_ns: 400_000_000,
             length_ns: 20_000_000,
@@ -216,7 +216,7 @@ fn subscribe() {
         .start(near, &mut run.recorder, &run.stop)
         .expect("the publisher starts");
     wait_for_traffic(&subscription.frames);
-    // Over the first wrap, which teaches the rate.
+    // Over the first wrap, from which the rate is learned.
     std::thread::sleep(Duration::from_millis(1_200));
     let (early, frames) = (counted(), subscription.frames.load(Ordering::Relaxed));
     std::thread::sleep(Duration::from_secs(2));
@@ -231,7 +231,7 @@ fn subscribe() {
     assert!(run.finish().counters("age/MU04").received > 0);
 }
 
-/// Frames of a capture, round after round.
+/// Frames of a capture, sent in repeated rounds.
 #[test]
 fn replay() {
     if !can_run("replay") {
@@ -269,7 +269,7 @@ fn replay() {
     assert!(run.finish().counters("publish/lateness").received > 0);
 }
 
-/// Every probe that has a measuring thread is watched here.
+/// Every probe with a measuring thread is watched here.
 #[test]
 fn every_probe_is_watched() {
     let tests = [include_str!("main.rs"), include_str!("relays.rs")].concat();
@@ -279,7 +279,7 @@ fn every_probe_is_watched() {
     }
 }
 
-/// Both ends; a control block that is new does not allocate either.
+/// Both ends; a new control block does not allocate either.
 #[test]
 fn goose() {
     if !can_run("goose") {

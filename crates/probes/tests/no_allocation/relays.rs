@@ -1,4 +1,4 @@
-//! Relays, and what tests them.
+//! Relays, and their test sets.
 
 use crate::common::{Pair, Recorded, Run, can_run};
 use crate::device::{self, Device};
@@ -54,7 +54,7 @@ fn relay_in_three_threads() {
     }
 }
 
-/// Measurement of a relay with tasks on these CPUs.
+/// Measures a relay with tasks on these CPUs.
 fn relay_on(cpus: Cpus) -> Recorded {
     let _turn = turn();
     let pair = Pair::build();
@@ -84,20 +84,20 @@ fn relay_on(cpus: Cpus) -> Recorded {
     let running = config
         .start(far, &mut run.recorder, &run.stop)
         .expect("the relay starts");
-    // Its first second learns the stream.
+    // The stream is learned in its first second.
     std::thread::sleep(Duration::from_millis(2_000));
     let early = counted();
     running.join().expect("the relay ends well");
     assert_eq!(counted() - early, 0, "after the streams are learned");
     publisher.join().expect("the publisher ends well");
     let run = run.finish();
-    // A stall of this machine blocks it, and behind that it trips again.
+    // A stall of this machine blocks the relay, and after that it trips again.
     let files = std::fs::read_dir(folder.path()).expect("a folder").count();
     assert!(files >= 2 && files.is_multiple_of(2), "{files} files of records");
     run
 }
 
-/// A relay that subscribes to this stream. Its overcurrent is below the load: it operates as soon as it can.
+/// A relay that subscribes to this stream. Its overcurrent setting is below the load, so it operates as soon as it can.
 fn relay_file(stream: &StreamSpec) -> String {
     let StreamSpec {
         sv_id,
@@ -132,7 +132,7 @@ fn relay_file(stream: &StreamSpec) -> String {
     )
 }
 
-/// Publisher and listener, through a change of the table and a change of the manner.
+/// Publisher and listener, through a change of the table and a change of the manner of sending.
 #[test]
 fn trip() {
     if !can_run("trip") {
@@ -171,7 +171,7 @@ fn trip() {
     );
 }
 
-/// The threads that ping and send the load, and one that watches the device beside them.
+/// The threads for the pings and the load, and one that watches the device at the same time.
 #[test]
 fn ping_pong_and_watch() {
     if !can_run("ping_pong_and_watch") {

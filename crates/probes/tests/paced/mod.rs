@@ -1,4 +1,4 @@
-//! Paced streams with faults at known places, and what a listener has to count of them.
+//! Paced streams with faults at known places, and the counts that a listener must find.
 
 // Every test program that includes this file uses a part of it.
 #![allow(dead_code)]
@@ -16,7 +16,7 @@ pub(crate) const END: u16 = 2;
 
 const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 7]);
 
-/// One of our own talker's frames.
+/// A frame of our own talker.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Own {
     pub(crate) session: u32,
@@ -65,7 +65,7 @@ pub(crate) fn audio(number: u8, restarted: bool, data: &[u8]) -> Vec<u8> {
     template.set_sequence_num(number);
     template.data_mut()[..data.len()].copy_from_slice(data);
     let mut frame = template.bytes().to_vec();
-    // The media clock restart bit.
+    // The bit that reports a restart of the media clock.
     frame[15] |= u8::from(restarted) << 3;
     frame
 }
@@ -90,7 +90,7 @@ pub(crate) fn samples(sv_id: &str, smp_cnt: u16, asdus: u16, data: &[u8]) -> Vec
     template.bytes().to_vec()
 }
 
-/// Counts that are expected.
+/// Expected counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Expected {
     pub(crate) received: u64,
@@ -99,7 +99,8 @@ pub(crate) struct Expected {
     pub(crate) reordered: u64,
 }
 
-/// The numbers of a stream with losses, duplicates and swaps in it, and what they come to. It begins and ends well.
+/// The numbers of a stream with losses, duplicates and swaps, and their expected counts. The stream begins and ends without
+/// faults.
 pub(crate) fn faulty(seed: u64, faults: u64, longest_loss: u64) -> (Vec<u64>, u64, Expected) {
     let mut numbers = Numbers(seed);
     let (mut sent, mut next, mut expected) = (Vec::new(), 0, Expected::default());
@@ -121,7 +122,7 @@ pub(crate) fn faulty(seed: u64, faults: u64, longest_loss: u64) -> (Vec<u64>, u6
             }
             _ => {
                 let ahead = numbers.within(1, 10);
-                // One frame comes so many places late.
+                // One frame comes this many places late.
                 sent.extend(next + 1..=next + ahead);
                 sent.push(next);
                 expected.reordered += 1;

@@ -1,6 +1,6 @@
-//! A small device: one boolean of its GOOSE follows one of another's, with a delay that the test plants.
+//! A small device: one boolean of its GOOSE follows a boolean of another publisher, with a delay set by the test.
 
-// Every test program that has it uses a part of it.
+// Every test program that includes this file uses a part of it.
 #![allow(dead_code)]
 
 use std::sync::Arc;
@@ -17,22 +17,22 @@ pub(crate) const NAME: &str = "IED1LD0/LLN0$GO$gcbPong";
 /// Behaviour of a device.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct DeviceKind {
-    /// From a change to its answer, in ns.
+    /// Time in ns from a change to its answer.
     pub(crate) delay_ns: i64,
-    /// It takes no notice of every so manieth change; 0: of all.
+    /// It ignores one change out of this many; 0 ignores none.
     pub(crate) deaf_every: u32,
-    /// After every so manieth answer it says the contrary, and takes it back; 0: never.
+    /// After one answer out of this many it sends the opposite value, and then corrects it; 0 never does.
     pub(crate) stutters_every: u32,
 }
 
-/// A device at work until it is dropped.
+/// A device that runs until it is dropped.
 pub(crate) struct Device {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Device {
-    /// Through a port that was opened with [`options`].
+    /// Starts a device on a port that was opened with [`options`].
     pub(crate) fn start(kind: DeviceKind, port: PacketPort) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
@@ -58,7 +58,7 @@ impl Drop for Device {
     }
 }
 
-/// How its port is to be opened.
+/// Options of its port.
 pub(crate) fn options() -> PortOptions {
     PortOptions {
         ethertypes: vec![ether::GOOSE],
@@ -67,7 +67,7 @@ pub(crate) fn options() -> PortOptions {
     }
 }
 
-/// Its messages are repeated after this long.
+/// Interval of its repeated messages.
 const REPEAT_NS: i64 = 50_000_000;
 
 /// A message of a control block with one boolean.
@@ -84,11 +84,11 @@ struct State {
     kind: DeviceKind,
     port: PacketPort,
     message: Message,
-    /// stNum of the last change, and how many there were.
+    /// stNum of the last change, and the number of changes.
     heard: Option<u32>,
     changes: u32,
     answers: u32,
-    /// Answer that it will give, and when.
+    /// Planned answer, and its time.
     due: Option<(Monotonic, bool)>,
     repeat: Monotonic,
 }

@@ -1,4 +1,4 @@
-//! GOOSE ping-pong against a small device whose delay is planted, and relays that decide side by side, over a veth pair.
+//! GOOSE ping-pong with a small device whose delay is known, and relays that decide in parallel, over a veth pair.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -85,7 +85,7 @@ fn a_planted_delay_is_measured_under_every_load() {
     let cases = [Case::None, Case::Goose, Case::Subscribed, Case::Sv];
     let (recorded, ended) = pinged(&pinging(10, &cases), kind);
     ended.expect("it ends well");
-    // Pings that a stall of this machine kept from counting are reported.
+    // Pings that are not counted because of a stall of this machine are reported.
     let not_counted = texts(&recorded, EventKind::NotCounted).len() as u64;
     for case in cases {
         let name = format!("pong/{case}");
@@ -156,7 +156,7 @@ fn a_device_that_is_not_there_or_does_not_follow_is_named() {
     assert!(text.contains("does not follow member 0"), "{text}");
 }
 
-/// A relay that says what the test tells it.
+/// A relay that sends what the test gives it.
 struct Speaker {
     message: Message,
 }
@@ -183,7 +183,7 @@ fn ms(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// Findings about two relays that say what `story` has them say.
+/// Findings about two relays that send the messages of `story`.
 fn watched(story: impl FnOnce(&mut Speaker, &mut Speaker, &PacketPort)) -> Recorded {
     let pair = Pair::build();
     let far = pair.port_b(&options());
@@ -196,7 +196,7 @@ fn watched(story: impl FnOnce(&mut Speaker, &mut Speaker, &PacketPort)) -> Recor
         Speaker::new("MAINLD0/LLN0$GO$gcb", 1),
         Speaker::new("PILOTLD0/LLN0$GO$gcb", 2),
     );
-    // The thread begins by dropping what waited.
+    // The thread first discards the waiting frames.
     ms(200);
     main.say(false, &far);
     pilot.say(false, &far);
@@ -248,7 +248,7 @@ fn what_a_relay_does_not_say_for_itself_is_a_doubt() {
         main.say(true, port);
         pilot.say(true, port);
     });
-    // The simulated one does not count; the main relay's is alone.
+    // The simulated message does not count, so the main relay's decision has no pair.
     assert_eq!(recorded.counters("decision/MAINLD0-PILOTLD0").lost, 1);
     let doubts = texts(&recorded, EventKind::StreamDoubt);
     assert!(
@@ -266,7 +266,7 @@ fn what_a_relay_does_not_say_for_itself_is_a_doubt() {
     assert_eq!(
         silent.counters("decision/MAINLD0-PILOTLD0").lost,
         0,
-        "nobody knows what it decided"
+        "its decision is not known"
     );
     let not_counted = texts(&silent, EventKind::NotCounted);
     assert!(

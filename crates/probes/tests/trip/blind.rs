@@ -1,4 +1,4 @@
-//! Devices that never look at a sample, and relays that die: none of them gets a pass.
+//! Devices that never read a sample, and relays that die: none of them may pass.
 
 use super::relay::{Moment, RelayKind};
 use super::{Recorded, TripConfig, can_run, few, heard_of, tested, texts};
@@ -7,10 +7,10 @@ use model::EventKind;
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
 
-/// A label, a control block, and when it has tripped.
+/// A label, a control block, and the knowledge that decides when it trips.
 type Blind = (&'static str, &'static str, fn(Moment) -> bool);
 
-/// Devices that know when, and not what.
+/// Devices that know the time of a fault, but not its contents.
 const BLIND: [Blind; 7] = [
     ("never", "IED1LD0/LLN0$GO$gcb1", |_| false),
     ("always", "IED1LD0/LLN0$GO$gcb2", |_| true),
@@ -29,7 +29,7 @@ const BLIND: [Blind; 7] = [
     }),
 ];
 
-/// The events that put a series in doubt.
+/// Events that put a series in doubt.
 const DOUBTS: [EventKind; 5] = [
     EventKind::NotCounted,
     EventKind::ControlFailed,
@@ -38,7 +38,8 @@ const DOUBTS: [EventKind; 5] = [
     EventKind::SocketDrop,
 ];
 
-/// True where the limits of a test set, no failure and no false trip, pass on this series of the device `label`, whatever the others do.
+/// True if the limits of a test set (no failure, no false trip) pass on this series of device `label`, regardless of the other
+/// devices.
 fn passes(recorded: &Recorded, label: &str, series: &str) -> bool {
     let counters = recorded.counters(series);
     let id = recorded.id(series);
@@ -96,7 +97,7 @@ fn the_silence_of_a_relay_that_never_trips_proves_nothing() {
         ended.expect("it ends well");
         let counted = recorded.counters("security/load");
         assert_eq!(counted.unwanted, 0);
-        // A test set that was held up in both of its shots has nothing to prove.
+        // If the test set was held up in both of its shots, there is nothing to prove.
         let is_unproven = counted.received == 0 || !texts(&recorded, EventKind::Unproven).is_empty();
         assert!(is_unproven, "{:?}", recorded.file.events().expect("events"));
     };
@@ -119,7 +120,7 @@ fn the_silence_of_a_relay_that_trips_for_a_fault_counts() {
         return;
     }
     let kind = RelayKind::default();
-    // Also one whose control block nobody named: the positive control finds it.
+    // Also with a control block that was not named: the positive control finds it.
     let learned = TripConfig {
         controls: Vec::new(),
         ..few(2, &["load"])
@@ -130,7 +131,7 @@ fn the_silence_of_a_relay_that_trips_for_a_fault_counts() {
         let notes = texts(&recorded, EventKind::Note);
         let of_controls: Vec<&String> = notes.iter().filter(|text| text.starts_with("control fault")).collect();
         assert_eq!(of_controls.len(), 2, "{notes:?}");
-        // A test set that was held up says so, five times at the most.
+        // If the test set was held up, it reports that, after at most five attempts.
         if of_controls.iter().all(|text| text.contains("trip after")) {
             assert_eq!(texts(&recorded, EventKind::Unproven), Vec::<String>::new());
         }
@@ -149,7 +150,8 @@ fn the_first_faults_begin_at_any_instant_whatever_the_seed() {
         controls: Vec::new(),
         ..of(&kind, 3, &["overcurrent"])
     };
-    // Without chance a shot is over after some 0.6 s. Of six waits of up to a second one is long, but for one time in ten thousand.
+    // Without random waits a shot is over after about 0.6 s. Of six random waits of up to a second, at least one is long, except
+    // once in ten thousand runs.
     let waits_long = (0..3).any(|_| {
         let (recorded, ended) = tested(&config, std::slice::from_ref(&kind));
         ended.expect("it ends well");

@@ -1,4 +1,4 @@
-//! The test set against a small relay whose delays are planted, over a veth pair.
+//! The test set with a small relay whose delays are known, over a veth pair.
 
 mod blind;
 #[path = "../common/mod.rs"]
@@ -45,7 +45,7 @@ fn few(shots: u32, scenarios: &[&str]) -> TripConfig {
     }
 }
 
-/// A relay of this kind whose control block is known.
+/// A relay of this kind with a known control block.
 fn heard_of(kind: &RelayKind, label: Option<&str>) -> UnderTest {
     UnderTest {
         label: label.map(str::to_owned),
@@ -57,13 +57,13 @@ fn heard_of(kind: &RelayKind, label: Option<&str>) -> UnderTest {
     }
 }
 
-/// Findings of the test set about relays of these kinds; and what it ended with.
+/// Findings of the test set about relays of these kinds, and its result.
 fn tested(config: &TripConfig, kinds: &[RelayKind]) -> (Recorded, Result<(), ProbeError>) {
     let (recorded, ended, _) = with_relays(config, kinds);
     (recorded, ended)
 }
 
-/// The same, with the relays.
+/// The same, also with the relays.
 fn with_relays(config: &TripConfig, kinds: &[RelayKind]) -> (Recorded, Result<(), ProbeError>, Vec<Relay>) {
     over(&Pair::build(), config, kinds)
 }
@@ -98,7 +98,7 @@ fn planted_delays_are_measured_and_the_relay_is_found() {
     ended.expect("it ends well");
     let trips = recorded.counters("trip/overcurrent");
     let not_counted = texts(&recorded, EventKind::NotCounted);
-    // A test set that was held up counts fewer shots, and says so.
+    // If the test set was held up, it counts fewer shots, and reports that.
     let left_out = |series: &str| not_counted.iter().filter(|text| text.starts_with(series)).count() as u64;
     assert_eq!(trips.received + left_out("trip/"), 3, "{not_counted:?}");
     assert_eq!((trips.lost, trips.unwanted), (0, 0));
@@ -143,7 +143,7 @@ fn a_relay_that_takes_any_stream_fails_a_control() {
     };
     let (recorded, ended) = tested(&few(1, &["overcurrent"]), &[kind]);
     ended.expect("it ends well");
-    // Each is written of each series that it touches, at the instant of its fault; both may say the same.
+    // Each event is written for every series that it concerns, at the instant of its fault; two events may have the same text.
     let events = recorded.file.events().expect("events").into_iter();
     let failed = events.filter(|event| event.kind == EventKind::ControlFailed);
     let failed: BTreeMap<u64, String> = failed.map(|event| (event.at_ns, event.text)).collect();
@@ -177,7 +177,7 @@ fn a_relay_that_does_not_trip_or_trips_for_load_is_found_out() {
         trips.lost,
         "start is kept apart"
     );
-    // Load of 500 A has a peak of 707 A, the one before of 566 A.
+    // A load of 500 A has a peak of 707 A, the one before of 566 A.
     let nervous = RelayKind {
         threshold_ma: 600_000,
         ..RelayKind::default()
@@ -240,7 +240,7 @@ fn a_link_of_the_test_set_that_is_down_is_no_failure_to_trip() {
         goose: pair.port_a(&goose_port_options()).into(),
     };
     let running = config.start(ports, &mut run.recorder, &run.stop).expect("it starts");
-    // The carrier goes with the far end, and the kernel still takes what is sent: for longer than a shot.
+    // The carrier goes down with the far end, and the kernel still accepts frames for longer than a shot.
     common::wait_until("a fault comes", || relay.longest_ns() > 0);
     pair.set_b(false);
     std::thread::sleep(std::time::Duration::from_millis(900));
@@ -295,7 +295,7 @@ fn a_breaker_ends_the_fault() {
         assert!(recorded.counters("trip/overcurrent").lost == 0);
         relays[0].longest_ns() / MS
     };
-    // The fault of the scenario lasts 200 ms; 10 ms after its begin there is a trip, and 30 ms later no current.
+    // The fault of the scenario lasts 200 ms; 10 ms after its start there is a trip, and after 30 ms the current is zero.
     let (without, with) = (lasted_ms(None), lasted_ms(Some(30_000_000)));
     assert!((180..220).contains(&without), "{without} ms");
     assert!((30..130).contains(&with), "{with} ms");
@@ -317,7 +317,7 @@ fn relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each() {
         ..heard_of(kind, Some(label))
     };
     let mut config = TripConfig {
-        // Its messages have two members: the slow one does not tell of phase c.
+        // Its messages have two members: the slow relay does not report phase c.
         relays: vec![
             telling(&quick, "quick", [0; 3]),
             telling(&slow(None), "slow", [0, 0, 2]),
@@ -355,7 +355,7 @@ fn relays_side_by_side_are_told_apart_and_the_fault_lasts_for_each() {
     assert_eq!(of("security/slow-load").received + left_out("security/slow"), 2);
     let started = of("start/quick-overcurrent");
     assert_eq!(started.received + started.lost + left_out("trip/quick"), 2);
-    // Shots that one relay fails are counted with it alone.
+    // Shots that only one relay fails are counted only for that relay.
     let (recorded, ended, _) = with_relays(&config, &[quick, slow(None)]);
     ended.expect("it ends well");
     assert!(recorded.counters("trip/quick-overcurrent").received > 0);
@@ -396,7 +396,7 @@ fn relays_that_cannot_be_told_apart_are_refused() {
     }
 }
 
-/// A second publisher is left out: the small relay has nothing against one.
+/// The second publisher is left out, since the small relay accepts its samples.
 const CASES: [Security; 10] = [
     Security::Lost,
     Security::Duplicated,
@@ -469,12 +469,12 @@ fn late_frames_and_storms_go_over_the_wire() {
     let seen = wire.seen();
     let of = |name: &str| seen.iter().filter(|frame| frame.name == name).collect::<Vec<&Seen>>();
     let foreign = [of("MU0X").len(), of("STORMLD0/LLN0$GO$gcb").len()];
-    // Ten behind each of 960 frames, less what a test set that was held up left out.
+    // Ten after each of 960 frames, minus those left out if the test set was held up.
     assert!(
         foreign.iter().all(|count| (1_000..=9_600).contains(count)),
         "{foreign:?}"
     );
-    // Frames that come late are none the fewer: one follows the other, after as long as each is held back.
+    // Delayed frames are not fewer: each follows the other, delayed by the same time.
     let is_late = |pair: &[&Seen]| {
         let follows = pair[1].smp_cnt == (pair[0].smp_cnt + 1) % 4_800;
         follows && pair[1].at - pair[0].at > 3_500_000

@@ -1,6 +1,6 @@
-//! A small relay: instantaneous overcurrent of Ia, sample by sample, with a delay that the test plants.
+//! A small relay: instantaneous overcurrent of Ia, sample by sample, with a delay set by the test.
 
-// Every test program that has it uses a part of it.
+// Every test program that includes this file uses a part of it.
 #![allow(dead_code)]
 
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use wire::time::{TimeQuality, UtcTime};
 /// Behaviour of a relay.
 #[derive(Clone)]
 pub(crate) struct RelayKind {
-    /// svID that it takes; `None` takes every stream.
+    /// svID of its stream; `None` accepts every stream.
     pub(crate) sv_id: Option<&'static str>,
-    /// From the first sample over the threshold to its trip, in ns; `None` never trips.
+    /// Time in ns from the first sample over the threshold to its trip; `None` never trips.
     pub(crate) delay_ns: Option<i64>,
-    /// And to its start.
+    /// The same time to its start.
     pub(crate) start_ns: i64,
-    /// Peak of Ia in mA.
+    /// Threshold: peak of Ia in mA.
     pub(crate) threshold_ma: i32,
-    /// It says that its messages are simulated.
+    /// True if its messages are marked as simulated.
     pub(crate) simulates: bool,
     /// Name of its control block.
     pub(crate) name: &'static str,
-    /// Its trip stays set once it was.
+    /// True if its trip bit stays set after a trip.
     pub(crate) latches: bool,
-    /// It looks at no quality, no simulation bit and no smpSynch.
+    /// True if it ignores quality, simulation bit and smpSynch.
     pub(crate) trusts: bool,
-    /// It looks at no sample at all: this says when it trips.
+    /// If set, it reads no sample, and trips by this knowledge.
     pub(crate) blind: Option<fn(Moment) -> bool>,
-    /// It dies so long after its stream began, in ns, and goes on with its messages.
+    /// Time in ns after the start of its stream at which its function dies; its messages continue.
     pub(crate) dies_ns: Option<i64>,
 }
 
-/// The knowledge of a device that looks at no sample.
+/// Knowledge of a device that reads no sample.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment {
-    /// Of the wall clock, in ns.
+    /// Function of the wall clock, in ns.
     pub(crate) wall_ns: i64,
-    /// Since the first frame of any stream, in ns; below 0 before it.
+    /// Function of the time since the first frame of any stream, in ns; negative before that frame.
     pub(crate) since_first_ns: i64,
 }
 
@@ -64,7 +64,7 @@ impl Default for RelayKind {
     }
 }
 
-/// A relay at work until it is dropped.
+/// A relay that runs until it is dropped.
 pub(crate) struct Relay {
     stop: Arc<AtomicBool>,
     longest_ns: Arc<AtomicI64>,
@@ -72,7 +72,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Through a port that was opened with [`options`].
+    /// Starts a relay on a port that was opened with [`options`].
     pub(crate) fn start(kind: RelayKind, port: PacketPort) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
@@ -92,7 +92,7 @@ impl Relay {
 }
 
 impl Relay {
-    /// How long a current was over the threshold at the most, in ns.
+    /// Longest time in ns for which a current was over the threshold.
     pub(crate) fn longest_ns(&self) -> i64 {
         self.longest_ns.load(Ordering::Relaxed)
     }
@@ -107,7 +107,7 @@ impl Drop for Relay {
     }
 }
 
-/// How its port is to be opened.
+/// Options of its port.
 pub(crate) fn options() -> PortOptions {
     PortOptions {
         ethertypes: vec![ether::SV],
@@ -116,17 +116,17 @@ pub(crate) fn options() -> PortOptions {
     }
 }
 
-/// The current has to be below the threshold for so long before it resets.
+/// Time for which the current must be below the threshold before the relay resets.
 const RESET_NS: i64 = 40_000_000;
 
-/// Its messages are repeated after this long.
+/// Interval of its repeated messages.
 const REPEAT_NS: i64 = 50_000_000;
 
 struct State {
     kind: RelayKind,
     port: PacketPort,
     message: Message,
-    /// When the current first was, and last was, over the threshold.
+    /// First and last time at which the current was over the threshold.
     over: Option<(Monotonic, Monotonic)>,
     repeat: Monotonic,
     first: Option<Monotonic>,
@@ -208,7 +208,7 @@ impl State {
     }
 }
 
-/// True if a frame has a sample of good quality over the threshold, of a stream that the relay takes.
+/// True if a frame has a sample of good quality over the threshold, for a stream of the relay.
 fn is_over(kind: &RelayKind, data: &[u8], tag: Option<VlanTag>) -> bool {
     let ethernet = EthernetView::with_tag(data, tag);
     let Ok(frame) = ethernet.and_then(|ethernet| sv::Frame::parse(&ethernet)) else {

@@ -1,4 +1,4 @@
-//! Traffic on the wire, as a third party sees it.
+//! Traffic on the network, as seen by a third station.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,14 +18,14 @@ pub(crate) struct Seen {
     pub(crate) at: Realtime,
 }
 
-/// Takes down what comes until it is asked.
+/// Records the frames until it is asked for them.
 pub(crate) struct Wire {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Vec<Seen>>,
 }
 
 impl Wire {
-    /// Through a port that was opened with [`options`].
+    /// Starts on a port that was opened with [`options`].
     pub(crate) fn watch(mut port: PacketPort) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
@@ -44,7 +44,7 @@ impl Wire {
         Self { stop, thread }
     }
 
-    /// All that came so far.
+    /// All frames so far.
     pub(crate) fn seen(self) -> Vec<Seen> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().expect("no panic")

@@ -1,4 +1,4 @@
-//! Waves, relays, and what they do.
+//! Waves, relays, and helpers to run them.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use protection::Complex;
@@ -42,7 +42,7 @@ pub(crate) fn earth_fault(current: Complex, volt: f64) -> Phasors {
 }
 
 impl Default for Wave {
-    /// A fault of 8 kA that never comes.
+    /// A fault of 8 kA that never begins.
     fn default() -> Self {
         Self {
             load: load(),
@@ -94,7 +94,7 @@ pub(crate) fn one(settings: &str) -> Config {
     ))
 }
 
-/// An engine that is fed sample by sample, with a task each millisecond, and what it said.
+/// An engine that is fed sample by sample, with a task each millisecond, and its events.
 pub(crate) struct Rig {
     pub(crate) engine: Engine,
     pub(crate) events: Vec<Event>,
@@ -110,7 +110,7 @@ impl Rig {
         }
     }
 
-    /// One sampling instant: each stream's sample, if it comes.
+    /// One sampling instant: the sample of each stream, if it comes.
     pub(crate) fn step(&mut self, samples: &[Option<Sample>]) {
         for (stream, sample) in samples.iter().enumerate() {
             if let Some(sample) = sample {
@@ -145,7 +145,7 @@ impl Rig {
         self.times(subject, |change| matches!(change, Change::Start(..)))
     }
 
-    /// Feeds stream 0 alone, up to sample `until`.
+    /// Feeds only stream 0, up to sample `until`.
     pub(crate) fn feed(&mut self, wave: &Wave, until: u64) {
         while self.pushed < until {
             let next = sample(wave, self.pushed);
@@ -153,7 +153,7 @@ impl Rig {
         }
     }
 
-    /// Nothing started, operated or tripped.
+    /// Checks that nothing started, operated or tripped.
     pub(crate) fn assert_quiet(&self, what: &str) {
         let acts = |event: &&Event| {
             let is_stream = matches!(event.subject, Subject::Stream(_));
