@@ -51,7 +51,7 @@ impl fmt::Display for Release {
 impl<'de> Deserialize<'de> for Release {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("\"{text}\" is no release of Linux")))
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("\"{text}\" is not a release of Linux")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Missing files: those that say something of the kernel, and those that say only that a part of the tree is lost.
+//! Missing files: some are evidence about the kernel, others only show that a part of the recorded tree is lost.
 
 use super::kernel;
 use crate::value::{Unknown, Why};
@@ -6,9 +6,9 @@ use host::cmdline::Cmdline;
 use host::config::Config;
 use host::reader::Reader;
 
-/// Files that the kernel makes together with another, and since which release (0: always).
+/// Files that the kernel creates together with another one, and since which release (0: always).
 const MADE_WITH: [(&str, &str, u32); 10] = [
-    // drivers/cpuidle/sysfs.c: a kernel without a driver says `none`.
+    // drivers/cpuidle/sysfs.c: a kernel without a driver has the file too, with `none`.
     (
         "/sys/devices/system/cpu/cpuidle/current_driver",
         "/sys/devices/system/cpu/cpuidle",
@@ -30,7 +30,7 @@ const MADE_WITH: [(&str, &str, u32); 10] = [
     ("/proc/sys/kernel/watchdog", "/proc/sys/kernel/watchdog_cpumask", 0),
     ("/proc/sys/kernel/nmi_watchdog", "/proc/sys/kernel/watchdog", 0),
     ("/proc/sys/kernel/soft_watchdog", "/proc/sys/kernel/softlockup_panic", 0),
-    // kernel/time/Kconfig: NO_HZ_FULL selects NO_HZ_COMMON, which has the other (kernel/time/timer.c)
+    // kernel/time/Kconfig: NO_HZ_FULL selects NO_HZ_COMMON, which provides the other file (kernel/time/timer.c)
     (
         "/proc/sys/kernel/timer_migration",
         "/sys/devices/system/cpu/nohz_full",
@@ -47,7 +47,7 @@ const MADE_WITH: [(&str, &str, u32); 10] = [
         "/proc/sys/vm/compact_unevictable_allowed",
         5009,
     ),
-    // arch/x86/kernel/cpu/mce/core.c, mce_device_create: for each CPU, all files at once
+    // arch/x86/kernel/cpu/mce/core.c, mce_device_create: creates all files of a CPU at once
     (
         "/sys/devices/system/machinecheck/machinecheck{cpu}/check_interval",
         "/sys/devices/system/machinecheck",
@@ -55,7 +55,7 @@ const MADE_WITH: [(&str, &str, u32); 10] = [
     ),
 ];
 
-/// Files that every kernel with an option has (Linux 6.12: mm/compaction.c, kernel/sched/core.c, mm/ksm.c, drivers/cpuidle/sysfs.c).
+/// Files of every kernel with an option (Linux 6.12: mm/compaction.c, kernel/sched/core.c, mm/ksm.c, drivers/cpuidle/sysfs.c).
 const BUILT_WITH: [(&str, &str); 4] = [
     ("/proc/sys/vm/compact_unevictable_allowed", "COMPACTION"),
     ("/proc/sys/kernel/numa_balancing", "NUMA_BALANCING"),
@@ -63,7 +63,7 @@ const BUILT_WITH: [(&str, &str); 4] = [
     ("/sys/devices/system/cpu/cpuidle/current_driver", "CPU_IDLE"),
 ];
 
-/// Files of which the kernel says elsewhere, by a word, that it has them, and since which release.
+/// Files whose existence a word in another file implies, and since which release.
 const TOLD_BY: [(&str, &str, &str, u32); 2] = [
     // fs/proc/meminfo.c (Linux 6.12): with CONFIG_TRANSPARENT_HUGEPAGE only
     (
@@ -81,27 +81,27 @@ const TOLD_BY: [(&str, &str, &str, u32); 2] = [
     ),
 ];
 
-/// Files that an argument takes away from the kernel that could have them.
+/// Files that a kernel argument removes.
 const TAKEN_BY: [(&str, &str, &str); 1] = [
     // drivers/cpuidle/cpuidle.c, cpuidle_init
     ("/sys/devices/system/cpu/cpuidle/current_driver", "cpuidle.off", "1"),
 ];
 
-/// Folders that every kernel has, or every one that has a file: where one is missing, nothing below it says anything.
+/// Folders of every kernel, or of every kernel with a certain file. If one is missing, a missing file below it is no evidence.
 const FOLDERS: [(&str, &str); 4] = [
     // kernel/ksysfs.c, ksysfs_init; mm/mm_init.c, mm_sysfs_init
     ("/sys/kernel", "/sys"),
     ("/sys/kernel/mm", "/sys"),
     // kernel/sysctl.c, vm_table
     ("/proc/sys/vm", "/proc/sys"),
-    // drivers/cpufreq/intel_pstate.c: while it drives, each CPU has a policy.
+    // drivers/cpufreq/intel_pstate.c: while it is active, each CPU has a policy.
     (
         "/sys/devices/system/cpu/cpu{cpu}/cpufreq",
         "/sys/devices/system/cpu/intel_pstate/no_turbo",
     ),
 ];
 
-/// The reason as it stands, unless it is that a file is missing which only the tree lacks. `part` stands for `{cpu}`, empty for the
+/// Returns the reason unchanged, except for a file that the kernel has and only the tree lacks. `part` replaces `{cpu}`; empty for the
 /// machine itself.
 pub(super) fn believed(reader: &Reader, path: &str, part: &str, unknown: impl Into<Unknown>) -> Unknown {
     let unknown = unknown.into();
@@ -111,7 +111,7 @@ pub(super) fn believed(reader: &Reader, path: &str, part: &str, unknown: impl In
     }
 }
 
-/// Why the file must be there; `None`: the kernel may lack it.
+/// Evidence that the kernel has the file; `None`: the kernel may lack it.
 fn lost(reader: &Reader, path: &str, part: &str) -> Option<String> {
     let file = path.replace("{cpu}", part).replace("{nic}", part);
     let sign = || of_kernel(reader, path).or_else(|| made_with(reader, path));
@@ -119,7 +119,7 @@ fn lost(reader: &Reader, path: &str, part: &str) -> Option<String> {
         Some(sign) => Some(format!("{file} is missing, and {sign}: a part of the tree is lost")),
         None => {
             let witness = without_folder(reader, path, part).or_else(|| without_all(reader, &file))?;
-            Some(format!("{file}: {witness} is missing too, so that says nothing"))
+            Some(format!("{file}: {witness} is missing too, so this is no evidence"))
         }
     }
 }
@@ -161,7 +161,7 @@ fn without_folder(reader: &Reader, path: &str, part: &str) -> Option<String> {
     missing.map(|(folder, _)| named(folder))
 }
 
-/// A missing file says something only where `/proc`, `/sys` or the folder is there at all.
+/// A missing file is evidence only if `/proc`, `/sys` or the folder exists at all.
 fn without_all(reader: &Reader, path: &str) -> Option<String> {
     let witness = match path.split('/').nth(1) {
         Some("proc") => "/proc/sys/kernel/osrelease",

@@ -1,4 +1,4 @@
-//! Gathers the CPUs there are, and those that are set aside for real-time work.
+//! Gathers the CPUs of the machine, and those reserved for real-time work.
 
 use units::CpuList;
 
@@ -36,8 +36,8 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     }
 }
 
-/// The CPUs online that the kernel keeps work away from, by any of the three means. The cpuset of this process is no matter here: who
-/// audits is seldom let on them.
+/// Online CPUs that the kernel keeps work away from, by any of the three means. The cpuset of this process does not matter: the auditing
+/// process is seldom allowed on them.
 fn kept_free(facts: &Facts) -> Result<CpuList, Unknown> {
     let online = known(facts, "cpus.online")?;
     let booted = [known(facts, "cpus.isolated")?, known(facts, "cpus.nohz-full")?];
@@ -50,7 +50,7 @@ fn kept_free(facts: &Facts) -> Result<CpuList, Unknown> {
     Ok(online.iter().filter(apart).collect())
 }
 
-/// The CPUs that are asked one by one: those set aside; where none is, every CPU online, since any may get the work.
+/// CPUs that are audited one by one: the reserved ones; if there are none, every online CPU, since any may get the work.
 fn asked(facts: &Facts) -> CpuList {
     let of = |name| match facts.get(None, name) {
         Ok(Value::Cpus(cpus)) if !cpus.is_empty() => Some(cpus),
@@ -59,7 +59,7 @@ fn asked(facts: &Facts) -> CpuList {
     of("rt_cpus").or_else(|| of("cpus.online")).unwrap_or_default()
 }
 
-/// CPUs that a fact of the machine names.
+/// CPUs in a fact of the machine.
 pub(super) fn known(facts: &Facts, name: &str) -> Result<CpuList, Unknown> {
     match facts.get(None, name)? {
         Value::Cpus(cpus) => Ok(cpus),
@@ -67,7 +67,7 @@ pub(super) fn known(facts: &Facts, name: &str) -> Result<CpuList, Unknown> {
     }
 }
 
-/// The number that a fact of the machine is, when it is known.
+/// A fact of the machine as a number, if known.
 pub(super) fn number(facts: &Facts, name: &str) -> Option<f64> {
     match facts.get(None, name) {
         Ok(Value::Number(number)) => Some(number),

@@ -1,4 +1,4 @@
-//! Processes that some rules ask for by their names, with their arguments and threads.
+//! Processes that rules look up by name, with their arguments and threads.
 
 use units::CpuList;
 
@@ -18,13 +18,13 @@ use host::stat::ThreadStat;
 pub(super) struct Daemon {
     pub(super) pid: String,
     pub(super) name: String,
-    /// Empty for kernel threads, and where they cannot be read.
+    /// Arguments; empty for kernel threads, and if unreadable.
     pub(super) arguments: Vec<String>,
     pub(super) threads: Vec<Thread>,
 }
 
 impl Daemon {
-    /// A path as the process has it: one without a leading slash begins in its working directory.
+    /// A path as the process sees it: without a leading slash it starts in the working directory.
     pub(super) fn path(&self, reader: &Reader, path: &str) -> Result<String, Unknown> {
         if path.starts_with('/') {
             return Ok(path.to_owned());
@@ -38,30 +38,30 @@ impl Daemon {
 #[derive(Debug, Clone)]
 pub(super) struct Thread {
     pub(super) name: String,
-    /// `other`, `fifo:50`.
+    /// Policy and priority: `other`, `fifo:50`.
     pub(super) policy: Result<String, Unknown>,
     pub(super) cpus: Result<CpuList, Unknown>,
 }
 
 impl Thread {
-    /// True if it is before all that is not real-time.
+    /// True if it runs before all threads without real-time priority.
     pub(super) fn is_real_time(&self) -> Result<bool, Unknown> {
         let policy = self.policy.as_ref().map_err(Clone::clone)?;
         Ok(["fifo", "rr", "deadline"].iter().any(|word| policy.starts_with(word)))
     }
 }
 
-/// Reads the processes once, for everybody who asks for some by name.
+/// Reads the processes once, for all gatherers that look up names.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     let found = find(reader, |name| network::moves_frames(name) || is_of_time(name));
     network::switching(&found, facts);
     time::gather(reader, parameters, &found, facts);
 }
 
-/// The processes whose name `wanted` picks, which sees it as the kernel keeps it: 15 characters.
+/// Processes whose name `wanted` accepts; it gets the kernel's form of the name: 15 characters.
 fn find(reader: &Reader, wanted: impl Fn(&str) -> bool) -> Result<Vec<Daemon>, Unknown> {
     let pids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()));
-    // Without a list of processes none is known to be absent.
+    // Without a process list, no process is known to be absent.
     let pids = pids.map_err(|error| Unknown::unclear(error.to_string()))?;
     let mut found = Vec::new();
     let (mut seen, mut kernel_seen) = (0_u32, false);
@@ -94,7 +94,7 @@ fn stat(reader: &Reader, directory: &str) -> Option<ThreadStat> {
     ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
 }
 
-/// Trees that were recorded without its line of numbers still have its name.
+/// Name of the process; trees recorded without its `stat` line still contain the name.
 fn name(reader: &Reader, directory: &str) -> Result<String, HostError> {
     match stat(reader, directory) {
         Some(stat) => Ok(stat.name),

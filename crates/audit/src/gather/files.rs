@@ -1,4 +1,4 @@
-//! Files that rules name by their path. `{cpu}` and `{nic}` stand for the part that is asked.
+//! Files that rules name by path. `{cpu}` and `{nic}` are replaced by the part under audit.
 
 use super::absence::believed;
 use crate::facts::{Class, Facts};
@@ -21,7 +21,7 @@ pub(super) fn gather<'a>(reader: &Reader, rules: impl Iterator<Item = &'a Rule>,
 fn of_parts(reader: &Reader, class: Class, path: &str, facts: &mut Facts) {
     let names: Vec<String> = facts.parts(class).iter().map(|part| part.name.clone()).collect();
     let read: Vec<Known> = names.iter().map(|name| read(reader, path, name)).collect();
-    // CPUs of one machine have the same files.
+    // All CPUs of one machine have the same files.
     let is_known = class == Class::RtCpu && read.iter().any(Result::is_ok);
     for (part, known) in facts.parts_mut(class).iter_mut().zip(read) {
         part.set_known(
@@ -31,7 +31,7 @@ fn of_parts(reader: &Reader, class: Class, path: &str, facts: &mut Facts) {
     }
 }
 
-/// The one line of a file.
+/// The first line of a file.
 fn read(reader: &Reader, path: &str, part: &str) -> Known {
     let place = path.replace("{cpu}", part).replace("{nic}", part);
     let line = reader.line_or_blank(&place).map(Value::Text);

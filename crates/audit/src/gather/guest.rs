@@ -1,4 +1,4 @@
-//! Inside a virtual machine.
+//! Facts inside a virtual machine.
 
 use super::observed::{Counter, Reading};
 use super::shared::{argument, running, unclear};
@@ -11,7 +11,7 @@ use host::error::HostError;
 use host::hypervisor::{self, HypervisorKind};
 use host::reader::Reader;
 
-/// Clocks of the hypervisor, by the names their drivers give.
+/// Clocks of the hypervisor, by driver name.
 const OF_HYPERVISOR: [&str; 3] = ["KVM virtual PTP", "ptp_vmw", "hyperv"];
 
 const CHRONY: [&str; 2] = ["/etc/chrony.conf", "/etc/chrony/chrony.conf"];
@@ -42,7 +42,7 @@ fn ptp_clocks(reader: &Reader) -> Result<Vec<String>, Unknown> {
     Ok(clocks)
 }
 
-/// True if a daemon that runs takes the time from such a clock: chrony by `refclock PHC`, phc2sys and ptp4l by what they are.
+/// True if a running daemon takes the time from such a clock: chrony with `refclock PHC`, phc2sys and ptp4l always.
 fn ptp_clock_used(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
     let running = running(facts)?;
     if running.contains_key("phc2sys") {
@@ -71,7 +71,7 @@ fn takes_phc(line: &str) -> bool {
     words.next() == Some("refclock") && words.next() == Some("PHC")
 }
 
-/// Notes the time that the hypervisor took from each real-time CPU, in ticks.
+/// Stores the time that the hypervisor took from each real-time CPU, in ticks.
 pub(super) fn steal(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     let steals = clock::steal(reader).and_then(|steals| told(reader, &steals).map(|()| steals));
     for part in facts.parts(Class::RtCpu) {
@@ -88,8 +88,8 @@ pub(super) fn steal(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     }
 }
 
-/// A zero of a hypervisor that does not report is no answer. Linux asks KVM and Xen, and VMware where it is told to report (Linux 6.12:
-/// who sets `pv_steal_clock`); what was stolen once shows that it is reported.
+/// A zero is no evidence if the hypervisor does not report stolen time. Linux asks KVM and Xen, and VMware if it is configured to report
+/// (Linux 6.12: users of `pv_steal_clock`); any count above 0 shows that it is reported.
 fn told(reader: &Reader, steals: &[clock::Steal]) -> Result<(), HostError> {
     if steals.iter().any(|steal| steal.ticks > 0) {
         return Ok(());

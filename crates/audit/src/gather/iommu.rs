@@ -11,14 +11,14 @@ const UNITS: &str = "/sys/class/iommu";
 const GROUPS: &str = "/sys/kernel/iommu_groups";
 const DEVICES: &str = "/sys/bus/pci/devices";
 const VFIO: &str = "/sys/bus/pci/drivers/vfio-pci";
-/// Class of bridges between PCI buses (PCI Code and ID Assignment Specification).
+/// PCI class of bridges between PCI buses (PCI Code and ID Assignment Specification).
 const BRIDGE: &str = "0x0604";
-/// Bit of Intel's capability register: interrupts can be posted (Intel VT-d specification, CAP_REG.PI).
+/// Bit of Intel's capability register that allows posted interrupts (Intel VT-d specification, CAP_REG.PI).
 const POSTED: u32 = 59;
-/// Halt polling that is wanted, in ns: the CPUs are dedicated and idle states are capped.
+/// Wanted halt polling in ns: the CPUs are dedicated and idle states are capped.
 const HALT_POLL_NS: u32 = 0;
 
-/// After the domains, whose devices count.
+/// Runs after the domains, whose devices it uses.
 pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Facts) {
     let passed = passed(reader, facts);
     facts.set("iommu.units", reader.names(UNITS, |_| true).map(|names| names.len()));
@@ -31,7 +31,7 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     facts.set("plan.halt-poll-ns", HALT_POLL_NS);
 }
 
-/// PCI devices that guests have or will have: those of the domains that were named, and those that vfio-pci holds.
+/// PCI devices that guests have or will have: those of the named domains, and those that vfio-pci holds.
 fn passed(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     let mut passed = Vec::new();
     for domain in facts.parts(Class::Domain) {
@@ -49,14 +49,14 @@ fn passed(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     Ok(passed)
 }
 
-/// `0000:09:00.0`.
+/// PCI address, such as `0000:09:00.0`.
 fn is_address(name: &str) -> bool {
     name.len() >= 12 && name.contains(':') && name.contains('.')
 }
 
 #[derive(Clone, Default)]
 struct Groups {
-    /// Groups of a passed device with a device of the host in them.
+    /// Groups that mix a passed device with a device of the host.
     mixed: Vec<String>,
     /// Groups of the host alone whose addresses are translated.
     translated: Vec<String>,
@@ -101,12 +101,12 @@ fn is_bridge(reader: &Reader, device: &str) -> bool {
     class.is_ok_and(|class| class.starts_with(BRIDGE))
 }
 
-/// True if every Intel unit can post interrupts. Units of other makers do not tell.
+/// True if every Intel unit can post interrupts. Units of other makers do not report it.
 fn posted(reader: &Reader) -> Result<bool, Unknown> {
     let units = reader.names(UNITS, |name| name.starts_with("dmar"))?;
     if units.is_empty() {
         return Err(Unknown::unclear(format!(
-            "{UNITS} has no Intel unit: others do not tell"
+            "{UNITS} has no Intel unit: others do not report it"
         )));
     }
     let mut all = true;
@@ -120,8 +120,7 @@ fn posted(reader: &Reader) -> Result<bool, Unknown> {
     Ok(all)
 }
 
-/// False where an argument switches posting off for whatever the hardware can (Linux 6.12: drivers/iommu/irq_remapping.c,
-/// setup_irqremap).
+/// False if an argument disables posting regardless of the hardware (Linux 6.12: drivers/iommu/irq_remapping.c, setup_irqremap).
 fn may_post(reader: &Reader) -> Result<bool, Unknown> {
     let line = Cmdline::read(reader).map_err(missing)?;
     let mut posts = true;
@@ -135,7 +134,7 @@ fn may_post(reader: &Reader) -> Result<bool, Unknown> {
     Ok(posts && line.last("nointremap").is_none())
 }
 
-/// A folder that is missing says nothing of what would be in it.
+/// A missing folder is no evidence about its content.
 fn missing(error: HostError) -> Unknown {
     Unknown::from(error).never_absent()
 }

@@ -1,4 +1,4 @@
-//! Reads what the rules ask for. Every gatherer notes each of its facts on any tree, known or with the reason why not.
+//! Reads the facts for the rules. Every gatherer stores each of its facts on any tree, known or with the reason that it is unknown.
 
 mod absence;
 mod cache;
@@ -45,7 +45,7 @@ use host::{hypervisor, processes, virtualisation};
 
 type Gatherer = fn(&Reader, &Parameters, &mut Facts);
 
-/// In this order: the CPUs come first, since others ask for them.
+/// In this order: the CPUs come first, since other gatherers use them.
 const GATHERERS: &[Gatherer] = &[
     cpus::gather,
     kernel::gather,
@@ -70,7 +70,7 @@ const GATHERERS: &[Gatherer] = &[
     wanted::gather,
 ];
 
-/// The facts that `rules` ask for.
+/// Facts for `rules`.
 pub(super) fn facts<'a>(
     reader: &Reader,
     parameters: &Parameters,
@@ -92,7 +92,7 @@ pub(super) fn facts<'a>(
     facts
 }
 
-/// Where the kernel runs, when that is known.
+/// Place where the kernel runs, if known.
 pub(super) fn place(reader: &Reader) -> Option<KernelPlace> {
     let found = hypervisor::detect(reader).ok()?;
     Some(if found.is_virtual() {
@@ -102,7 +102,7 @@ pub(super) fn place(reader: &Reader) -> Option<KernelPlace> {
     })
 }
 
-/// Hypervisor and container that the machine runs on and in, for a person.
+/// Hypervisor and container of the machine, as text.
 pub(super) fn environment(reader: &Reader) -> Vec<(String, Result<String, String>)> {
     let facts = virtualisation::facts(reader).into_iter();
     facts.map(|Fact { name, value, .. }| (name, value)).collect()

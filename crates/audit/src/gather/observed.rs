@@ -1,4 +1,4 @@
-//! Counters of the kernel, read twice: a rate says what a single reading cannot. A capture keeps the rates.
+//! Kernel counters that are read twice: rates show more than a single reading. A capture keeps the rates.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -13,7 +13,7 @@ use crate::value::{Known, Unknown, Value};
 use host::error::HostError;
 use host::reader::Reader;
 
-/// A counter: a fact of the machine, or of the part that is named.
+/// A counter: a fact of the machine, or of the named part.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Counter {
     pub(crate) part: Option<(Class, String)>,
@@ -21,7 +21,7 @@ pub(crate) struct Counter {
 }
 
 impl fmt::Display for Counter {
-    /// Its key in a capture: no two classes have a fact of one name.
+    /// Key in a capture: fact names are unique across classes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.part {
             None => f.write_str(&self.fact),
@@ -33,13 +33,13 @@ impl fmt::Display for Counter {
 /// One reading of every counter.
 pub(crate) type Reading = BTreeMap<Counter, Result<f64, HostError>>;
 
-/// Holds what grew while a capture was made.
+/// Growth of the counters while a capture was made.
 const ANSWER: &str = "observed";
 
 /// Growth per second by the counter's key.
 type Rates = BTreeMap<String, f64>;
 
-/// Sources of counters. Each notes the same ones at every reading, known or not.
+/// Sources of counters. Each stores the same ones at every reading, known or not.
 const SOURCES: &[fn(&Reader, &Facts, &mut Reading)] = &[
     super::threads::count,
     interrupts::per_cpu,
@@ -50,10 +50,10 @@ const SOURCES: &[fn(&Reader, &Facts, &mut Reading)] = &[
     map::count,
 ];
 
-/// Notes how much each counter grew per second of the observation.
+/// Stores the growth of each counter per second of observation.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     let time = parameters.observe.filter(|_| reader.is_live());
-    // Both readings are of their own moment.
+    // Reads all files again: both readings need their own instant.
     let anew = || time.iter().for_each(|_| reader.keep_processes());
     anew();
     let before = read(reader, facts);
@@ -64,7 +64,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
             anew();
             let after = read(reader, facts);
             let grown = grown(before, &after, began.elapsed());
-            // The answer is asked of this machine, so it is written and not read.
+            // The rates come from this machine, so they are written, not read.
             let _ = reader.answer(ANSWER, || Ok(text(&grown)));
             grown
         }
@@ -91,7 +91,7 @@ fn grown(before: Reading, after: &Reading, time: Duration) -> BTreeMap<Counter, 
     before.into_iter().map(rate).collect()
 }
 
-/// A counter that is gone, or that went backwards and was begun anew: nothing is known.
+/// Growth of a counter; unknown if it is gone or was reset.
 fn rate(first: Result<f64, HostError>, second: Option<Result<f64, HostError>>, seconds: f64) -> Known {
     let first = first?;
     let second = second.ok_or_else(|| Unknown::unclear("the counter was gone at the second reading"))??;
@@ -101,7 +101,7 @@ fn rate(first: Result<f64, HostError>, second: Option<Result<f64, HostError>>, s
     Ok(Value::Number((second - first) / seconds))
 }
 
-/// The rates that a recorded tree has of counters that it has, too.
+/// Rates in a recorded tree for counters that the tree has, too.
 fn told(before: Reading, reader: &Reader) -> BTreeMap<Counter, Known> {
     let rates = match reader.is_live() {
         true => Ok(None),
@@ -114,13 +114,13 @@ fn told(before: Reading, reader: &Reader) -> BTreeMap<Counter, Known> {
             rates.ok_or_else(|| Unknown::unclear("counters are read twice only on a live machine, with --observe"))?;
         let rate = rates.get(&counter.to_string()).copied();
         rate.map(Value::Number)
-            .ok_or_else(|| Unknown::unclear("the capture has no rate of it: the machine itself could not tell"))
+            .ok_or_else(|| Unknown::unclear("the capture has no rate for it: it was unknown on the machine itself"))
     };
     let known = |(counter, count)| (Counter::clone(&counter), rate(&counter, count));
     before.into_iter().map(known).collect()
 }
 
-/// Nothing where it was recorded without an observation.
+/// Empty if the tree was recorded without an observation.
 fn recorded(reader: &Reader) -> Result<Option<Rates>, HostError> {
     let answer = match reader.answer(ANSWER, || Ok(String::new())) {
         Err(why) if why.is_absent() => return Ok(None),
@@ -139,7 +139,7 @@ fn recorded(reader: &Reader) -> Result<Option<Rates>, HostError> {
     rates.map(Some).ok_or_else(wrong)
 }
 
-/// A line for each counter that grew by a known amount: its key and the growth per second.
+/// Formats a line for each counter that grew by a known amount: its key and the growth per second.
 fn text(grown: &BTreeMap<Counter, Known>) -> String {
     let mut text = String::new();
     for (counter, known) in grown {

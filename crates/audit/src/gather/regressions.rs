@@ -1,4 +1,4 @@
-//! Known regressions of kernels that concern this machine.
+//! Known kernel regressions that affect this machine.
 
 use super::shared::{Search, unclear};
 use crate::condition::evaluate;
@@ -8,7 +8,7 @@ use crate::regressions::{Regression, Release, known};
 use crate::value::Unknown;
 use host::reader::Reader;
 
-/// Comes last, since rows ask for facts of others.
+/// Runs last, since rows use the facts of other gatherers.
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     let release = release(reader);
     let upstream = release
@@ -30,7 +30,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
             let is_tolerated = !certain || row.profiles.iter().any(|name| name == profile);
             match row.when.as_ref().map_or(Ok(true), |when| evaluate(when, facts, None)) {
                 Ok(true) if is_tolerated == tolerated => {
-                    search.add(format!("{}: {} (mended by: {})", row.id, row.symptom, row.fix));
+                    search.add(format!("{}: {} (remedy: {})", row.id, row.symptom, row.fix));
                 }
                 Ok(_) => {}
                 Err(unknown) => search.missed(unknown),
@@ -43,10 +43,10 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("kernel.regressions-tolerated", tolerated);
 }
 
-/// True where the kernel has it for certain; `None`: it has not, as far as is known.
+/// True if the kernel certainly has it; `None` if that is unknown.
 ///
-/// A distribution that takes changes from later releases may have what came later, if the machine is one that it concerns. A fault of a
-/// stable release is none of those changes.
+/// A distribution that takes changes from later releases may have later regressions, if they concern the machine. A fault of a stable
+/// release is not among those changes.
 fn has(row: &Regression, release: Upstream) -> Option<bool> {
     match release {
         Upstream::Is(release) => row.concerns(release).then_some(true),
@@ -59,17 +59,17 @@ fn has(row: &Regression, release: Upstream) -> Option<bool> {
     }
 }
 
-/// The release that the running kernel was made from.
+/// Release on which the running kernel is based.
 #[derive(Debug, Clone, Copy)]
 enum Upstream {
     Is(Release),
     TakesLater(Release),
 }
 
-/// Distributions that number their own way are looked up where they say it.
+/// Reads the release from the place where a distribution with its own numbers states it.
 fn release(reader: &Reader) -> Result<Upstream, Unknown> {
     let name = reader.line("/proc/sys/kernel/osrelease").map_err(unclear)?;
-    let unread = || Unknown::unclear(format!("\"{name}\" is no release of Linux"));
+    let unread = || Unknown::unclear(format!("\"{name}\" is not a release of Linux"));
     if name.contains(".el") {
         return Release::parse(&name).map(Upstream::TakesLater).ok_or_else(unread);
     }

@@ -10,7 +10,7 @@ use crate::value::{Unknown, Value};
 use host::cmdline::Cmdline;
 use host::reader::Reader;
 
-/// The CPUs of a fact of the machine.
+/// A fact of the machine as CPUs.
 pub(super) fn cpus(facts: &Facts, name: &str) -> Result<CpuList, Unknown> {
     match facts.get(None, name)? {
         Value::Cpus(cpus) => Ok(cpus),
@@ -18,13 +18,13 @@ pub(super) fn cpus(facts: &Facts, name: &str) -> Result<CpuList, Unknown> {
     }
 }
 
-/// Numbers of the processes that run, by their names.
+/// Process ids of the running processes, by name.
 pub(super) fn running(facts: &Facts) -> Result<BTreeMap<String, Vec<u64>>, Unknown> {
     let read = facts.processes.clone();
     read.unwrap_or_else(|| Err(Unknown::unclear("the processes were not read")))
 }
 
-/// The interfaces that were named, and those that others found.
+/// Interfaces that were named, and those that other gatherers found.
 pub(super) fn nics(parameters: &Parameters, facts: &Facts) -> Vec<String> {
     let mut names = parameters.nics.clone();
     let known = facts.parts(Class::Nic).iter().map(|part| part.name.clone());
@@ -32,24 +32,24 @@ pub(super) fn nics(parameters: &Parameters, facts: &Facts) -> Vec<String> {
     names
 }
 
-/// True if a name is a number, as the folders of processes, threads and interrupts are.
+/// True if a name is a number, as for folders of processes, threads and interrupts.
 pub(super) fn is_number(name: &str) -> bool {
     name.bytes().all(|octet| octet.is_ascii_digit())
 }
 
-/// Of something that must be there before anything can be said: that it is missing is no answer.
+/// Turns "absent" into "unclear", for files that must exist before anything is known.
 pub(super) fn unclear(why: impl Into<Unknown>) -> Unknown {
     Unknown::unclear(why.into().text)
 }
 
-/// The last value of a kernel argument; absent when it is not given.
+/// Last value of a kernel argument; absent if it is not given.
 pub(super) fn argument(reader: &Reader, name: &str) -> Result<String, Unknown> {
     let line = Cmdline::read(reader).map_err(unclear)?;
     let value = line.last(name).map(str::to_owned);
     value.ok_or_else(|| Unknown::absent(format!("the kernel was started without {name}")))
 }
 
-/// Result of a search: finds decide, whatever else could not be looked at.
+/// Result of a search: findings decide, even if some places could not be examined.
 #[derive(Clone, Default)]
 pub(super) struct Search {
     found: Vec<String>,
@@ -57,17 +57,17 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Notes what was found.
+    /// Adds a finding.
     pub(super) fn add(&mut self, item: impl Into<String>) {
         self.found.push(item.into());
     }
 
-    /// Notes why something could not be looked at.
+    /// Adds a reason that a place could not be examined.
     pub(super) fn missed(&mut self, why: impl Into<Unknown>) {
         self.unknown.get_or_insert(why.into());
     }
 
-    /// Everything found; where nothing was, the first reason why something could not be looked at.
+    /// All findings; if there are none, the first reason that a place could not be examined.
     pub(super) fn result(self) -> Result<Vec<String>, Unknown> {
         match self.unknown {
             Some(unknown) if self.found.is_empty() => Err(unclear(unknown)),
@@ -76,7 +76,7 @@ impl Search {
     }
 }
 
-/// The strings of a file in which the kernel ends each with a zero byte (`/proc/PID/cmdline`, `environ`).
+/// Strings of a file in which the kernel ends each with a zero byte (`/proc/PID/cmdline`, `environ`).
 pub(super) fn strings(reader: &Reader, path: &str) -> Result<Vec<String>, Unknown> {
     const LONGEST: u64 = 1 << 20;
     let bytes = reader.bytes(path, LONGEST)?;

@@ -1,4 +1,4 @@
-//! VMware virtual machines, by their files, and the ESXi host below them, by what its commands printed.
+//! VMware virtual machines, from their files, and the ESXi host below them, from the output of its commands.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use crate::value::{Known, Unknown, Value};
 use host::processes;
 use host::reader::Reader;
 
-/// Settings that rules ask for as they stand, by their keys in lower case. Values are noted in lower case too: VMware does
-/// not tell `TRUE` from `true`.
+/// Settings that rules use directly, by their keys in lower case. Values are stored in lower case too: VMware treats `TRUE` and `true`
+/// alike.
 const SETTINGS: [&str; 14] = [
     "sched.cpu.latencysensitivity",
     "sched.cpu.min",
@@ -29,12 +29,12 @@ const SETTINGS: [&str; 14] = [
     "logging",
 ];
 
-/// The ones of them that are whole numbers.
+/// The settings among them that are whole numbers.
 const COUNTS: [&str; 2] = ["numvcpus", "memsize"];
 
 type Fact = (&'static str, fn(&Vmx) -> Known);
 
-/// Facts that must be put together from several settings.
+/// Facts that combine several settings.
 const JOINED: [Fact; 7] = [
     ("vmx.tools-sync", |vmx| Ok(Value::Flag(vmx.is_true("tools.synctime")))),
     ("vmx.passed-devices", |vmx| adapters(vmx, "pcipassthru", |_| true)),
@@ -51,7 +51,7 @@ const JOINED: [Fact; 7] = [
     ("vmx.snapshots", |vmx| vmx.snapshots().into_known()),
 ];
 
-/// Facts by the notes and commands of the host: fact, command and key. Notes stand under `notes`.
+/// Facts from the notes and commands of the host: fact, command and key. Notes are listed under `notes`.
 const HOST: [(&str, &str, &str); 18] = [
     ("esxi.version", "system version get", "version"),
     ("esxi.build", "system version get", "build"),
@@ -113,7 +113,7 @@ fn setting(vmx: &Vmx, key: &str) -> Result<String, Unknown> {
     let value = vmx.get(key).map(str::to_ascii_lowercase);
     let value = value.ok_or_else(|| Unknown::absent(format!("{key} is not set")))?;
     match COUNTS.contains(&key) && value.parse::<u64>().is_err() {
-        true => Err(Unknown::unclear(format!("{key} = {value:?} is no whole number"))),
+        true => Err(Unknown::unclear(format!("{key} = {value:?} is not a whole number"))),
         false => Ok(value),
     }
 }
@@ -136,20 +136,20 @@ fn coalesces(vmx: &Vmx, number: &str) -> bool {
     !scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("disabled"))
 }
 
-/// A whole core for each vCPU.
+/// Frequency that gives each vCPU a whole core.
 fn wanted_mhz(vmx: &Vmx, host: &Facts) -> Result<f64, Unknown> {
     let vcpus: f64 = vmx
         .get("numvcpus")
         .unwrap_or("1")
         .parse()
-        .map_err(|_| Unknown::unclear("numvcpus is no number"))?;
+        .map_err(|_| Unknown::unclear("numvcpus is not a number"))?;
     match host.get(None, "esxi.core-mhz")? {
         Value::Number(mhz) => Ok(vcpus * mhz),
         other => Err(Unknown::unclear(format!("esxi.core-mhz: \"{other}\" is not a number"))),
     }
 }
 
-/// The lines that make every adapter one that does not hold frames back.
+/// Lines that make every adapter deliver frames at once.
 fn wanted_adapters(vmx: &Vmx) -> String {
     let lines = vmx.present("ethernet").map(|number| {
         let adapter = format!("ethernet{number}");
@@ -163,7 +163,7 @@ fn host(parameters: &Parameters, facts: &mut Facts) {
     let bundle = match &parameters.esxi {
         Some(path) => Bundle::read(path).map_err(Unknown::unclear),
         None => Err(Unknown::unclear(
-            "only the ESXi host tells: save the output of its commands and name the file with --esxi",
+            "only the ESXi host shows this: save the output of its commands and name the file with --esxi",
         )),
     };
     for (fact, command, key) in HOST {
@@ -177,7 +177,7 @@ fn host(parameters: &Parameters, facts: &mut Facts) {
     facts.set("esxi.core-mhz", mhz);
 }
 
-/// The nominal frequency of a core in MHz.
+/// Nominal frequency of a core in MHz.
 fn cpu_mhz(facts: &Facts) -> Result<f64, Unknown> {
     let number = |fact: &str| {
         let text = facts.get(None, fact)?.to_string();
@@ -190,13 +190,13 @@ fn cpu_mhz(facts: &Facts) -> Result<f64, Unknown> {
     })
 }
 
-/// Programs that set the clock of the guest, when this is one.
+/// Programs that set the clock of the guest, if this machine is one.
 fn setters(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     match facts.get(None, "machine.hypervisor")? {
         Value::Text(word) if word == "VMware" => {}
         _ => {
             return Err(Unknown::unclear(
-                "what sets the clock in the guest is seen only from inside it: audit it there",
+                "only an audit inside the guest shows the programs that set its clock",
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! Numbers and names that settings for a boot or another tool take from the machine: no rule judges them.
+//! Numbers and names from the machine for settings of the boot loader or another tool: no rule judges them.
 
 use super::NicAnswer;
 use super::kernel::vain::UNBOUND_SINCE;
@@ -46,8 +46,9 @@ pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
     }
 }
 
-/// Parameters and values for `ethtool -C`, of those that the driver told. The kernel refuses a request that names one which the driver does not
-/// have, and tells only those that it has or that are not 0 (net/ethtool/coalesce.c of Linux 6.12, ethnl_set_coalesce and coalesce_put_u32).
+/// Parameters and values for `ethtool -C`, among those that the driver reported. The kernel refuses a request with a parameter that the
+/// driver lacks, and reports only those that it has or that are not 0 (net/ethtool/coalesce.c of Linux 6.12, ethnl_set_coalesce and
+/// coalesce_put_u32).
 fn coalesce(reader: &Reader, name: &str) -> Result<Vec<String>, Unknown> {
     let said = NicAnswer::read(reader, name);
     said.get("coalesce", "rx-usecs")?;
@@ -58,7 +59,7 @@ fn coalesce(reader: &Reader, name: &str) -> Result<Vec<String>, Unknown> {
     Ok(told.map(|(key, value)| format!("{key} {value}")).collect())
 }
 
-/// The interfaces through which somebody may be connected to this machine: of default routes, and of the session of ssh on a live machine.
+/// Interfaces through which somebody may be connected to this machine: those of default routes, and of the ssh session on a live machine.
 fn carriers(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let has_table = |path| reader.text(path).is_ok();
     match ["/proc/net/route", "/proc/net/ipv6_route"].into_iter().any(has_table) {
@@ -67,7 +68,7 @@ fn carriers(reader: &Reader) -> Result<Vec<String>, Unknown> {
     }
 }
 
-/// The devices of a domain that carry a connection to this machine, themselves or as the physical function below, each with its interface.
+/// Devices of a domain that carry a connection to this machine, directly or as the physical function below, each with its interface.
 fn carrying(reader: &Reader, part: &Subject, carriers: &Result<Vec<String>, Unknown>) -> Result<Vec<String>, Unknown> {
     let passed = passed(part)?;
     if passed.is_empty() {
@@ -86,19 +87,19 @@ fn carrying(reader: &Reader, part: &Subject, carriers: &Result<Vec<String>, Unkn
     Ok(found)
 }
 
-/// CPUs for unbound work, where the kernel takes them as an argument.
+/// CPUs for unbound work, if the kernel accepts them as an argument.
 fn boot_cpus(facts: &Facts) -> Result<CpuList, Unknown> {
     match number(facts, "kernel.number") {
         Some(kernel) if kernel >= UNBOUND_SINCE => cpus(facts, "hk_cpus"),
         Some(_) => Err(Unknown::unclear(
             "workqueue.unbound_cpus exists since Linux 6.6: write /sys/devices/virtual/workqueue/cpumask at boot",
         )),
-        None => Err(Unknown::unclear("which release the kernel has is not known")),
+        None => Err(Unknown::unclear("the release of the kernel is not known")),
     }
 }
 
-/// As udev names the place of a card (`ID_PATH`, path_id of systemd 252): what stays the same whatever name the card gets. Of several files
-/// that match udev reads the first only, so with files of the site's own there is none to add.
+/// udev's name for the place of a card (`ID_PATH`, path_id of systemd 252), which stays the same if the card's name changes. udev reads
+/// only the first matching file, so if the site has its own file, none can be added.
 fn path(reader: &Reader, name: &str) -> Result<String, Unknown> {
     let own = reader
         .names(LINKS, |name| name.ends_with(".link"))
@@ -115,18 +116,18 @@ fn path(reader: &Reader, name: &str) -> Result<String, Unknown> {
     let is_between = |step: &String| step == "net" || step.strip_prefix("virtio").is_some_and(shared::is_number);
     let device = above.find(|step| !is_between(step)).filter(|step| is_address(step));
     let address =
-        device.ok_or_else(|| Unknown::unclear(format!("{name} is no PCI device: its .link takes a person")))?;
+        device.ok_or_else(|| Unknown::unclear(format!("{name} is not a PCI device: write its .link by hand")))?;
     Ok(format!("pci-{address}"))
 }
 
-/// `0000:02:00.0`.
+/// PCI address, such as `0000:02:00.0`.
 fn is_address(step: &str) -> bool {
     let fields: Vec<&str> = step.split([':', '.']).collect();
     let is_hex = |field: &&str| !field.is_empty() && field.bytes().all(|b| b.is_ascii_hexdigit());
     fields.len() == 4 && step.matches(':').count() == 2 && fields.iter().all(is_hex)
 }
 
-/// Vendor and device numbers of what a domain gets, for vfio-pci. It takes every device of such numbers, so the host may have no other.
+/// Vendor and device numbers of a domain's devices, for vfio-pci. It takes every device with such numbers, so the host may have no other.
 fn ids(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
     let passed = passed(part)?;
     let mut found: Vec<String> = Vec::new();
@@ -151,7 +152,7 @@ fn ids(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
     }
 }
 
-/// Lines that load vfio-pci before the drivers that now hold what a domain gets: whichever is loaded first takes the device.
+/// Lines that load vfio-pci before the drivers that now hold a domain's devices: the first driver takes the device.
 fn softdeps(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
     let mut lines = Vec::new();
     for address in passed(part)? {
@@ -164,7 +165,7 @@ fn softdeps(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
         match driver.chars().all(is_plain) {
             true if driver.contains("vfio") => {}
             true => lines.push(format!("softdep {driver} pre: vfio-pci\n")),
-            false => return Err(Unknown::unclear(format!("{driver:?} is no name of a module"))),
+            false => return Err(Unknown::unclear(format!("{driver:?} is not the name of a module"))),
         }
     }
     lines.sort();
@@ -172,11 +173,11 @@ fn softdeps(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
     Ok(lines.concat())
 }
 
-/// The PCI devices that a domain gets.
+/// PCI devices that a domain gets.
 fn passed(part: &Subject) -> Result<Vec<String>, Unknown> {
     match Facts::default().get(Some(part), "dom.host-devices") {
         Ok(Value::List(passed)) => Ok(passed),
-        _ => Err(Unknown::unclear("which devices the domain gets is not known")),
+        _ => Err(Unknown::unclear("the devices that the domain gets are not known")),
     }
 }
 
@@ -187,7 +188,7 @@ fn id(reader: &Reader, address: &str) -> Result<String, Unknown> {
         let digits = line.strip_prefix("0x").unwrap_or(&line);
         match digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
             true => Ok(digits.to_owned()),
-            false => Err(Unknown::unclear(format!("{path}: no number of four digits"))),
+            false => Err(Unknown::unclear(format!("{path}: not a number of four digits"))),
         }
     };
     Ok(format!("{}:{}", of("vendor")?, of("device")?))

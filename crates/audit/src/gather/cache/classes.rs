@@ -1,4 +1,4 @@
-//! Shares of the cache that somebody wrote into the registers (`wrmsr`), without the kernel's groups.
+//! Cache shares that were written directly into the registers (`wrmsr`), without the kernel's groups.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,19 @@ use host::cpu;
 use host::error::HostError;
 use host::reader::Reader;
 
-/// The class of service of a CPU, in the upper half (IA32_PQR_ASSOC; AMD's has the same number).
+/// Register with the class of service of a CPU, in the upper half (IA32_PQR_ASSOC; AMD's has the same number).
 const CLASS_OF_CPU: u64 = 0xc8f;
-/// First of the registers with the masks of the L3 cache (IA32_L3_MASK_0), one for each class of service.
+/// First register with a mask of the L3 cache (IA32_L3_MASK_0); one per class of service.
 pub(super) const L3_MASKS: u64 = 0xc90;
 
-/// Real-time CPUs that may fill the same part of the cache as others.
+/// Real-time CPUs that may fill the same part of the cache as other CPUs.
 pub(super) fn overlaps(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     let rt_cpus = cpus(facts, "rt_cpus")?;
     let online = cpu::online(reader).map_err(unclear)?;
     let answer = reader.answer("l3-classes", || all(online.iter())).map_err(unclear)?;
     let masks = answer.lines().map(mask).collect::<Option<BTreeMap<u32, u64>>>();
-    let masks = masks.ok_or_else(|| Unknown::unclear("/.answers/l3-classes: lines of a CPU and a mask are wanted"))?;
+    let masks =
+        masks.ok_or_else(|| Unknown::unclear("/.answers/l3-classes: lines of a CPU and a mask were expected"))?;
     let of = |cpu| {
         let mask = masks.get(&cpu).copied().filter(|mask| *mask != 0);
         mask.ok_or_else(|| Unknown::unclear(format!("the mask of CPU {cpu} is not known")))
@@ -52,7 +53,7 @@ fn mask(line: &str) -> Option<(u32, u64)> {
     Some((cpu.parse().ok()?, u64::from_str_radix(mask, 16).ok()?))
 }
 
-/// A line for each CPU: its number, and the mask of its class in hexadecimal.
+/// Formats a line for each CPU: its number, and the mask of its class in hexadecimal.
 fn all(cpus: impl Iterator<Item = u32>) -> Result<String, HostError> {
     let line = |cpu| {
         let class = register(cpu, CLASS_OF_CPU)? >> 32;

@@ -43,11 +43,11 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     facts.set("cache.shared-with-others", with(resctrl::shared));
     facts.set("cache.illegal-masks", with(resctrl::illegal));
     facts.set("cache.private-kib", with_size(reader, &found, &rt_cpus));
-    // Each register that is read stops its CPU for a moment.
+    // Each register read interrupts its CPU for a moment.
     let overlaps = match (supported(reader), &found) {
         (Ok(true), Ok(None)) => classes::overlaps(reader, facts),
         _ => Err(Unknown::absent(
-            "registers are looked at where resctrl could be mounted and is not",
+            "registers are read only where resctrl could be mounted but is not",
         )),
     };
     facts.set("cache.overlaps-by-registers", overlaps);
@@ -55,7 +55,7 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     facts.set("graphics.active", graphics(reader));
 }
 
-/// That nothing is there says something only of a machine whose `/sys` is there.
+/// The absence of resctrl is evidence only on a machine with `/sys`.
 fn is_unmounted(reader: &Reader, error: &HostError) -> bool {
     error.is_absent() && reader.exists("/sys/devices/system/cpu/online").unwrap_or(false)
 }
@@ -66,7 +66,7 @@ fn supported(reader: &Reader) -> Result<bool, Unknown> {
     let has = |flag| info.has_flag(flag);
     match (has("cat_l3"), has("cat_l2")) {
         (Some(l3), Some(l2)) => Ok(l3 || l2),
-        // Other architectures have no such flags: the file system tells.
+        // Other architectures have no such flags: the file system shows it.
         _ => reader.exists("/sys/fs/resctrl/info").map_err(unclear),
     }
 }
@@ -86,10 +86,10 @@ fn with_size(
     Ok((bytes as f64 * share / 1024.0).round())
 }
 
-/// Drivers of graphics inside the processor, which share its cache and memory.
+/// Drivers of graphics units inside the processor, which share its cache and memory.
 const INTEGRATED: [&str; 3] = ["i915", "xe", "amdgpu"];
 
-/// Cards of these drivers that are awake and have a screen.
+/// Cards of these drivers that are active and have a screen.
 fn graphics(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let folder = "/sys/class/drm";
     let names = match reader.names(folder, |name| name.starts_with("card")) {

@@ -10,15 +10,15 @@ use host::error::HostError;
 use host::reader::Reader;
 
 const ROOT: &str = "/sys/fs/resctrl";
-/// Folders of the root that are no groups.
+/// Folders of the root that are not groups.
 const OTHERS: [&str; 3] = ["info", "mon_groups", "mon_data"];
-/// Most tasks of a group that are looked up: one that has more is no group of real-time threads.
+/// Maximum number of tasks looked up per group: a larger group is not one of real-time threads.
 const MOST_TASKS: usize = 4096;
 
-/// The masks of one resource in each of its domains, such as `L3` by cache id.
+/// Masks of one resource in each of its domains, such as `L3` by cache id.
 pub type Masks = BTreeMap<String, BTreeMap<u32, u64>>;
 
-/// One group; the first is the root, which has everything else.
+/// One group; the first is the root, which contains everything else.
 pub(super) struct Group {
     pub(super) name: String,
     /// CPUs of the group, and those of its tasks.
@@ -26,7 +26,7 @@ pub(super) struct Group {
     pub(super) masks: Masks,
 }
 
-/// Limits for masks of a resource.
+/// Limits on the masks of a resource.
 struct Limits {
     full: u64,
     fewest_bits: u32,
@@ -73,7 +73,7 @@ fn group(reader: &Reader, name: String) -> Result<Group, HostError> {
     Ok(Group { name, cpus, masks })
 }
 
-/// The CPUs of a task, such as a virtual CPU that libvirt put into the group.
+/// CPUs of a task, such as a virtual CPU that libvirt put into the group.
 fn allowed(reader: &Reader, task: &str) -> Option<CpuList> {
     let status = reader.text(&format!("/proc/{task}/status")).ok()?;
     let mut lines = status.lines();
@@ -83,7 +83,7 @@ fn allowed(reader: &Reader, task: &str) -> Option<CpuList> {
         .ok()
 }
 
-/// Lines `L3:0=fff;1=fff` as masks. Bandwidth (`MB:`) has no masks.
+/// Parses lines `L3:0=fff;1=fff` as masks. Bandwidth (`MB:`) has no masks.
 pub fn masks(text: &str) -> Option<Masks> {
     let mut all = Masks::new();
     for line in text.lines().map(str::trim).filter(|line| line.starts_with('L')) {
@@ -114,7 +114,7 @@ fn limits(reader: &Reader, resource: &str) -> Result<Limits, HostError> {
     })
 }
 
-/// True where masks may have gaps. Kernels before 6.7 do not say so: AMD's may (Linux 6.12: arch/x86/kernel/cpu/resctrl/core.c,
+/// True if masks may have gaps. Kernels before 6.7 do not report it: AMD's may (Linux 6.12: arch/x86/kernel/cpu/resctrl/core.c,
 /// rdt_init_res_defs_amd).
 fn is_sparse(reader: &Reader, folder: &str) -> Result<bool, HostError> {
     match reader.line(&format!("{folder}/sparse_masks")) {
@@ -140,7 +140,7 @@ impl Group {
     }
 }
 
-/// Obstacles to cache of the real-time CPUs' own: CPUs in no group of theirs, and masks that overlap those of others.
+/// Reasons that real-time CPUs lack cache of their own: CPUs in no group for them, and masks that overlap those of others.
 pub(super) fn shared(found: &Allocation, rt_cpus: &CpuList) -> Result<Vec<String>, Unknown> {
     let (own, others): (Vec<&Group>, Vec<&Group>) = found.groups.iter().partition(|group| group.is_real_time(rt_cpus));
     let covered: CpuList = own.iter().flat_map(|group| group.cpus.iter()).collect();
@@ -170,7 +170,7 @@ fn entries(group: &Group) -> impl Iterator<Item = (&String, u32, u64)> {
     resources.flat_map(|(resource, domains)| domains.iter().map(move |(id, mask)| (resource, *id, *mask)))
 }
 
-/// Masks that the hardware refuses, or that devices fill too.
+/// Masks that the hardware refuses, or that devices fill as well.
 pub(super) fn illegal(found: &Allocation, rt_cpus: &CpuList) -> Result<Vec<String>, Unknown> {
     let mut all = Vec::new();
     for group in &found.groups {
@@ -209,7 +209,7 @@ fn is_contiguous(mask: u64) -> bool {
     mask != 0 && run & run.wrapping_add(1) == 0
 }
 
-/// The part of the last cache that the groups of real-time CPUs have.
+/// Share of the last-level cache that the groups of real-time CPUs have.
 pub(super) fn share(found: &Allocation, rt_cpus: &CpuList) -> Option<f64> {
     let own: Vec<&Group> = found
         .groups

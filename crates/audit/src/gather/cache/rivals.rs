@@ -1,4 +1,4 @@
-//! Rivals that program the allocation of cache: other programs, and scripts that write the registers.
+//! Others that program the cache allocation: programs, and scripts that write the registers.
 
 use super::super::interrupts::register;
 use super::super::shared::{Search, cpus, running, unclear};
@@ -12,7 +12,7 @@ use host::reader::Reader;
 const PROGRAMS: [&str; 3] = ["pqos", "rdtset", "tcc"];
 const SCRIPTS: [&str; 3] = ["/etc/rc.local", "/etc/rc.d/rc.local", "/etc/rc.d/boot.local"];
 const UNITS: &str = "/etc/systemd/system";
-/// Classes of service that are looked at.
+/// Classes of service examined.
 const CLASSES: u64 = 16;
 
 pub(super) fn gather(reader: &Reader, found: Option<&Allocation>, facts: &mut Facts) {
@@ -24,7 +24,7 @@ pub(super) fn gather(reader: &Reader, found: Option<&Allocation>, facts: &mut Fa
     facts.set("cache.strange-masks", strange);
 }
 
-/// Programs that run, and files of the machine's start that write these registers.
+/// Running programs, and start-up files of the machine, that write these registers.
 fn rivals(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     let mut search = Search::default();
     match running(facts) {
@@ -54,7 +54,7 @@ fn writes(line: &str) -> bool {
         && (line.contains("pqos") || (line.contains("wrmsr") && line.to_ascii_lowercase().contains("0xc")))
 }
 
-/// Masks in the registers of a housekeeping CPU that no group has: somebody else wrote them.
+/// Masks in the registers of a housekeeping CPU that no group has: another program wrote them.
 fn strange(reader: &Reader, found: &Allocation, facts: &Facts) -> Result<Vec<String>, Unknown> {
     let cpu = cpus(facts, "hk_cpus")?.first().unwrap_or(0);
     let answer = reader.answer("l3-masks", || registers(cpu)).map_err(unclear)?;
@@ -70,7 +70,7 @@ fn strange(reader: &Reader, found: &Allocation, facts: &Facts) -> Result<Vec<Str
     for word in answer.split_whitespace() {
         let mask = u64::from_str_radix(word, 16);
         let mask = mask.map_err(|_| Unknown::unclear(format!("/.answers/l3-masks: \"{word}\" is no mask")))?;
-        // A class that nobody uses keeps all bits.
+        // An unused class keeps all bits.
         if mask & full != full && !known.contains(&mask) {
             strange.push(format!("{mask:x}"));
         }
@@ -78,7 +78,7 @@ fn strange(reader: &Reader, found: &Allocation, facts: &Facts) -> Result<Vec<Str
     Ok(strange)
 }
 
-/// The masks, in hexadecimal.
+/// Formats the masks in hexadecimal.
 fn registers(cpu: u32) -> Result<String, HostError> {
     let mut masks = vec![register(cpu, L3_MASKS)?];
     let others = (1..CLASSES).map_while(|class| register(cpu, L3_MASKS + class).ok());

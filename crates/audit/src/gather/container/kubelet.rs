@@ -9,7 +9,7 @@ use host::reader::Reader;
 
 const PATH: &str = "/var/lib/kubelet/config.yaml";
 
-/// The facts, their keys, and what the kubelet does where they are left out (KubeletConfiguration v1beta1).
+/// Facts, their keys, and the kubelet's defaults (KubeletConfiguration v1beta1).
 const KEYS: [(&str, &str, &str); 4] = [
     ("kubelet.cpu-policy", "cpuManagerPolicy", "none"),
     ("kubelet.topology-policy", "topologyManagerPolicy", "none"),
@@ -39,7 +39,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
 
 fn read(reader: &Reader) -> Result<Json, Unknown> {
     let text = match reader.text(PATH) {
-        // A tree of a definition alone has no kubelet to miss.
+        // In a tree of a definition alone, a missing kubelet is no evidence.
         Err(error) if error.is_absent() && !reader.exists("/proc/sys/kernel/osrelease").unwrap_or(false) => {
             return Err(Unknown::unclear(format!(
                 "{error}, and nothing else of the machine is there"

@@ -1,14 +1,14 @@
-//! Limits of memory and swap of the control group that this process is in, of either version.
+//! Memory and swap limits of the control group of this process, version 1 or 2.
 
 use crate::definition::container::Shape;
 use crate::value::{Unknown, Why};
 use host::cgroup::Group;
 use host::reader::Reader;
 
-/// From here on a limit of version 1 is none: the kernel shows the largest number of whole pages that it can count.
+/// From this value on, version 1 has no limit: the kernel shows the largest number of whole pages that it can count.
 const NO_LIMIT: u64 = 1 << 62;
 
-/// Notes them.
+/// Stores the facts.
 pub(super) fn note(reader: &Reader, group: &Result<Group, Unknown>, shape: &mut Shape) {
     let group = group.as_ref().map_err(Clone::clone);
     let is_first = group.clone().is_ok_and(|group| group.version == 1);
@@ -43,7 +43,7 @@ fn number(text: &str) -> Result<u64, Unknown> {
         .map_err(|_| Unknown::unclear(format!("\"{text}\" is not a number of octets")))
 }
 
-/// The least limit of the group and of those above it that can be seen; `None`: there is none.
+/// Lowest limit of the group and its visible ancestors; `None`: there is none.
 fn of_version_1(reader: &Reader, group: &Group, file: &str) -> Result<Option<u64>, Unknown> {
     let mut least = None;
     for directory in &group.directories {
@@ -56,13 +56,13 @@ fn of_version_1(reader: &Reader, group: &Group, file: &str) -> Result<Option<u64
     Ok(least)
 }
 
-/// True if the kernel takes memory from the group above a soft limit, when the machine is short.
+/// True if the kernel reclaims memory of the group above a soft limit when memory is short.
 fn soft(reader: &Reader, group: &Group) -> Result<bool, Unknown> {
     Ok(of_version_1(reader, group, "memory.soft_limit_in_bytes")?.is_some())
 }
 
-/// True if its memory may be swapped. One limit for memory and for both together keeps the group from taking more by swap; pages that
-/// the kernel swaps when the machine is short are not held by it (Linux: admin-guide/cgroup-v1/memory.rst, 2.4).
+/// True if its memory may be swapped. One limit on memory and swap together keeps the group from gaining memory by swap, but does not
+/// prevent the kernel from swapping its pages when memory is short (Linux: admin-guide/cgroup-v1/memory.rst, 2.4).
 fn swap_of_version_1(reader: &Reader, group: &Group) -> Result<bool, Unknown> {
     let areas = reader.text("/proc/swaps")?;
     if areas.lines().skip(1).all(|line| line.trim().is_empty()) {
@@ -70,14 +70,14 @@ fn swap_of_version_1(reader: &Reader, group: &Group) -> Result<bool, Unknown> {
     }
     let memory = of_version_1(reader, group, LIMIT)?;
     let both = match of_version_1(reader, group, WITH_SWAP) {
-        // The kernel was started without accounts of swap: nothing limits it.
+        // The kernel was started without swap accounting: nothing limits swap.
         Err(unknown) if unknown.why == Why::Absent => None,
         both => both?,
     };
     match (memory, both) {
         (Some(memory), Some(both)) if both <= memory => Err(Unknown::unclear(
-            "memory and swap have one limit, which in control groups of version 1 keeps the container from taking more, and the kernel not \
-             from swapping its memory when the machine is short: swapoff decides it",
+            "memory and swap share one limit; in control groups of version 1 this limits the container, but does not keep the kernel \
+             from swapping its memory when the machine is short of it: only swapoff does",
         )),
         _ => Ok(true),
     }

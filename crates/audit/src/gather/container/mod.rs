@@ -1,4 +1,4 @@
-//! Containers: those that were named, by definition or id, and the one that this process runs in; and the node's kubelet.
+//! Containers: those named by definition or id, and the one in which this process runs; and the node's kubelet.
 
 mod kubelet;
 mod memory;
@@ -24,7 +24,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         shapes.extend(named::read(reader, name));
     }
     let mut shared: Vec<_> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
-    // A definition that is named in a container is its own: it shares no CPU with itself.
+    // A definition that is named inside a container describes that container: it shares no CPU with itself.
     if container::detect(reader).is_ok_and(|found| found.runtime.is_some()) {
         shapes.push(running::read(reader));
         shared.push(Ok(Vec::new()));
@@ -34,7 +34,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     let mut names: Vec<String> = Vec::new();
     for (shape, shared) in shapes.into_iter().zip(shared) {
         let mut part = shape.into_part();
-        // Only of a pod the part is POD/CONTAINER; another name may hold anything.
+        // Only the part of a pod has the form POD/CONTAINER; other names may contain anything.
         let of_pod = Facts::default().get(Some(&part), "ctr.form") == Ok(Value::from("pod"));
         let names_of_pod = part.name.split_once('/').filter(|_| of_pod);
         let (pod, container) = names_of_pod.unwrap_or((&part.name, &part.name));
@@ -49,7 +49,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     }
 }
 
-/// Parts of one name are one part: a second container of a name is `relay (2)`.
+/// Parts need unique names: a second container of a name becomes `relay (2)`.
 fn told_apart(name: &str, taken: &[String]) -> String {
     let is_free = |name: &String| !taken.contains(name);
     let numbered = (2..).map(|number| format!("{name} ({number})"));
@@ -57,7 +57,7 @@ fn told_apart(name: &str, taken: &[String]) -> String {
     names.find(is_free).unwrap_or_default()
 }
 
-/// The other containers that are bound to a CPU of this one.
+/// Other containers that are bound to a CPU of this one.
 fn sharing(shapes: &[Shape], at: usize) -> Result<Vec<String>, Unknown> {
     let mut names = Vec::new();
     for (_, other) in shapes.iter().enumerate().filter(|(other, _)| *other != at) {
@@ -68,7 +68,7 @@ fn sharing(shapes: &[Shape], at: usize) -> Result<Vec<String>, Unknown> {
     Ok(names)
 }
 
-/// CPUs that belong to a class of cache allocation which is not the default one.
+/// CPUs in a class of cache allocation other than the default.
 fn class_cpus(reader: &Reader) -> Result<CpuList, Unknown> {
     if !reader.exists(&format!("{RESCTRL}/schemata"))? {
         return Err(Unknown::absent(format!("{RESCTRL} is not mounted")));
@@ -79,7 +79,7 @@ fn class_cpus(reader: &Reader) -> Result<CpuList, Unknown> {
         let path = format!("{RESCTRL}/{name}/cpus_list");
         match reader.cpus(&path) {
             Ok(of_class) => cpus.extend(of_class.iter()),
-            // A file beside the classes.
+            // A plain file among the class folders.
             Err(error) if error.is_absent() => {}
             Err(error) => return Err(error.into()),
         }

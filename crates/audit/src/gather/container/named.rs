@@ -1,4 +1,4 @@
-//! Finds what `--container` names: a file, or a container of this machine by its id.
+//! Finds the argument of `--container`: a file, or a container of this machine by its id.
 
 use std::fs;
 use std::io::Read;
@@ -9,10 +9,10 @@ use crate::definition::container::{self, Shape};
 use crate::definition::drop_ins::joined;
 use host::reader::Reader;
 
-/// Longest definition that is read.
+/// Maximum size of a definition.
 const MOST_OCTETS: u64 = 4 << 20;
 
-/// Folders with a folder for each container, and the definition in it.
+/// Folders with one folder per container, which contains its definition.
 const PLACES: [(&str, &str); 8] = [
     ("/run/containerd/io.containerd.runtime.v2.task/moby", "config.json"),
     ("/run/containerd/io.containerd.runtime.v2.task/k8s.io", "config.json"),
@@ -27,16 +27,16 @@ const PLACES: [(&str, &str); 8] = [
     ("/var/lib/docker/containers", "hostconfig.json"),
 ];
 
-/// Shortest beginning of an id that counts, as the runtimes take it.
+/// Minimum length of an id prefix, as the runtimes accept it.
 const SHORTEST: usize = 4;
 
-/// The containers of one name. One that cannot be read is there too, with the reason.
+/// Containers of one name. An unreadable one is included, with the reason.
 pub(super) fn read(reader: &Reader, name: &str) -> Vec<Shape> {
     let (called, text) = match text(reader, name) {
         Ok(found) => found,
         Err(why) => return vec![Shape::broken(name, &why)],
     };
-    // Of a container by its id nothing stands beside it.
+    // A container found by its id has no files next to its definition.
     let beside = |other: &str| beside(Path::new(name), other);
     container::read(&called, &text, &beside).unwrap_or_else(|why| vec![Shape::broken(&called, &why)])
 }
@@ -58,7 +58,7 @@ fn text(reader: &Reader, name: &str) -> Result<(String, String), String> {
             .bytes()
             .all(|octet| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet))
     {
-        return Err("no such file, and no id of a container".to_owned());
+        return Err("no such file, and not the id of a container".to_owned());
     }
     for (place, definition) in PLACES {
         let begins = |id: &str| id.starts_with(name);
@@ -71,7 +71,7 @@ fn text(reader: &Reader, name: &str) -> Result<(String, String), String> {
     Err("no such file, and no container of docker, podman, containerd or crun with such an id; give a definition, such as the output of `docker inspect`".to_owned())
 }
 
-/// Docker keeps apart what `inspect` joins.
+/// Docker stores in separate files the data that `inspect` joins.
 fn whole(definition: &str, text: &str) -> String {
     match definition {
         "hostconfig.json" => format!("{{\"HostConfig\": {text}}}"),

@@ -1,4 +1,4 @@
-//! The container that this process runs in, seen from inside.
+//! The container in which this process runs, seen from inside.
 
 use sys::thread::{Policy, RtThread};
 
@@ -14,10 +14,10 @@ use host::reader::Reader;
 const STATUS: &str = "/proc/self/status";
 const LIMITS: &str = "/proc/self/limits";
 
-/// Capabilities that stand for a whole set, among those that rules speak of.
+/// Capabilities that imply a whole set, among those that rules use.
 const EVERYTHING: [&str; 3] = ["SYS_ADMIN", "NET_ADMIN", "SYS_TIME"];
 
-/// Daemons that set clocks, by the names of their processes.
+/// Process names of daemons that set clocks.
 const DAEMONS: [&str; 8] = [
     "chronyd",
     "ntpd",
@@ -37,7 +37,7 @@ pub(super) fn read(reader: &Reader) -> Shape {
     }
     shape.set("ctr.quota", quota(reader));
     let held = field(reader, "CapEff")
-        .and_then(|mask| of_mask(&mask).ok_or_else(|| Unknown::unclear(format!("{STATUS}: {mask} is no mask"))));
+        .and_then(|mask| of_mask(&mask).ok_or_else(|| Unknown::unclear(format!("{STATUS}: {mask} is not a mask"))));
     let everything = held
         .clone()
         .map(|held| EVERYTHING.iter().all(|one| held.iter().any(|held| held == one)));
@@ -83,7 +83,7 @@ fn limit(reader: &Reader, name: &str) -> Result<String, Unknown> {
         .ok_or_else(|| Unknown::unclear(format!("{LIMITS} has no line {name}")))
 }
 
-/// A thread of a moment asks for the lowest real-time priority: capabilities, limits, filters and budgets all have their say.
+/// A short-lived thread asks for the lowest real-time priority: this tests capabilities, limits, filters and budgets together.
 fn fifo_granted(reader: &Reader) -> Result<bool, Unknown> {
     let answer = reader.answer("fifo", || {
         let lowest = RtThread {
@@ -102,7 +102,7 @@ fn fifo_granted(reader: &Reader) -> Result<bool, Unknown> {
     Ok(answer.trim() == "granted")
 }
 
-/// Every CPU online is no binding.
+/// A list of every online CPU is no binding.
 fn cpus(reader: &Reader) -> Result<String, Unknown> {
     let list = field(reader, "Cpus_allowed_list")?;
     let allowed: units::CpuList = list
@@ -120,7 +120,7 @@ fn group(reader: &Reader, controller: &str) -> Result<Group, Unknown> {
     Ok(Hierarchy::read(reader)?.own_group(reader, controller)?)
 }
 
-/// Of its group or one above, as far as they are visible. The root group has no such file.
+/// Value of its group or an ancestor, as far as visible. The root group has no such file.
 fn quota(reader: &Reader) -> Result<bool, Unknown> {
     let group = group(reader, "cpu")?;
     let file = if group.version == 1 {
@@ -143,7 +143,7 @@ fn quota(reader: &Reader) -> Result<bool, Unknown> {
     }
 }
 
-/// Only groups of version 1, on kernels that share real-time time out among groups, have one.
+/// Exists only for version 1 groups, on kernels that divide real-time time among groups.
 fn rt_budget(reader: &Reader) -> Result<bool, Unknown> {
     let group = group(reader, "cpu")?;
     let Some(directory) = group.directories.first().filter(|_| group.version == 1) else {
@@ -156,7 +156,7 @@ fn rt_budget(reader: &Reader) -> Result<bool, Unknown> {
     }
 }
 
-/// The best way in that there is: a device, a macvlan, or one end of a pair. `/sys` does not tell the last two apart.
+/// The best connection to the network: a device, a macvlan, or one end of a pair. `/sys` does not distinguish the last two.
 fn network(reader: &Reader) -> Result<String, Unknown> {
     let all = interface::all(reader)?;
     let others: Vec<&Interface> = all.iter().filter(|one| one.kind != InterfaceKind::Loopback).collect();
@@ -175,7 +175,7 @@ fn network(reader: &Reader) -> Result<String, Unknown> {
     Ok(if is_macvlan { "macvlan" } else { "bridge" }.to_owned())
 }
 
-/// Where the kernel's threads are among the processes, these are the host's, and not the container's.
+/// If kernel threads are visible, the processes are the host's, not the container's.
 fn daemons(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let pids = reader.names("/proc", |name| name.bytes().all(|octet| octet.is_ascii_digit()))?;
     let comms = pids

@@ -1,4 +1,4 @@
-//! Compares the running domain with the one that the next start will give.
+//! Compares the running domain with the definition for the next start.
 
 use super::Named;
 use crate::definition::domain::Domain;
@@ -7,7 +7,7 @@ use crate::value::{Known, Unknown};
 
 type Part = (&'static str, fn(&Domain, &Domain) -> bool);
 
-/// The parts of a definition that matter to real-time work.
+/// Parts of a definition that matter to real-time work.
 const PARTS: [Part; 9] = [
     ("vCPUs, pins and policies", |a, b| a.tuning == b.tuning),
     ("memory backing", |a, b| a.memory == b.memory),
@@ -26,7 +26,7 @@ const PARTS: [Part; 9] = [
     ("disks", |a, b| a.devices.disks == b.devices.disks),
 ];
 
-/// The parts that differ.
+/// Names of the parts that differ.
 pub(super) fn known(named: &Named) -> Known {
     let Some(running) = &named.running else {
         return Err(Unknown::absent("the domain does not run"));

@@ -9,7 +9,7 @@ use crate::definition::domain::Domain;
 use crate::facts::{IntoKnown, Subject};
 use crate::value::{Known, Unknown, Value};
 
-/// A fact of a definition, by its name behind `dom.` and `stored.`.
+/// Facts of a definition, by their names after `dom.` and `stored.`.
 type Fact = (&'static str, fn(&Scene<'_>, &Domain) -> Known);
 
 const FACTS: [Fact; 49] = [
@@ -99,7 +99,7 @@ const FACTS: [Fact; 49] = [
     ("quotas", |_, domain| domain.tuning.quotas.clone().into_known()),
 ];
 
-/// Notes every fact of a domain. Where its definition cannot be read, each is unknown with the reason.
+/// Stores every fact of a domain. If its definition is unreadable, each one is unknown with the reason.
 pub(super) fn note(part: &mut Subject, scene: &Scene<'_>) {
     let judged = scene.named.judged();
     for (name, fact) in FACTS {
@@ -122,7 +122,7 @@ pub(super) fn yes(flag: bool) -> Known {
     Ok(Value::Flag(flag))
 }
 
-/// The definition leaves it to the hypervisor.
+/// Reason for settings that the definition leaves to the hypervisor.
 pub(super) fn silent(what: &str) -> Unknown {
     Unknown::absent(format!("the definition says nothing of {what}"))
 }
@@ -154,7 +154,7 @@ fn cpus_of_others(scene: &Scene<'_>) -> Result<Vec<CpuList>, Unknown> {
     Ok(others.iter().map(|other| other.tuning.vcpu_cpus()).collect())
 }
 
-/// CPUs of a vCPU that another vCPU may use as well, of this domain or another one.
+/// CPUs of a vCPU that another vCPU may use too, of this domain or another one.
 fn shared_cpus(scene: &Scene<'_>, domain: &Domain) -> Result<CpuList, Unknown> {
     let mut users: BTreeMap<u32, usize> = BTreeMap::new();
     let pins = domain.tuning.started_pins().filter_map(|(_, pin)| pin);
@@ -165,7 +165,7 @@ fn shared_cpus(scene: &Scene<'_>, domain: &Domain) -> Result<CpuList, Unknown> {
     Ok(own.iter().filter(|cpu| users[cpu] > 1).collect())
 }
 
-/// The other domains that have vCPUs on a CPU of this one.
+/// Other domains that have vCPUs on a CPU of this one.
 fn shares_with(scene: &Scene<'_>, domain: &Domain) -> Result<Vec<String>, Unknown> {
     let own = domain.tuning.vcpu_cpus();
     let shares = |other: &&&Domain| other.tuning.vcpu_cpus().iter().any(|cpu| own.contains(cpu));
@@ -173,7 +173,7 @@ fn shares_with(scene: &Scene<'_>, domain: &Domain) -> Result<Vec<String>, Unknow
     Ok(others.iter().filter(shares).map(|other| other.name.clone()).collect())
 }
 
-/// A CPU of its own for each vCPU, in the words of the definition: the first ones for real-time work that no other domain has.
+/// Pins each vCPU to a CPU of its own, in the notation of the definition: uses the first real-time CPUs that no other domain has.
 fn wanted_pins(scene: &Scene<'_>, domain: &Domain) -> Known {
     let taken: CpuList = cpus_of_others(scene)?.iter().flat_map(CpuList::iter).collect();
     let free = scene.rt_cpus.clone()?.without(&taken);
@@ -206,7 +206,7 @@ fn numa_nodes(domain: &Domain) -> Known {
     domain.numa.sets().into_known()
 }
 
-/// Actions of a watchdog on the guest; `none`, `dump` and `inject-nmi` leave it running.
+/// Watchdog actions that stop the guest; `none`, `dump` and `inject-nmi` leave it running.
 fn watchdog_acts(domain: &Domain) -> Vec<String> {
     let actions = domain.devices.watchdogs.iter();
     let acts = actions.filter(|action| !["none", "dump", "inject-nmi"].contains(&action.as_str()));
@@ -215,7 +215,7 @@ fn watchdog_acts(domain: &Domain) -> Vec<String> {
 
 fn disks_cached(domain: &Domain) -> Vec<String> {
     let disks = domain.devices.disks.iter();
-    // Both go past the host's page cache (libvirt: formatdomain, cache).
+    // Both modes bypass the host's page cache (libvirt: formatdomain, cache).
     let is_direct = |cache: &str| ["none", "directsync"].contains(&cache);
     let cached = disks.filter(|disk| !disk.cache.as_deref().is_some_and(is_direct));
     cached
@@ -228,7 +228,7 @@ fn disks_without_io_thread(domain: &Domain) -> Vec<String> {
     disks.map(|disk| disk.target.clone()).collect()
 }
 
-/// An I/O thread without a pin may run wherever the domain may.
+/// An I/O thread without a pin may run on every CPU of the domain.
 fn io_thread_cpus(domain: &Domain) -> Known {
     let pins = &domain.tuning.io_pins;
     if (pins.len() as u64) < u64::from(domain.tuning.io_threads) {

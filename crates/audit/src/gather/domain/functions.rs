@@ -1,5 +1,5 @@
-//! Virtual functions of network cards that a domain has, and what the card does with their frames. Only the kernel's answer tells
-//! that, of the card's own interface: the guest cannot see it.
+//! Virtual functions of network cards that a domain uses, and the card's treatment of their frames. Only the kernel's answer on the card's
+//! own interface shows that: the guest cannot see it.
 
 use sys::link::VirtualFunction;
 use toml::{Table, Value as Toml};
@@ -16,13 +16,13 @@ use host::error::HostError;
 use host::reader::Reader;
 
 const DEVICES: &str = "/sys/bus/pci/devices";
-/// How the link of a card to its virtual function is called, before the number (Linux: ABI/testing/sysfs-bus-pci).
+/// Prefix of the link from a card to its virtual function, before the number (Linux: ABI/testing/sysfs-bus-pci).
 const LINK: &str = "virtfn";
 
-/// A virtual function that the domain has.
+/// A virtual function that the domain uses.
 struct Function<'a> {
     device: &'a HostDevice,
-    /// The interface of its card.
+    /// Interface of its card.
     port: String,
     number: u32,
     said: Result<Table, Unknown>,
@@ -39,7 +39,7 @@ struct Found {
     vlan_asked: Search,
 }
 
-/// Notes the virtual functions, and those that do not let the guest's frames through as they are.
+/// Stores the virtual functions, and those that do not pass the guest's frames unchanged.
 pub(super) fn note(part: &mut Subject, scene: &Scene<'_>, domain: Result<&Domain, Unknown>) {
     let found = domain.map(|domain| find(scene, domain));
     let mut set = |name: &str, pick: fn(&Found) -> &Search| {
@@ -68,7 +68,7 @@ fn find(scene: &Scene<'_>, domain: &Domain) -> Found {
     }
     match pools(scene.reader, domain) {
         Ok(pools) => pools.iter().for_each(|pool| {
-            let text = format!("which virtual function of the network {pool} it gets is chosen at its start");
+            let text = format!("the virtual function from the network {pool} is chosen when the domain starts");
             found.missed(&Unknown::unclear(text));
         }),
         Err(unknown) => found.missed(&unknown),
@@ -110,7 +110,7 @@ impl Found {
         self.vlan(function, runs);
     }
 
-    /// Before a start, the definition says what the VLAN of an `<interface>` will be.
+    /// Before a start, the definition shows the later VLAN of an `<interface>`.
     fn vlan(&mut self, function: &Function<'_>, runs: bool) {
         let name = function.name();
         let asked = function.device.own_vlan;
@@ -149,7 +149,7 @@ impl Function<'_> {
     fn value(&self, key: &str) -> Result<&Toml, Unknown> {
         let said = self.said.as_ref().map_err(Unknown::clone)?;
         let value = said.get(key);
-        value.ok_or_else(|| Unknown::unclear(format!("{}: its driver does not tell {key}", self.name())))
+        value.ok_or_else(|| Unknown::unclear(format!("{}: its driver does not report {key}", self.name())))
     }
 
     fn flag(&self, key: &str) -> Result<bool, Unknown> {
@@ -162,16 +162,16 @@ impl Function<'_> {
             .value(key)?
             .as_integer()
             .and_then(|number| u32::try_from(number).ok());
-        number.ok_or_else(|| Unknown::unclear(format!("{}: {key} is no number", self.name())))
+        number.ok_or_else(|| Unknown::unclear(format!("{}: {key} is not a number", self.name())))
     }
 }
 
-/// `None`: it is no network card, or a whole one.
+/// Returns `None` if it is not a network card, or if it is a whole one.
 fn function<'a>(reader: &Reader, device: &'a HostDevice) -> Result<Option<Function<'a>>, Unknown> {
     let place = format!("{DEVICES}/{}", device.address);
     let class = reader.line(&format!("{place}/class")).map_err(|error| {
         Unknown::unclear(format!(
-            "what {} is cannot be seen on this machine: {error}",
+            "{} cannot be identified on this machine: {error}",
             device.address
         ))
     })?;
@@ -181,7 +181,7 @@ fn function<'a>(reader: &Reader, device: &'a HostDevice) -> Result<Option<Functi
     let Some((card, number)) = card(reader, &device.address)? else {
         return match reader.exists(&format!("{place}/physfn"))? {
             true => Err(Unknown::unclear(format!(
-                "{place}/physfn: no card says which of its functions this is"
+                "{place}/physfn: no card lists this as one of its functions"
             ))),
             false => Ok(None),
         };
@@ -200,7 +200,7 @@ fn function<'a>(reader: &Reader, device: &'a HostDevice) -> Result<Option<Functi
     }))
 }
 
-/// The card of a virtual function, and the function's number there.
+/// Card of a virtual function, and the function's number there.
 fn card(reader: &Reader, address: &str) -> Result<Option<(String, u32)>, Unknown> {
     for card in reader.names(DEVICES, |_| true).map_err(unclear)? {
         let folder = format!("{DEVICES}/{card}");
@@ -216,7 +216,7 @@ fn card(reader: &Reader, address: &str) -> Result<Option<(String, u32)>, Unknown
     Ok(None)
 }
 
-/// Settings of one function of a card, as the card's driver gives them.
+/// Settings of one function of a card, from the card's driver.
 fn settings(reader: &Reader, port: &str, number: u32) -> Result<Table, Unknown> {
     let text = reader.answer("virtual-functions", || {
         let all = sys::link::virtual_functions().map_err(|error| HostError::Undecided(error.to_string()))?;
@@ -226,7 +226,7 @@ fn settings(reader: &Reader, port: &str, number: u32) -> Result<Table, Unknown> 
     let all = all.map_err(|error| Unknown::unclear(format!("the recorded answer on virtual functions: {error}")))?;
     let said = all.get(port).and_then(|port| port.get(number.to_string())?.as_table());
     said.cloned()
-        .ok_or_else(|| Unknown::unclear(format!("the kernel says nothing of VF {number} of {port}")))
+        .ok_or_else(|| Unknown::unclear(format!("the kernel reports nothing about VF {number} of {port}")))
 }
 
 fn write(all: &[VirtualFunction]) -> String {

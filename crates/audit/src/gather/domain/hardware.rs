@@ -1,4 +1,4 @@
-//! Hardware of the machine below a domain: huge pages, nodes, siblings, PCI devices.
+//! Hardware of the machine that runs a domain: huge pages, nodes, siblings, PCI devices.
 
 use units::CpuList;
 
@@ -15,7 +15,7 @@ const NODES: &str = "/sys/devices/system/node";
 pub(super) const NODES_ONLINE: &str = "/sys/devices/system/node/online";
 const PCI: &str = "/sys/bus/pci/devices";
 
-/// The smallest huge page that the memory may be made of, in KiB.
+/// Smallest huge page that the memory may consist of, in KiB.
 pub(super) fn page_kib(scene: &Scene<'_>, domain: &Domain) -> Known {
     match &domain.memory.huge_pages_kib {
         None => Err(silent("huge pages")),
@@ -40,14 +40,14 @@ fn unclear(why: &str) -> Unknown {
     Unknown::unclear(format!("<hugepages> takes the host's default size: {why}"))
 }
 
-/// How many nodes the machine of the domain has.
+/// Number of nodes of the domain's machine.
 pub(super) fn nodes(scene: &Scene<'_>) -> Known {
     scene.here.clone()?;
     let online = scene.reader.cpus(NODES_ONLINE).map_err(Unknown::from)?;
     online.len().into_known()
 }
 
-/// The nodes of some CPUs.
+/// Nodes of a set of CPUs.
 pub(super) fn nodes_of(reader: &Reader, cpus: &CpuList) -> Known {
     let online = reader.cpus(NODES_ONLINE).map_err(Unknown::from)?;
     let mut nodes = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn nodes_of(reader: &Reader, cpus: &CpuList) -> Known {
     nodes.into_iter().collect::<CpuList>().into_known()
 }
 
-/// The nodes of the devices that the guest has. A device of a machine without nodes says -1.
+/// Nodes of the devices that the guest uses. A device on a machine without nodes reports -1.
 pub(super) fn nodes_of_devices(reader: &Reader, domain: &Domain) -> Known {
     let devices = domain.devices.host_devices.iter();
     let nodes = devices.map(|HostDevice { address, .. }| {
@@ -81,12 +81,12 @@ pub(super) fn nodes_of_devices(reader: &Reader, domain: &Domain) -> Known {
     nodes.into_iter().flatten().collect::<CpuList>().into_known()
 }
 
-/// A device that this machine does not have says nothing of the one the domain runs on.
+/// A device that this machine lacks is no evidence about the domain's machine.
 fn not_here(error: HostError) -> Unknown {
     Unknown::from(error).never_absent()
 }
 
-/// True if vCPUs that the guest takes for threads of a core are on threads of a core. With one thread each, none is.
+/// True if vCPUs that the guest sees as threads of one core run on threads of one core. With one thread per core there are none.
 pub(super) fn siblings(reader: &Reader, domain: &Domain) -> Known {
     let threads = domain.cpu.topology.as_ref().map_or(1, |topology| topology.threads);
     if threads <= 1 {
@@ -109,7 +109,7 @@ pub(super) fn siblings(reader: &Reader, domain: &Domain) -> Known {
     yes(true)
 }
 
-/// Notes which devices of the host the guest has, and which of them the host's own driver holds.
+/// Stores the host devices of the guest, and those that the host's own driver holds.
 pub(super) fn note(part: &mut Subject, scene: &Scene<'_>, domain: Result<&Domain, Unknown>) {
     let addresses = domain.clone().map(|domain| {
         let devices = domain.devices.host_devices.iter();
@@ -133,7 +133,7 @@ fn held(scene: &Scene<'_>, domain: &Domain) -> Result<Vec<String>, Unknown> {
     Ok(held)
 }
 
-/// The name of the driver that holds a device: `vfio-pci`, or a variant of it such as `mlx5_vfio_pci`.
+/// Name of the driver that holds a device: `vfio-pci`, or a variant such as `mlx5_vfio_pci`.
 fn driver(reader: &Reader, address: &str) -> Result<String, Unknown> {
     let device = format!("{PCI}/{address}");
     if !reader.exists(&device)? {

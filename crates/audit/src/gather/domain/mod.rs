@@ -1,4 +1,4 @@
-//! libvirt domains: their definitions, stored and running, and the threads of those that run.
+//! libvirt domains: their stored and running definitions, and the threads of running domains.
 
 mod differences;
 mod facts;
@@ -25,23 +25,23 @@ use crate::parameters::Parameters;
 use crate::value::{Unknown, Value, Why};
 use host::reader::Reader;
 
-/// Definitions of domains, as libvirt stores them and as they run.
+/// Definitions of domains, as stored by libvirt and as running.
 const STORED: &str = "/etc/libvirt/qemu";
 const RUNNING: &str = "/run/libvirt/qemu";
 
 /// A domain that was named.
 pub(super) struct Named {
     pub(super) name: String,
-    /// True if it was named as a file: that may be of another machine.
+    /// True if it was given as a file, which may belong to another machine.
     pub(super) is_file: bool,
-    /// The definition for the next start.
+    /// Definition for the next start.
     pub(super) stored: Result<Domain, Unknown>,
-    /// The definition that runs; none: it does not run.
+    /// Running definition; `None`: the domain does not run.
     pub(super) running: Option<Result<Domain, Unknown>>,
 }
 
 impl Named {
-    /// The definition that is judged: the one that runs, else the one that is stored.
+    /// Definition under audit: the running one, else the stored one.
     pub(super) fn judged(&self) -> Result<&Domain, Unknown> {
         let judged = self.running.as_ref().unwrap_or(&self.stored);
         judged.as_ref().map_err(Unknown::clone)
@@ -51,10 +51,10 @@ impl Named {
         self.name == name || self.stored.as_ref().is_ok_and(|domain| domain.name == name)
     }
 
-    /// Checks that a definition fits this machine: a file may be of another one, and then names CPUs or nodes that are not here.
+    /// Checks that a definition fits this machine: a file may belong to another machine, and name CPUs or nodes that do not exist here.
     ///
     /// # Errors
-    /// It does not; with what is missing.
+    /// It does not fit; the message names the missing parts.
     pub(super) fn here(&self, reader: &Reader) -> Result<(), Unknown> {
         let Ok(domain) = self.judged() else { return Ok(()) };
         if !self.is_file {
@@ -77,12 +77,12 @@ impl Named {
 }
 
 /// # Errors
-/// Some of `asked` are not among those of this machine.
+/// Some of `asked` do not exist on this machine.
 fn fits(what: &str, asked: &CpuList, here: &CpuList) -> Result<(), Unknown> {
     match asked.without(here) {
         missing if missing.is_empty() => Ok(()),
         missing => Err(Unknown::unclear(format!(
-            "the definition names {what} {missing}, and this machine has {here}: it was written for another one, of which nothing is known"
+            "the definition names {what} {missing}, and this machine has {here}: it was written for another machine, about which nothing is known"
         ))),
     }
 }
@@ -91,9 +91,9 @@ fn fits(what: &str, asked: &CpuList, here: &CpuList) -> Result<(), Unknown> {
 struct Scene<'a> {
     reader: &'a Reader,
     named: &'a Named,
-    /// The other domains that were named, and those that the machine stores.
+    /// Other domains that were named, and those that the machine stores.
     others: Result<Vec<&'a Domain>, Unknown>,
-    /// Nothing; or that the definition was written for another machine, of which this one's facts say nothing.
+    /// `Ok`, or the message that the definition was written for another machine, so that facts of this one are no evidence.
     here: Result<(), Unknown>,
     rt_cpus: Result<CpuList, Unknown>,
 }
@@ -119,7 +119,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     }
 }
 
-/// The domains that are stored on this machine and were not named.
+/// Domains that are stored on this machine and were not named.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -134,7 +134,7 @@ pub(super) fn stored_beside(reader: &Reader, named: &[Named]) -> Result<Vec<Name
     Ok(beside.collect())
 }
 
-/// Names of the stored domains, where the user named none of any kind.
+/// Names of the stored domains, if the user named no definition of any kind.
 fn unnamed(named: &[Named], beside: &Result<Vec<Named>, Unknown>) -> Result<Vec<String>, Unknown> {
     if !named.is_empty() {
         return Ok(Vec::new());
@@ -143,7 +143,7 @@ fn unnamed(named: &[Named], beside: &Result<Vec<Named>, Unknown>) -> Result<Vec<
     Ok(beside.iter().map(|domain| domain.name.clone()).collect())
 }
 
-/// A definition that was written for another machine meets other domains there.
+/// A definition for another machine shares that machine with other domains.
 fn with_stored<'a>(
     mut others: Vec<&'a Domain>,
     beside: &'a Result<Vec<Named>, Unknown>,
@@ -157,7 +157,7 @@ fn with_stored<'a>(
     Ok(others)
 }
 
-/// The CPUs for real-time work. That none is set aside here says nothing of the machine a file was made for.
+/// CPUs for real-time work. Their absence here is no evidence about the machine for which a file was made.
 fn rt_cpus(facts: &Facts, of_file: bool) -> Result<CpuList, Unknown> {
     let told = facts.get(None, "cpus.told") == Ok(Value::Flag(true));
     match facts.get(None, "rt_cpus")? {
@@ -168,7 +168,7 @@ fn rt_cpus(facts: &Facts, of_file: bool) -> Result<CpuList, Unknown> {
     }
 }
 
-/// The domains that the user named. Files with the same name inside go by their paths.
+/// Domains that the user named. Files that contain the same domain name are listed by path.
 pub(super) fn named(reader: &Reader, parameters: &Parameters) -> Vec<Named> {
     let mut all: Vec<Named> = Vec::new();
     for asked in &parameters.domains {
@@ -214,7 +214,7 @@ fn of_name(reader: &Reader, name: &str) -> Named {
     }
 }
 
-/// A domain without a definition is not one whose definition says nothing.
+/// A domain without a definition differs from one whose definition leaves a setting out.
 fn not_defined(name: &str, unknown: Unknown) -> Unknown {
     match unknown.why {
         Why::Absent => Unknown::unclear(format!("no domain {name} is defined: {}", unknown.text)),

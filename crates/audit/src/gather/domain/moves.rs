@@ -1,4 +1,4 @@
-//! Finds threads of a running domain that have to move to other CPUs, so that they are where its definition says.
+//! Finds threads of a running domain that must move to other CPUs to match its definition.
 
 use units::CpuList;
 
@@ -11,13 +11,13 @@ use host::stat::ThreadStat;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Move {
     pub tid: u32,
-    /// When it started, in ticks since boot.
+    /// Start time in clock ticks since boot.
     pub started_ticks: u64,
     pub name: String,
     pub cpus: CpuList,
 }
 
-/// vCPUs go to their pins. Threads of the emulator that are on a vCPU's CPU go to the emulator's pin, else to `housekeeping`.
+/// Moves vCPUs to their pins. Emulator threads on a vCPU's CPU move to the emulator's pin, else to `housekeeping`.
 ///
 /// # Errors
 /// The domain does not run, or its threads cannot be read.
@@ -28,7 +28,7 @@ pub fn moves(reader: &Reader, name: &str, housekeeping: &CpuList) -> Result<Vec<
     Ok(moves)
 }
 
-/// A domain that runs, and its process.
+/// Finds a running domain and its process.
 pub(super) fn running(reader: &Reader, name: &str) -> Result<(Domain, Running), String> {
     let running = of_name(reader, name).running;
     let domain =
@@ -69,7 +69,7 @@ fn emulator(reader: &Reader, domain: &Domain, process: &Running, housekeeping: &
         .collect())
 }
 
-/// None: the thread has ended.
+/// Returns `None` if the thread has ended.
 fn one(reader: &Reader, process: u32, tid: u32, cpus: CpuList) -> Option<Move> {
     let line = reader.line(&format!("/proc/{process}/task/{tid}/stat")).ok()?;
     let stat = ThreadStat::parse(&line)?;

@@ -1,4 +1,4 @@
-//! By which way frames come into a domain.
+//! How a domain is connected to the network.
 
 use crate::definition::devices::Interface;
 use crate::definition::domain::Domain;
@@ -7,23 +7,23 @@ use crate::facts::IntoKnown;
 use crate::value::{Known, Unknown};
 use host::reader::Reader;
 
-/// Slots of a queue that hold a burst of sampled values while the guest is away.
+/// Queue size that holds a burst of sampled values while the guest does not run.
 const ENOUGH_SLOTS: u32 = 1024;
-/// Class of network controllers (PCI Code and ID Assignment Specification).
+/// PCI class of network controllers (PCI Code and ID Assignment Specification).
 pub(super) const NETWORK: &str = "0x02";
 
 enum CardAttachment {
     /// A PCI device of the host.
     Passed,
-    /// virtio, with a queue that is long enough and a worker that wakes at once.
+    /// virtio, with a sufficiently long queue and a worker that wakes at once.
     Tuned,
-    /// virtio as it comes.
+    /// virtio with default settings.
     Plain,
-    /// A model that exits to the emulator for each access.
+    /// A model that exits to the emulator at each access.
     Emulated,
 }
 
-/// Interfaces that are PCI devices of the host. A device whose class this machine shows to be another is none.
+/// Interfaces that are PCI devices of the host. A device that this machine shows to be of another class is excluded.
 pub(super) fn passed(reader: &Reader, domain: &Domain) -> Known {
     let devices = domain.devices.host_devices.iter().map(|device| device.address.clone());
     let devices = devices.filter(|address| {
@@ -92,7 +92,7 @@ fn way(reader: &Reader, domain: &Domain, interface: &Interface) -> Result<CardAt
     })
 }
 
-/// True if a virtual network hands out virtual functions of a card. Where its definition is missing, a model tells that it does not.
+/// True if a virtual network hands out virtual functions of a card. If its definition is missing, a model shows that it does not.
 fn is_pool(reader: &Reader, interface: &Interface) -> Result<bool, Unknown> {
     let name = interface.network.as_deref().unwrap_or_default();
     let path = format!("/etc/libvirt/qemu/networks/{name}.xml");
@@ -103,6 +103,6 @@ fn is_pool(reader: &Reader, interface: &Interface) -> Result<bool, Unknown> {
             Ok(mode.as_deref() == Some("hostdev"))
         }
         Err(_) if interface.model.is_some() => Ok(false),
-        Err(error) => Err(Unknown::unclear(format!("what the network {name} is: {error}"))),
+        Err(error) => Err(Unknown::unclear(format!("cannot identify the network {name}: {error}"))),
     }
 }

@@ -1,27 +1,27 @@
-//! Finds vCPUs of a running domain that have to get another policy, by the names that QEMU gives their threads: `CPU 3/KVM`.
+//! Finds vCPUs of a running domain that need another policy, by QEMU's thread names: `CPU 3/KVM`.
 
 use super::moves::running;
 use crate::definition::domain::Domain;
 use host::reader::Reader;
 use host::stat::ThreadStat;
 
-/// Policy of a vCPU where its definition asks for nothing that can be applied (libvirt kvm-realtime; TuneD realtime-virtual-host).
+/// Policy of a vCPU if its definition asks for none that can be applied (libvirt kvm-realtime; TuneD realtime-virtual-host).
 const LOWEST: (&str, u32) = ("fifo", 1);
 
-/// A thread of a vCPU and how it is to run.
+/// A vCPU thread and its wanted policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Priority {
     pub tid: u32,
-    /// When it started, in ticks since boot.
+    /// Start time in clock ticks since boot.
     pub started_ticks: u64,
     pub name: String,
-    /// `fifo:1`.
+    /// Policy and priority, such as `fifo:1`.
     pub policy: String,
-    /// The number in `policy`.
+    /// Priority in `policy`.
     pub priority: u32,
 }
 
-/// The vCPUs that are not real-time threads, or not those that their definition asks for.
+/// vCPUs that are not real-time threads, or that differ from their definition.
 ///
 /// # Errors
 /// The domain does not run, or none of its threads is a vCPU.
@@ -54,13 +54,13 @@ pub fn priorities(reader: &Reader, name: &str) -> Result<Vec<Priority>, String> 
     }
 }
 
-/// None: it has ended.
+/// Returns `None` if it has ended.
 fn thread(reader: &Reader, folder: &str, task: &str) -> Option<(u32, ThreadStat)> {
     let line = reader.line(&format!("{folder}/{task}/stat")).ok()?;
     Some((task.parse().ok()?, ThreadStat::parse(&line)?))
 }
 
-/// The number of the vCPU that a thread of this name runs.
+/// Number of the vCPU that a thread of this name runs.
 fn vcpu(name: &str) -> Option<u32> {
     name.strip_prefix("CPU ")?.strip_suffix("/KVM")?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! The control groups around a domain: their CPUs, and quotas of CPU time.
+//! Control groups around a domain: their CPUs, and quotas of CPU time.
 
 use super::Scene;
 use crate::definition::domain::Domain;
@@ -9,7 +9,7 @@ use units::CpuList;
 
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// Notes the CPUs of the innermost group around the domain, and the groups that have a quota.
+/// Stores the CPUs of the innermost group around the domain, and the groups with a quota.
 pub(super) fn note(part: &mut Subject, scene: &Scene<'_>, domain: Result<&Domain, Unknown>) {
     let group = domain.and_then(|domain| group(scene, domain));
     let cpus = group.clone().and_then(|group| cpus(scene.reader, &group));
@@ -19,10 +19,10 @@ pub(super) fn note(part: &mut Subject, scene: &Scene<'_>, domain: Result<&Domain
     part.set("dom.slice-quotas", quotas);
 }
 
-/// The group of a domain that runs, or the slice in which it would start.
+/// Group of a running domain, or the slice in which it would start.
 fn group(scene: &Scene<'_>, domain: &Domain) -> Result<String, Unknown> {
     if !scene.reader.exists(&format!("{ROOT}/cgroup.controllers"))? {
-        return Err(Unknown::unclear(format!("{ROOT} is no control group of version 2")));
+        return Err(Unknown::unclear(format!("{ROOT} is not a control group of version 2")));
     }
     match (&scene.named.running, &domain.running) {
         (Some(_), Some(running)) => of_process(scene.reader, running.pid),
@@ -39,7 +39,7 @@ fn group(scene: &Scene<'_>, domain: &Domain) -> Result<String, Unknown> {
     }
 }
 
-/// libvirt puts the threads into groups below the scope; the scope has the limits of the whole.
+/// libvirt puts the threads into groups below the scope; the scope holds the limits of the whole domain.
 fn of_process(reader: &Reader, process: u32) -> Result<String, Unknown> {
     let path = format!("/proc/{process}/cgroup");
     let text = reader
@@ -51,7 +51,7 @@ fn of_process(reader: &Reader, process: u32) -> Result<String, Unknown> {
     Ok(scope.to_owned())
 }
 
-/// `/machine/rt` is `machine.slice/machine-rt.slice` (systemd.slice(5)).
+/// Converts `/machine/rt` to `machine.slice/machine-rt.slice` (systemd.slice(5)).
 fn slice(partition: &str) -> String {
     let mut name = String::new();
     let mut path = String::new();
@@ -66,7 +66,7 @@ fn slice(partition: &str) -> String {
     path
 }
 
-/// The nearest group with a set of CPUs of its own: the controller may not be handed down.
+/// Nearest group with a set of CPUs: the controller may not be enabled further down.
 fn cpus(reader: &Reader, group: &str) -> Result<CpuList, Unknown> {
     for folder in upwards(group) {
         match reader.cpus(&format!("{folder}/cpuset.cpus.effective")) {
@@ -77,7 +77,7 @@ fn cpus(reader: &Reader, group: &str) -> Result<CpuList, Unknown> {
     Err(Unknown::unclear(format!("no group around {group} has a set of CPUs")))
 }
 
-/// Groups with a quota, as `/machine.slice: 50000 100000`. The root has none.
+/// Groups with a quota, such as `/machine.slice: 50000 100000`. The root has none.
 fn quotas(reader: &Reader, group: &str) -> Result<Vec<String>, Unknown> {
     let mut quotas = Vec::new();
     for folder in upwards(group).filter(|folder| folder != ROOT) {
@@ -91,7 +91,7 @@ fn quotas(reader: &Reader, group: &str) -> Result<Vec<String>, Unknown> {
     Ok(quotas)
 }
 
-/// The folder of a group and those around it, up to the root.
+/// Folder of a group and its ancestors, up to the root.
 fn upwards(group: &str) -> impl Iterator<Item = String> {
     let own = format!("{ROOT}{}", group.trim_end_matches('/'));
     std::iter::successors(Some(own), |folder| {

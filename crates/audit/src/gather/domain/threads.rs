@@ -1,4 +1,4 @@
-//! The threads of a domain that runs, and the kernel's threads beside them.
+//! Threads of a running domain, and the kernel threads on the same CPUs.
 
 use units::CpuList;
 
@@ -11,7 +11,7 @@ use host::processes;
 use host::reader::Reader;
 use host::stat::ThreadStat;
 
-/// Notes which threads are not where, or not what, the definition says.
+/// Stores the threads whose CPUs or policy differ from the definition.
 pub(super) fn note(part: &mut Subject, scene: &Scene<'_>, domain: Result<&Domain, Unknown>) {
     let with_status = domain.and_then(|domain| match (&scene.named.running, &domain.running) {
         (None, _) => Err(Unknown::absent("the domain does not run")),
@@ -49,7 +49,7 @@ fn other_policies(reader: &Reader, domain: &Domain, running: &Running) -> Result
         let path = format!("/proc/{}/task/{thread}/stat", running.pid);
         let line = reader.line(&path).map_err(gone)?;
         let policy = ThreadStat::parse(&line).and_then(|stat| stat.policy);
-        let policy = policy.ok_or_else(|| Unknown::unclear(format!("{path} tells no policy")))?;
+        let policy = policy.ok_or_else(|| Unknown::unclear(format!("{path} shows no policy")))?;
         let wanted = domain
             .tuning
             .policies
@@ -71,7 +71,7 @@ fn emulator_on_vcpu_cpus(reader: &Reader, domain: &Domain, running: &Running) ->
         .collect())
 }
 
-/// The threads that are no vCPU, with their CPUs. A helper that ends while they are read is left out.
+/// Threads that are not vCPUs, with their CPUs. A helper that ends during the reading is left out.
 pub(super) fn emulator_threads(reader: &Reader, running: &Running) -> Result<Vec<(u32, CpuList)>, Unknown> {
     let folder = format!("/proc/{}/task", running.pid);
     let is_number = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
@@ -85,7 +85,7 @@ pub(super) fn emulator_threads(reader: &Reader, running: &Running) -> Result<Vec
     Ok(known.collect())
 }
 
-/// The CPUs on which a thread may run.
+/// CPUs on which a thread may run.
 pub(super) fn allowed(reader: &Reader, process: u32, thread: u32) -> Result<CpuList, Unknown> {
     let path = format!("/proc/{process}/task/{thread}/status");
     let text = reader.text(&path).map_err(gone)?;
@@ -94,17 +94,17 @@ pub(super) fn allowed(reader: &Reader, process: u32, thread: u32) -> Result<CpuL
     cpus.ok_or_else(|| Unknown::unclear(format!("{path} has no Cpus_allowed_list")))
 }
 
-/// A thread that is missing is not one without a setting.
+/// A missing thread is unknown, not a thread without a setting.
 fn gone(error: HostError) -> Unknown {
     Unknown::from(error).never_absent()
 }
 
-/// The lowest real-time priority of the kernel's threads `rcuc` on the CPUs of the vCPUs: 0 where one of them has none.
-/// It is asked only of domains above priority 1, the value that goes with every kernel.
+/// Lowest real-time priority of the kernel's `rcuc` threads on the CPUs of the vCPUs: 0 if one of them has none. Only read for domains
+/// above priority 1, a value that works with every kernel.
 pub(super) fn kernel_priority(scene: &Scene<'_>, domain: &Domain) -> Known {
     let above_one = domain.tuning.policies.values().any(|(_, priority)| *priority > 1);
     if !above_one {
-        return Err(Unknown::unclear("not asked for: no vCPU is above priority 1"));
+        return Err(Unknown::unclear("not needed: no vCPU is above priority 1"));
     }
     let cpus = domain.tuning.vcpu_cpus();
     let running = processes::running(scene.reader)?;

@@ -1,4 +1,4 @@
-//! Programs that move interrupts: irqbalance, and those that put affinities back after a link cycle.
+//! Programs that move interrupts: irqbalance, and those that restore affinities after a link cycle.
 
 use units::CpuList;
 
@@ -41,7 +41,7 @@ fn process(facts: &Facts) -> Result<Option<u64>, Unknown> {
     Ok(running.get("irqbalance").and_then(|pids| pids.first().copied()))
 }
 
-/// `NAME=value` of its environment, and its arguments.
+/// Settings: `NAME=value` from its environment, and its arguments.
 struct Settings {
     environment: Vec<String>,
     arguments: Vec<String>,
@@ -54,7 +54,7 @@ impl Settings {
     }
 }
 
-/// Of the process itself; where its environment may not be read, of the file that it was started with.
+/// Settings of the process itself; if its environment is unreadable, of its start-up file.
 fn settings(reader: &Reader, pid: u64) -> Result<Settings, Unknown> {
     let environment = strings(reader, &format!("/proc/{pid}/environ"));
     let environment = environment.or_else(|unknown| of_file(reader).ok_or(unknown))?;
@@ -73,7 +73,7 @@ fn of_file(reader: &Reader) -> Option<Vec<String>> {
     Some(lines.map(line).collect())
 }
 
-/// A list that is given replaces what irqbalance finds out by itself, even an empty one (irqbalance, `setup_banned_cpus`).
+/// A given list replaces irqbalance's own detection, even an empty list (irqbalance, `setup_banned_cpus`).
 fn banned(settings: &Settings, facts: &Facts) -> Result<CpuList, Unknown> {
     if let Some(list) = settings.value("IRQBALANCE_BANNED_CPULIST") {
         return list
@@ -91,7 +91,7 @@ fn banned(settings: &Settings, facts: &Facts) -> Result<CpuList, Unknown> {
     }
 }
 
-/// Interrupts of the interfaces that were named and that irqbalance may move.
+/// Interrupts of the named interfaces that irqbalance may move.
 fn free_irqs(parameters: &Parameters, settings: &Settings, facts: &Facts) -> Result<Vec<String>, Unknown> {
     let mut banned = Vec::new();
     let mut arguments = settings.arguments.iter();
@@ -116,7 +116,7 @@ fn free_irqs(parameters: &Parameters, settings: &Settings, facts: &Facts) -> Res
     free.result()
 }
 
-/// True if something puts affinities back when a link comes up: a script for that moment, or a service that watches links.
+/// True if affinities are restored when a link comes up: by a script for that event, or a service that watches links.
 fn reapplier(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
     let mut missed = Search::default();
     for folder in ON_LINK_UP {

@@ -1,4 +1,4 @@
-//! How often the firmware took the CPUs away, counted twice.
+//! Number of interruptions by the firmware, counted twice.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,16 +14,16 @@ use host::cpuinfo::CpuInfo;
 use host::error::{HostError, Unreadable};
 use host::reader::Reader;
 
-/// Where a recorded tree has the count.
+/// Place of the count in a recorded tree.
 const PATH: &str = "/.answers/smi-count";
-/// `MSR_SMI_COUNT` of Intel (Software Developer's Manual, volume 4).
+/// Intel's counter `MSR_SMI_COUNT` (Software Developer's Manual, volume 4).
 const MSR_SMI_COUNT: u64 = 0x34;
-/// `ls_smi_rx` of AMD since Zen: interrupts of the firmware that a CPU received (Linux: tools/perf/pmu-events/arch/x86/amdzen1/other.json).
+/// AMD's event `ls_smi_rx`, since Zen: firmware interrupts that a CPU received (Linux: tools/perf/pmu-events/arch/x86/amdzen1/other.json).
 const LS_SMI_RX: Event = Event::Raw(0x2b);
-/// The family of Zen, AMD's and Hygon's.
+/// Lowest family of Zen, AMD's and Hygon's.
 const ZEN: u32 = 0x17;
 
-/// Notes how often the firmware took the CPUs away.
+/// Stores the number of interruptions by the firmware.
 pub(in super::super) fn smi(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     let counter = Counter {
         part: None,
@@ -44,7 +44,7 @@ fn count(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
             return Err(HostError::Undecided(why.to_owned()));
         }
     };
-    // Every such interrupt stops all CPUs, so the count of one that has no real-time work will do.
+    // Every such interrupt stops all CPUs, so the count of a CPU without real-time work is enough.
     let cpu = shared::cpus(facts, "hk_cpus")
         .ok()
         .and_then(|cpus| cpus.first())
@@ -56,7 +56,7 @@ fn count(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
         .map_err(|_| HostError::unexpected(PATH, "a number of interrupts", &answer))
 }
 
-/// Interrupts that the firmware sent to `cpu` since this was first asked: from then on they are counted.
+/// Firmware interrupts of `cpu` since the first call, which starts the counter.
 fn received(cpu: u32) -> Result<u64, HostError> {
     static EVENTS: OnceLock<Result<Events, SysError>> = OnceLock::new();
     let events = EVENTS.get_or_init(|| Events::open(LS_SMI_RX, cpu));

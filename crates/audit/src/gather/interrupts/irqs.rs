@@ -1,4 +1,4 @@
-//! Interrupts of devices: where each is delivered, and which of them the kernel places itself.
+//! Device interrupts: the CPUs that receive them, and those that the kernel places itself.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::value::Unknown;
 use host::error::HostError;
 use host::reader::Reader;
 
-/// Names of the interrupts that have a handler, by number.
+/// Names of the interrupts with a handler, by number.
 pub(super) type Names = Result<BTreeMap<u32, String>, Unknown>;
 
-/// Interrupts that each CPU has for itself, by what their handlers are called (Arm, RISC-V).
+/// Per-CPU interrupts, by the names of their handlers (Arm, RISC-V).
 const OF_EACH_CPU: [&str; 7] = [
     "arch_timer",
     "arm-pmu",
@@ -25,8 +25,8 @@ const OF_EACH_CPU: [&str; 7] = [
     "percpu",
 ];
 
-/// Drivers that let the kernel place the interrupts of their queues. Kernels without CONFIG_GENERIC_IRQ_DEBUGFS do not say which those
-/// are, so the name must do.
+/// Drivers that let the kernel place their queue interrupts. Kernels without CONFIG_GENERIC_IRQ_DEBUGFS do not list these, so the name
+/// decides.
 const MANAGED: [&str; 8] = [
     "nvme", "megasas", "mpt3sas", "mpi3mr", "hisi_sas", "qla2xxx", "-req", "aacraid",
 ];
@@ -46,7 +46,7 @@ struct Sorted {
     managed_stray: Result<Vec<String>, Unknown>,
 }
 
-/// Interrupts of the interfaces that were named are left out: they have a rule of their own, and may be meant to be there.
+/// Interrupts of the named interfaces are left out: another rule covers them, and they may belong there.
 fn sort(reader: &Reader, names: &Names, planned: &[u32], rt_cpus: &CpuList) -> Result<Sorted, Unknown> {
     let names = names.as_ref().map_err(Unknown::clone)?;
     let debug = reader.exists("/sys/kernel/debug/irq/irqs").unwrap_or(false);
@@ -79,12 +79,12 @@ fn is_on(cpus: &CpuList, rt_cpus: &CpuList) -> bool {
     cpus.iter().any(|cpu| rt_cpus.contains(cpu))
 }
 
-/// `managed_irq` is best effort: a queue of which all CPUs are set aside stays there, and comes only when they use it.
+/// `managed_irq` is best effort: a queue whose CPUs are all reserved stays there, but interrupts only when they use it.
 fn has_no_other_place(reader: &Reader, number: u32, rt_cpus: &CpuList) -> bool {
     allowed(reader, number).is_ok_and(|cpus| cpus.without(rt_cpus).is_empty())
 }
 
-/// The CPUs that really get an interrupt; where the controller does not say, those that may.
+/// CPUs that actually get an interrupt; if the controller does not report it, those that may.
 pub(super) fn delivered(reader: &Reader, number: u32) -> Result<CpuList, HostError> {
     match reader.cpus(&format!("/proc/irq/{number}/effective_affinity_list")) {
         Ok(cpus) if !cpus.is_empty() => Ok(cpus),
@@ -94,7 +94,7 @@ pub(super) fn delivered(reader: &Reader, number: u32) -> Result<CpuList, HostErr
     }
 }
 
-/// The CPUs that may get an interrupt.
+/// CPUs that may get an interrupt.
 pub(super) fn allowed(reader: &Reader, number: u32) -> Result<CpuList, HostError> {
     let path = format!("/proc/irq/{number}/smp_affinity_list");
     let cpus = reader.cpus(&path)?;
@@ -104,7 +104,7 @@ pub(super) fn allowed(reader: &Reader, number: u32) -> Result<CpuList, HostError
     Ok(cpus)
 }
 
-/// Of interfaces that nobody named, any may be anywhere by accident.
+/// For interfaces that were not named, any of them may be there by accident.
 fn of_nics(parameters: &Parameters, facts: &Facts) -> Vec<u32> {
     let parts = facts.parts(Class::Nic).iter();
     let each = parts.filter(|part| parameters.nics.contains(&part.name));
@@ -117,7 +117,7 @@ fn said_to_be_managed(reader: &Reader, number: u32) -> Option<bool> {
     Some(text.contains("IRQD_AFFINITY_MANAGED"))
 }
 
-/// The first queue of an NVMe controller is for its administration and placed like any other.
+/// The first queue of an NVMe controller is for administration and is placed like any other interrupt.
 fn looks_managed(name: &str) -> bool {
     let is_administration = name.starts_with("nvme") && name.ends_with("q0");
     !is_administration && MANAGED.iter().any(|driver| name.contains(driver))

@@ -1,4 +1,4 @@
-//! Interrupts, of devices and of the firmware.
+//! Interrupts of devices and of the firmware.
 
 mod balance;
 mod firmware;
@@ -50,7 +50,7 @@ fn steers_managed(reader: &Reader) -> Result<bool, Unknown> {
     }
 }
 
-/// Most local timer interrupts a second. A polling thread on an adaptive-tick CPU has the residual tick of 1 Hz; a periodic one has
+/// Maximum of local timer interrupts per second. A polling thread on an adaptive-tick CPU has the residual tick of 1 Hz; a periodic one has
 /// the tick (HZ) and two timers per cycle of 250 us, the shortest of the sampled-value rates.
 fn local_timer_limit(reader: &Reader, workload: Workload) -> Result<f64, Unknown> {
     const FASTEST_TICK: f64 = 1000.0;
@@ -63,10 +63,10 @@ fn local_timer_limit(reader: &Reader, workload: Workload) -> Result<f64, Unknown
     Ok(hertz.unwrap_or(FASTEST_TICK) + 2.0 * 4000.0)
 }
 
-/// The numbers of the interrupts of an interface, as they were noted.
+/// Interrupt numbers of an interface, from its facts.
 fn of_nic(facts: &Facts, part: &Subject) -> Result<Vec<String>, Unknown> {
     match facts.get(Some(part), "nic.irqs")? {
         Value::List(numbers) => Ok(numbers),
-        other => Err(Unknown::unclear(format!("nic.irqs: \"{other}\" is no list"))),
+        other => Err(Unknown::unclear(format!("nic.irqs: \"{other}\" is not a list"))),
     }
 }

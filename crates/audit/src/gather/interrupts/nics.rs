@@ -1,4 +1,4 @@
-//! Interrupts and software steering of the interfaces that were named.
+//! Interrupts and software steering of the named interfaces.
 
 use units::CpuList;
 
@@ -43,7 +43,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, names: &Names, fa
     }
 }
 
-/// Interrupts that its device lists, and those named after it: drivers of devices that are not on PCI list none.
+/// Interrupts that its device lists, and those named after it: drivers of devices outside PCI list none.
 fn numbers(reader: &Reader, names: &Names, name: &str) -> Result<Vec<u32>, Unknown> {
     reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear)?;
     let names = names.as_ref().map_err(|unknown| unclear(unknown.clone()))?;
@@ -80,7 +80,7 @@ fn unpinned(reader: &Reader, numbers: &[u32]) -> Result<Vec<String>, Unknown> {
     search.result()
 }
 
-/// The receive queues of an interface.
+/// Receive queues of an interface.
 fn queues(reader: &Reader, name: &str) -> Result<Vec<String>, Unknown> {
     let folder = format!("{ROOT}/{name}/queues");
     let queues = reader
@@ -89,14 +89,14 @@ fn queues(reader: &Reader, name: &str) -> Result<Vec<String>, Unknown> {
     if queues.is_empty() {
         return Err(Unknown::unclear(format!("{folder}: no receive queue is listed")));
     }
-    // They are numbered without a gap (Linux 6.12: net/core/net-sysfs.c, rx_queue_add_kobject).
+    // Queues are numbered without gaps (Linux 6.12: net/core/net-sysfs.c, rx_queue_add_kobject).
     match (0..queues.len()).find(|number| !queues.contains(&format!("rx-{number}"))) {
         Some(missing) => Err(Unknown::unclear(format!("{folder}: rx-{missing} is missing"))),
         None => Ok(queues.iter().map(|queue| format!("{folder}/{queue}")).collect()),
     }
 }
 
-/// CPUs to which the kernel passes received frames on.
+/// CPUs to which the kernel passes received frames.
 fn rps_cpus(reader: &Reader, name: &str) -> Result<CpuList, Unknown> {
     let mut all = Vec::new();
     for queue in queues(reader, name)? {
@@ -106,7 +106,7 @@ fn rps_cpus(reader: &Reader, name: &str) -> Result<CpuList, Unknown> {
     Ok(all.into_iter().collect())
 }
 
-/// The largest table of flows that steers frames to the CPU of their reader.
+/// Size of the largest flow table that steers frames to their reader's CPU.
 fn rfs_flows(reader: &Reader, name: &str) -> Result<f64, Unknown> {
     let mut largest = 0.0_f64;
     for queue in queues(reader, name)? {

@@ -8,9 +8,9 @@ use host::error::HostError;
 use host::interrupt_counts;
 use host::reader::Reader;
 
-/// Rows of `/proc/interrupts` that one CPU sends another.
+/// Rows of `/proc/interrupts` with interrupts between CPUs.
 const FROM_OTHER_CPUS: [&str; 3] = ["RES", "CAL", "TLB"];
-/// Rows that neither a device nor another CPU causes, or that repeat others.
+/// Rows of interrupts that neither a device nor another CPU causes, or that repeat other rows.
 const NEITHER: [&str; 5] = ["LOC", "ERR", "Err", "MIS", "HYP"];
 
 /// Counts of one CPU.
@@ -22,7 +22,7 @@ struct Counts {
     other: f64,
 }
 
-/// Notes the counters of every real-time CPU.
+/// Stores the counters of every real-time CPU.
 pub(in super::super) fn per_cpu(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     let counted = reader.text("/proc/interrupts").and_then(|text| {
         let planned = facts.parts(Class::Nic).iter();
@@ -48,7 +48,7 @@ pub(in super::super) fn per_cpu(reader: &Reader, facts: &Facts, reading: &mut Re
     }
 }
 
-/// Sums up each column. Interrupts in `planned` count for no one.
+/// Sums each column. Interrupts in `planned` are not counted.
 fn counts(text: &str, planned: &[String]) -> Result<BTreeMap<u32, Counts>, HostError> {
     let all = interrupt_counts::summed(text, |row, sums: &mut Counts, count| match row {
         row if planned.iter().any(|number| number == row) => {}

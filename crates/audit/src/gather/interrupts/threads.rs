@@ -1,4 +1,4 @@
-//! Priorities of the threads that serve an interface, and of those that wait for its frames.
+//! Priorities of the threads that serve an interface, and of the threads that wait for its frames.
 
 use units::CpuList;
 
@@ -8,11 +8,11 @@ use crate::value::Unknown;
 use host::reader::Reader;
 use host::stat::ThreadStat;
 
-/// Above every fixed priority: a deadline thread runs before all of them.
+/// Value for deadline threads, above every fixed priority: they run before all others.
 const DEADLINE: f64 = 100.0;
 
-/// Notes the lowest and the highest priority of the threads that serve the interrupts, and the highest of real-time threads of
-/// processes on the same CPUs (0: there is none).
+/// Stores the lowest and highest priority of the threads that serve the interrupts, and the highest priority of real-time threads of
+/// processes on the same CPUs (0: there are none).
 pub(super) fn note(
     reader: &Reader,
     nic: &str,
@@ -51,7 +51,7 @@ fn look(reader: &Reader, nic: &str, irqs: &[u32], cpus: &CpuList) -> Result<Seen
         consumer: 0.0,
     };
     for process in reader.names("/proc", is_number)? {
-        // A process may end while the list is read: then it serves nobody.
+        // A process that ends during the reading serves no interrupt.
         let Some(first) = thread(reader, &format!("/proc/{process}/stat")) else {
             continue;
         };
@@ -75,7 +75,7 @@ fn thread(reader: &Reader, path: &str) -> Option<ThreadStat> {
     ThreadStat::parse(&reader.line(path).ok()?)
 }
 
-/// 1 to 99 for fixed priorities, 0 for threads of the ordinary classes.
+/// Returns 1 to 99 for fixed priorities, 0 for the ordinary classes.
 fn priority(thread: &ThreadStat) -> f64 {
     let policy = thread.policy.as_deref().unwrap_or("");
     match policy.split_once(':') {

@@ -1,4 +1,4 @@
-//! Cpusets: which CPUs they take from the scheduler's balancing, and which of them are broken.
+//! Cpusets: the CPUs that they remove from load balancing, and broken cpusets.
 
 use units::CpuList;
 
@@ -9,11 +9,11 @@ use host::error::HostError;
 use host::mounts;
 use host::reader::Reader;
 
-/// Where version 2 is when the table of mounts cannot be read.
+/// Place of version 2 if the mount table is unreadable.
 const USUAL: &str = "/sys/fs/cgroup";
-/// Exists on every Linux.
+/// A file that every Linux has.
 const WITNESS: &str = "/sys/devices/system/cpu/online";
-/// Beginnings of the files in a group: the other names are groups.
+/// Prefixes of the files in a group folder: all other names are groups.
 const FILES: [&str; 13] = [
     "cgroup.",
     "cpu.",
@@ -30,7 +30,7 @@ const FILES: [&str; 13] = [
     "tasks",
 ];
 const PARTITION: &str = "cpuset.cpus.partition";
-/// Deepest group that is looked at.
+/// Maximum depth of the groups examined.
 const DEEPEST: usize = 16;
 
 pub(in crate::gather) fn gather(reader: &Reader, facts: &mut Facts) {
@@ -51,7 +51,7 @@ struct Cpusets {
     version: Result<&'static str, Unknown>,
     /// CPUs without load balancing.
     apart: CpuList,
-    /// Partitions that are none, each with what the kernel says of it.
+    /// Partitions that are invalid, each with the kernel's message.
     invalid: Vec<String>,
 }
 
@@ -71,10 +71,10 @@ fn read(reader: &Reader, facts: &Facts) -> Result<Cpusets, Unknown> {
     }
 }
 
-/// The version whose groups have cpusets, and where it is mounted.
+/// Version whose groups have cpusets, and its mount point.
 pub fn root(reader: &Reader) -> Result<Option<(u8, String)>, Unknown> {
     let mounted = match mounts::read(reader) {
-        // A machine that is there, without its table of mounts: what is at the usual place counts.
+        // A live machine without a mount table: the usual place counts.
         Err(error) if error.is_absent() && reader.exists(WITNESS)? => {
             return Ok(reader.exists(USUAL)?.then(|| (2, USUAL.to_owned())));
         }
@@ -111,12 +111,12 @@ fn unified(reader: &Reader, point: &str) -> Result<Cpusets, Unknown> {
         }
         Ok(())
     };
-    // In a cgroup namespace the root is a group as any other.
+    // In a cgroup namespace the root is an ordinary group.
     if let Ok(kind) = reader.line(&format!("{point}/{PARTITION}")) {
         visit(point, &kind)?;
     }
     walk(reader, point, PARTITION, DEEPEST, &mut visit)?;
-    // Kernels since 6.7 list them at the root.
+    // Kernels since 6.7 list the isolated CPUs at the root.
     match reader.cpus(&format!("{point}/cpuset.cpus.isolated")) {
         Ok(cpus) => isolated.extend(cpus.iter()),
         Err(error) if error.is_absent() => {}
@@ -131,7 +131,7 @@ fn version_2(reader: &Reader, point: &str) -> Result<&'static str, Unknown> {
     Ok(if can { "version 2" } else { "none" })
 }
 
-/// A CPU is balanced when any group that has it says so; the root group has all.
+/// A CPU is balanced if any group that contains it balances; the root group contains all.
 fn legacy(reader: &Reader, point: &str, facts: &Facts) -> Result<CpuList, Unknown> {
     let path = format!("{point}/cpuset.sched_load_balance");
     match reader.line(&path)?.as_str() {
@@ -156,7 +156,7 @@ fn legacy(reader: &Reader, point: &str, facts: &Facts) -> Result<CpuList, Unknow
     Ok(online.without(&balanced.into_iter().collect()))
 }
 
-/// Calls `visit` with each group below `parent` that has `file`, and its line. A group without it has none below.
+/// Calls `visit` with each group below `parent` that has `file`, and its first line. If a group lacks the file, so do its descendants.
 fn walk(
     reader: &Reader,
     parent: &str,

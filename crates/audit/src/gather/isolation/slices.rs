@@ -1,4 +1,4 @@
-//! CPUs that systemd leaves to services, sessions and machines.
+//! CPUs that systemd allows for services, sessions and machines.
 
 use units::CpuList;
 
@@ -11,10 +11,10 @@ use host::reader::Reader;
 
 /// Where services and sessions run.
 const SERVICES: [&str; 3] = ["init.scope", "system.slice", SESSIONS];
-/// Not there while nobody is logged in.
+/// Missing while nobody is logged in.
 const SESSIONS: &str = "user.slice";
-/// Where virtual machines and containers of systemd-machined run: first SEAPATH's slice of real-time guests, where there is one. It lies
-/// within the other, as its name says (systemd.slice(5)).
+/// Slice of the virtual machines and containers of systemd-machined: first SEAPATH's slice of real-time guests, if it exists. It is inside
+/// the general one, as its name shows (systemd.slice(5)).
 const MACHINES: [&str; 2] = ["machine.slice/machine-rt.slice", "machine.slice"];
 const FILE: &str = "cpuset.cpus.effective";
 
@@ -29,7 +29,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
 fn runs(reader: &Reader) -> Result<bool, HostError> {
     match reader.line("/proc/1/comm") {
         Err(error) if error.is_absent() => {
-            // Without process 1 in sight, its groups tell.
+            // If process 1 is invisible, its groups show the CPUs.
             match reader.exists("/sys/fs/cgroup/system.slice")? {
                 true => Ok(true),
                 false => Err(error),
@@ -39,7 +39,7 @@ fn runs(reader: &Reader) -> Result<bool, HostError> {
     }
 }
 
-/// With version 1 systemd sets no cpusets: services have every CPU.
+/// With version 1, systemd sets no cpusets: services have every CPU.
 fn services(reader: &Reader, root: Option<(u8, String)>, facts: &Facts) -> Result<CpuList, Unknown> {
     let online = cpus::known(facts, "cpus.online")?;
     let Some((2, point)) = root else { return Ok(online) };
@@ -52,7 +52,7 @@ fn services(reader: &Reader, root: Option<(u8, String)>, facts: &Facts) -> Resul
         let folder = format!("{point}/{slice}");
         match reader.cpus(&format!("{folder}/{FILE}")) {
             Ok(cpus) => all.extend(cpus.iter()),
-            // A group without the controller has what the root has.
+            // A group without the controller has the CPUs of the root.
             Err(error) if error.is_absent() && reader.exists(&folder)? => all.extend(whole()?.iter()),
             Err(error) if error.is_absent() && slice == SESSIONS => {}
             Err(error) => return Err(error.into()),

@@ -1,4 +1,4 @@
-//! Parts that real-time CPUs share with others: memory nodes, second-level caches; and the kinds of these CPUs.
+//! Resources that real-time CPUs share with others: memory nodes, second-level caches; and the core types of these CPUs.
 
 use units::CpuList;
 
@@ -12,7 +12,7 @@ use host::reader::Reader;
 
 const NODES: &str = "/sys/devices/system/node";
 const CPUS: &str = "/sys/devices/system/cpu";
-/// Kinds of cores in one processor, and where the kernel lists them.
+/// Core types in one processor, and the kernel's lists of them.
 const KINDS: [(&str, &str); 3] = [
     ("performance cores", "/sys/devices/cpu_core/cpus"),
     ("efficient cores", "/sys/devices/cpu_atom/cpus"),
@@ -45,7 +45,7 @@ struct Node {
     cpus: CpuList,
 }
 
-/// The nodes that have CPUs. A kernel without NUMA has no such folder: one node.
+/// Nodes with CPUs. A kernel without NUMA has no such folder: one node.
 fn nodes(reader: &Reader, online: &CpuList) -> Result<Vec<Node>, Unknown> {
     let is_node = |name: &str| {
         name.strip_prefix("node")
@@ -91,7 +91,7 @@ fn nodes_of(nodes: &[Node], rt_cpus: &CpuList) -> Vec<String> {
     own.map(|node| node.name.clone()).collect()
 }
 
-/// -1, or no file, is an interface whose node nobody knows or that has none.
+/// An interface without the file, or with -1, has no node or an unknown one.
 fn nics_elsewhere(reader: &Reader, parameters: &Parameters, own: &[String]) -> Result<Vec<String>, Unknown> {
     let mut found = Vec::new();
     for nic in &parameters.nics {
@@ -108,7 +108,7 @@ fn nics_elsewhere(reader: &Reader, parameters: &Parameters, own: &[String]) -> R
     Ok(found)
 }
 
-/// CPUs that share a second-level cache with a real-time CPU. Those on its core are the matter of another rule.
+/// CPUs that share a second-level cache with a real-time CPU. Another rule covers those on its core.
 fn cache_strangers(reader: &Reader, rt_cpus: &CpuList) -> Result<CpuList, Unknown> {
     let mut found: Vec<u32> = Vec::new();
     for cpu in rt_cpus.iter() {
@@ -140,7 +140,7 @@ fn kinds(reader: &Reader, rt_cpus: &CpuList) -> Result<Vec<String>, Unknown> {
         match reader.cpus(path) {
             Ok(cpus) if cpus.iter().any(|cpu| rt_cpus.contains(cpu)) => found.push(kind.to_owned()),
             Ok(_) => {}
-            // Processors of one kind have no such list.
+            // Processors with a single core type have no such list.
             Err(error) if error.is_absent() => {}
             Err(error) => return Err(error.into()),
         }

@@ -11,22 +11,22 @@ use host::cmdline_facts::{CPU_LISTS, OTHERS, split_flags};
 use host::isolation;
 use host::reader::Reader;
 
-/// Arguments that may stand more than once, each time for something else.
+/// Arguments that may appear more than once with different meanings.
 pub const REPEATED: [&str; 2] = ["hugepagesz", "hugepages"];
-/// From this version on each kind of isolation has its own CPUs; before, the second list was dropped unless it was the same.
+/// From this version on, each kind of isolation has its own CPUs; before, a second list was dropped unless it was equal.
 const OWN_LISTS_SINCE: f64 = 5018.0;
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     facts.set("kernel.arguments-contradict", contradictions(reader, parameters, facts));
 }
 
-/// The CPU lists of a command line.
+/// CPU lists of a command line.
 pub(super) struct Lists {
     /// CPUs that `isolcpus=` takes from the scheduler.
     pub(super) domain: CpuList,
     pub(super) nohz_full: CpuList,
     pub(super) irqaffinity: CpuList,
-    /// Values that are no lists, with their text.
+    /// Values that are not lists, with their text.
     wrong: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl Lists {
             let cpus = parts.filter_map(|text| {
                 let cpus = boot_cpus(&text, highest);
                 if cpus.is_none() {
-                    wrong.push(format!("{name}={text} is no list of CPUs"));
+                    wrong.push(format!("{name}={text} is not a list of CPUs"));
                 }
                 cpus
             });
@@ -46,7 +46,7 @@ impl Lists {
             cpus.iter().flat_map(CpuList::iter).collect::<CpuList>()
         };
         let whole = |text: &str| Some(text.to_owned());
-        // The kernel adds the CPUs of nohz_full to it (kernel/rcu/tree_nocb.h, rcu_init_nohz): a shorter list contradicts nothing.
+        // The kernel adds the CPUs of nohz_full (kernel/rcu/tree_nocb.h, rcu_init_nohz), so a shorter list is no contradiction.
         list("rcu_nocbs", &|text| {
             Some(if text.is_empty() { "all" } else { text }.to_owned())
         });
@@ -59,13 +59,13 @@ impl Lists {
     }
 }
 
-/// The list of an `isolcpus=` that isolates from the scheduler: without flags, or with the flag `domain` (kernel/sched/isolation.c).
+/// List of an `isolcpus=` that isolates from the scheduler: without flags, or with the flag `domain` (kernel/sched/isolation.c).
 fn isolated_from_the_scheduler(value: &str) -> Option<String> {
     let (flags, list) = split_flags(value);
     (flags.is_empty() || flags.contains(&"domain")).then(|| list.to_owned())
 }
 
-/// The CPUs that this kernel could ever have.
+/// CPUs that this kernel could ever have.
 pub(super) fn possible(reader: &Reader) -> Result<CpuList, Unknown> {
     let possible = reader.cpus("/sys/devices/system/cpu/possible");
     let known = possible.ok().filter(|cpus| !cpus.is_empty());
@@ -145,7 +145,7 @@ fn to_the_machine(reader: &Reader, lists: &Lists, possible: &CpuList) -> Vec<Str
         found.extend(beyond(
             list,
             possible,
-            &format!("{name} names what this machine cannot have:"),
+            &format!("{name} names CPUs that this machine cannot have:"),
         ));
     }
     if !lists.domain.is_empty() && possible.without(&lists.domain).is_empty() {
@@ -168,7 +168,7 @@ fn dropped(lists: &Lists) -> Option<String> {
         .then(|| "isolcpus and nohz_full differ: kernels before 5.18 drop the second".to_owned())
 }
 
-/// Flags that no kernel knows are skipped, and so is what was meant by them.
+/// Unknown flags: the kernel ignores them, and thus their purpose is lost.
 fn unknown_flags(line: &Cmdline) -> Vec<String> {
     let flags = line.values("isolcpus").flat_map(|value| split_flags(value).0);
     let unknown = flags.filter(|flag| !["nohz", "domain", "managed_irq"].contains(flag));

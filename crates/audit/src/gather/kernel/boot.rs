@@ -1,4 +1,4 @@
-//! Arguments that the boot loader will give the kernel next time.
+//! Arguments that the boot loader will pass to the kernel next time.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("kernel.arguments-pending", pending);
 }
 
-/// A command line and the file that has it.
+/// A command line and its file.
 struct Stored {
     path: String,
     line: Cmdline,
@@ -50,7 +50,7 @@ fn pending(reader: &Reader, next: &Stored) -> Result<Vec<String>, Unknown> {
     Ok(found)
 }
 
-/// Arguments that `/etc/default/grub` asks for and `grub.cfg` does not have: `update-grub` was not run.
+/// Arguments in `/etc/default/grub` that `grub.cfg` lacks: `update-grub` was not run.
 fn not_written(reader: &Reader, next: &Cmdline) -> Result<Vec<String>, Unknown> {
     let defaults = match grub_defaults(reader)? {
         Some(defaults) => defaults,
@@ -79,7 +79,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     CPU_LISTS.into_iter().chain(OTHERS)
 }
 
-/// The arguments of a line that are compared.
+/// Arguments of a line that are compared.
 fn known(line: &Cmdline) -> String {
     let given = names().filter(|name| line.last(name).is_some());
     let shown: Vec<String> = given
@@ -96,10 +96,10 @@ fn given_value(line: &Cmdline, name: &str) -> String {
     line.values(name).collect::<Vec<_>>().join(",")
 }
 
-/// A place where a boot loader keeps lines, asked for that of a release; `None`: it has none.
+/// A place where a boot loader keeps command lines, called with a release; returns `None` if it has none.
 type LineStore = fn(&Reader, &str) -> Result<Option<Stored>, HostError>;
 
-/// The first place that has a line for the kernel that runs.
+/// The first place with a line for the running kernel.
 fn next(reader: &Reader) -> Result<Stored, Unknown> {
     let release = reader.line("/proc/sys/kernel/osrelease")?;
     let places: [LineStore; 5] = [
@@ -119,7 +119,7 @@ fn next(reader: &Reader) -> Result<Stored, Unknown> {
     )))
 }
 
-/// The text of a file; `None`: there is no such file.
+/// Text of a file; `None` if it does not exist.
 fn text(reader: &Reader, path: &str) -> Result<Option<String>, HostError> {
     match reader.text(path) {
         Ok(text) => Ok(Some(text)),
@@ -174,7 +174,7 @@ fn grub_environment(reader: &Reader) -> Result<BTreeMap<String, String>, HostErr
     Ok(variables)
 }
 
-/// The first `linux` line of `grub.cfg` whose image is that of the kernel that runs: the ones behind it are for recovery.
+/// First `linux` line of `grub.cfg` whose image is the running kernel's: later ones are for recovery.
 fn grub_entry(reader: &Reader, release: &str) -> Result<Option<Stored>, HostError> {
     let variables = grub_environment(reader)?;
     for path in GRUB {
@@ -205,7 +205,7 @@ fn extlinux(reader: &Reader, _release: &str) -> Result<Option<Stored>, HostError
     Ok(line.map(|line| stored(EXTLINUX, line)))
 }
 
-/// `GRUB_CMDLINE_LINUX` and `GRUB_CMDLINE_LINUX_DEFAULT`, as the drop-ins leave them.
+/// `GRUB_CMDLINE_LINUX` and `GRUB_CMDLINE_LINUX_DEFAULT`, after the drop-ins.
 fn grub_defaults(reader: &Reader) -> Result<Option<Stored>, HostError> {
     let Some(mut script) = text(reader, GRUB_DEFAULTS)? else {
         return Ok(None);
@@ -225,7 +225,7 @@ fn grub_defaults(reader: &Reader) -> Result<Option<Stored>, HostError> {
     Ok(Some(stored(GRUB_DEFAULTS, &line)))
 }
 
-/// The variables of a shell script that does nothing but set and append.
+/// Variables of a shell script that contains only assignments and appends.
 fn assignments(script: &str) -> BTreeMap<String, String> {
     let mut variables = BTreeMap::new();
     let lines = script.lines().map(str::trim).filter(|line| !line.starts_with('#'));
@@ -250,7 +250,7 @@ fn assignments(script: &str) -> BTreeMap<String, String> {
     variables
 }
 
-/// `$name` and `${name}` become their values; what is not set becomes nothing, as in a shell.
+/// Replaces `$name` and `${name}` by their values; unset variables become empty, as in a shell.
 fn expand(text: &str, variables: &BTreeMap<String, String>) -> String {
     let mut shown = String::new();
     let mut rest = text;

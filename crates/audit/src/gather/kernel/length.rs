@@ -1,4 +1,4 @@
-//! How long the line of arguments is, and how long it may be.
+//! Length of the line of arguments, and its maximum.
 
 use super::boot::GRUB_ENVIRONMENT;
 use crate::facts::Facts;
@@ -8,13 +8,13 @@ use host::cpuinfo::CpuInfo;
 use host::error::HostError;
 use host::reader::Reader;
 
-/// Characters that the kernel keeps (COMMAND_LINE_SIZE of x86 and arm64, less the final zero).
+/// Number of characters that the kernel keeps (COMMAND_LINE_SIZE of x86 and arm64, less the final zero).
 const MOST: usize = 2047;
-/// Bytes of GRUB's environment, its signature included (GRUB: `GRUB_ENVBLK_DEFAULT_SIZE`).
+/// Size of GRUB's environment in bytes, including its signature (GRUB: `GRUB_ENVBLK_DEFAULT_SIZE`).
 const ENVIRONMENT: usize = 1024;
-/// The variable of the environment that TuneD writes where the boot loader has entries in files (TuneD: plugin_bootloader.py).
+/// Environment variable that TuneD writes if the boot loader keeps entries in files (TuneD: plugin_bootloader.py).
 const VARIABLE: &str = "tuned_params=";
-/// Where TuneD notes the arguments that it wants.
+/// File in which TuneD notes its wanted arguments.
 const WANTED: &str = "/etc/tuned/bootcmdline";
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
@@ -23,7 +23,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("boot.environment-short-of", short_of(reader));
 }
 
-/// A capture leaves out what is not the kernel's, so it has the length beside it.
+/// A capture contains only the kernel's part of the line, so it stores the full length separately.
 fn line_bytes(reader: &Reader) -> Result<usize, HostError> {
     let of_line = || reader.line("/proc/cmdline").map(|line| line.len());
     match reader.answer("boot-line-bytes", || of_line().map(|bytes| bytes.to_string())) {
@@ -47,7 +47,7 @@ fn most(reader: &Reader) -> Result<usize, Unknown> {
     }
 }
 
-/// Bytes that GRUB's environment lacks for what TuneD wants; absent where one of the two is not there.
+/// Bytes that GRUB's environment lacks for TuneD's arguments; absent if one of the two does not exist.
 fn short_of(reader: &Reader) -> Result<usize, Unknown> {
     let wanted = reader.text(WANTED)?;
     let wanted = wanted
@@ -57,7 +57,7 @@ fn short_of(reader: &Reader) -> Result<usize, Unknown> {
     let wanted = wanted.trim_matches(['"', '\'']);
     let environment = GRUB_ENVIRONMENT.iter().find_map(|path| reader.text(path).ok());
     let environment = environment.ok_or_else(|| Unknown::absent("there is no environment of GRUB"))?;
-    // GRUB fills up free bytes with #, at the end.
+    // GRUB fills the free bytes at the end with #.
     let lines = environment.trim_end_matches(['#', '\n']).lines();
     let others: usize = lines
         .filter(|line| !line.starts_with(VARIABLE))

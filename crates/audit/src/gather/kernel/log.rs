@@ -1,6 +1,6 @@
-//! Lines of the kernel's log that speak against real-time work.
+//! Lines of the kernel's log that are evidence against real-time work.
 //!
-//! Only the lines that count are kept and recorded: the rest of a log may tell more than its owner wants.
+//! Only these lines are kept and recorded: the rest of a log may reveal more than its owner wants.
 
 use std::sync::LazyLock;
 
@@ -11,13 +11,13 @@ use crate::value::Unknown;
 use host::error::{HostError, Unreadable};
 use host::reader::Reader;
 
-/// Name of the answer: its first line says where the log begins, each further one is an alarm, with the seconds since boot.
+/// Name of the answer: its first line gives the start of the log, each further one is an alarm, with the seconds since boot.
 const ANSWER: &str = "kernel-log";
 const WHOLE: &str = "whole";
 
 const SPLIT_LOCK: &str = "split lock";
 
-/// A line that counts: every one of its words stands in it. The table names the kernel's file, too.
+/// Pattern of a line: all its words must appear. The table also names the kernel's source file.
 #[derive(Deserialize)]
 struct LogPattern {
     kind: String,
@@ -66,7 +66,7 @@ fn unread(reader: &Reader, error: HostError) -> Unknown {
     }
 }
 
-/// The lines of this machine's log that count.
+/// The relevant lines of this machine's log.
 fn live() -> Result<String, HostError> {
     let records = sys::kmsg::records().map_err(|error| HostError::Unreadable {
         path: "/dev/kmsg".to_owned(),
@@ -83,7 +83,7 @@ fn live() -> Result<String, HostError> {
     Ok(lines.fold(begins, |answer, line| answer + &line))
 }
 
-/// `priority,sequence,microseconds,flags;text`, and lines of other fields behind it.
+/// Parses `priority,sequence,microseconds,flags;text`; lines with other fields may follow.
 struct LogRecord<'a> {
     sequence: u64,
     seconds: u64,
@@ -108,7 +108,7 @@ fn kind(text: &str) -> Option<&'static str> {
 }
 
 struct Log {
-    /// From which second on, when its beginning is lost.
+    /// First second of the log, if its beginning is lost.
     begins: Option<u64>,
     /// Kind and second since boot, in order.
     alarms: Vec<(&'static str, u64)>,
@@ -134,7 +134,7 @@ impl Log {
         })
     }
 
-    /// Each kind once: how often, first and last.
+    /// Summary by kind: count, first and last.
     fn summary(&self) -> Vec<String> {
         let mut kinds: Vec<&str> = Vec::new();
         for (kind, _) in &self.alarms {

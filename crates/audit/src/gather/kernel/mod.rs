@@ -35,7 +35,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     tracing::gather(reader, facts);
 }
 
-/// The version as 1000 times the first number and the second: 6012 for 6.12.
+/// Version as 1000 times the first number plus the second: 6012 for 6.12.
 pub(super) fn number(reader: &Reader) -> Result<u32, HostError> {
     let release = reader.line(RELEASE)?;
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
@@ -70,7 +70,7 @@ fn build(reader: &Reader, config: &Result<Config, HostError>, facts: &mut Facts)
     facts.set("kernel.costly-options", costly);
 }
 
-/// The last value that the running kernel was given of an argument.
+/// Last value of an argument of the running kernel.
 pub(super) fn argument(reader: &Reader, name: &str) -> Result<Option<String>, Unknown> {
     let line = Cmdline::read(reader)?;
     Ok(line.last(name).map(str::to_owned))

@@ -1,4 +1,4 @@
-//! Tracers, probes and profilers that are at work.
+//! Active tracers, probes and profilers.
 
 use super::super::absence::believed;
 use crate::facts::Facts;
@@ -8,7 +8,7 @@ use host::mounts;
 use host::reader::Reader;
 
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-/// Lists that are empty when nothing traces.
+/// Lists that are empty if nothing is traced.
 const LISTS: [(&str, &str); 3] = [
     ("set_event", "events are traced"),
     ("kprobe_events", "kprobes are defined"),
@@ -27,7 +27,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("tracing.statistics", statistics(reader));
 }
 
-/// Users of tracing, by the tracing file system. Where it is not mounted, nobody uses it.
+/// Users of tracing, by the tracing file system. If it is not mounted, there are none.
 fn active(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let Some((folder, tracer)) = current(reader)? else {
         return Ok(Vec::new());
@@ -37,7 +37,7 @@ fn active(reader: &Reader) -> Result<Vec<String>, Unknown> {
         found.push(format!("tracer {tracer}"));
     }
     found.extend(lists(reader, folder)?);
-    // Instances have tracers and events of their own: rtla and perf work in such (Linux: trace/ftrace.rst, instances).
+    // Instances have their own tracers and events: rtla and perf use them (Linux: trace/ftrace.rst, instances).
     let instances = match reader.names(&format!("{folder}/instances"), |_| true) {
         Err(error) if error.is_absent() => Vec::new(),
         names => names?,
@@ -58,7 +58,7 @@ fn lists(reader: &Reader, folder: &str) -> Result<Vec<String>, Unknown> {
         match reader.head(&format!("{folder}/{file}"), 1) {
             Ok(bytes) if bytes.is_empty() => {}
             Ok(_) => found.push(text.to_owned()),
-            // Kernels without these probes have no such file, and instances none of them.
+            // Kernels without these probes lack the file, and instances lack all of them.
             Err(error) if error.is_absent() => {}
             Err(error) => return Err(error.into()),
         }
@@ -66,7 +66,7 @@ fn lists(reader: &Reader, folder: &str) -> Result<Vec<String>, Unknown> {
     Ok(found)
 }
 
-/// Where the tracing file system is, and the tracer; `None`: it is not mounted.
+/// Mount point of the tracing file system, and the tracer; `None` if it is not mounted.
 fn current(reader: &Reader) -> Result<Option<(&'static str, String)>, Unknown> {
     for folder in PLACES {
         let path = format!("{folder}/current_tracer");
@@ -84,7 +84,7 @@ fn current(reader: &Reader) -> Result<Option<(&'static str, String)>, Unknown> {
     }
 }
 
-/// A kernel without such a statistic has no such switch.
+/// A kernel without such a statistic has no switch for it.
 fn statistics(reader: &Reader) -> Result<Vec<String>, HostError> {
     reader.line("/proc/sys/kernel/osrelease")?;
     let mut found = Vec::new();

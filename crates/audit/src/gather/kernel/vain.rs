@@ -1,4 +1,4 @@
-//! Kernel arguments that do nothing here, or not what they look like.
+//! Kernel arguments without effect here, or with a misleading name.
 
 use units::CpuList;
 
@@ -11,7 +11,7 @@ use host::cmdline_facts::split_flags;
 use host::cpuinfo::CpuInfo;
 use host::reader::Reader;
 
-/// Since which version `workqueue.unbound_cpus=` exists.
+/// First version with `workqueue.unbound_cpus=`.
 pub(in crate::gather) const UNBOUND_SINCE: f64 = 6006.0;
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
@@ -105,7 +105,7 @@ fn of_other_processors(reader: &Reader, line: &Cmdline) -> Result<Vec<String>, U
             continue;
         }
         let own = CpuInfo::read(reader)?.distinct("vendor_id")?;
-        // Hygon's are AMD's.
+        // AMD's arguments also apply to Hygon.
         if own != vendor && !(name == "amd_pstate" && own == "HygonGenuine") {
             found.push(format!("{name} is meant for processors of {vendor}, this one is {own}"));
         }
@@ -119,7 +119,7 @@ fn idle_states(reader: &Reader, line: &Cmdline) -> Result<Option<String>, Unknow
         return Ok(None);
     }
     let driver = match reader.line("/sys/devices/system/cpu/cpuidle/current_driver") {
-        // A kernel without idle states, or one whose idle driver is off.
+        // A kernel without idle states, or with the idle driver disabled.
         Err(error) if error.is_absent() => return Ok(None),
         driver => driver?,
     };

@@ -1,4 +1,4 @@
-//! How much memory the libvirt domains want in huge pages, and where the machine has it.
+//! Memory in huge pages that the libvirt domains want, and the machine's huge pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ const HUGE: &str = "/sys/kernel/mm/hugepages";
 const NODES: &str = "/sys/devices/system/node";
 const GIB_KIB: u64 = 1 << 20;
 const GIB_MIB: f64 = 1024.0;
-/// From Linux 5.16 on `hugepages=` takes NODE:COUNT (admin-guide/kernel-parameters.txt; commit b5389086ad7b).
+/// First version whose `hugepages=` accepts NODE:COUNT (Linux 5.16: admin-guide/kernel-parameters.txt; commit b5389086ad7b).
 const NODES_SINCE: f64 = 5016.0;
 
-/// True if a domain that is defined here has a virtio device behind an emulated IOMMU.
+/// True if a domain defined here has a virtio device behind an emulated IOMMU.
 pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
     let names = match reader.names(DEFINITIONS, |name| name.ends_with(".xml")) {
         Err(error) if error.is_absent() => Vec::new(),
@@ -33,20 +33,20 @@ pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
     Ok(false)
 }
 
-/// Need of one domain for this machine's huge pages.
+/// One domain's need for this machine's huge pages.
 struct PagesNeed {
     name: String,
     mib: f64,
-    /// The size of page in KiB that the definition names; none: it leaves that to the host.
+    /// Page size in KiB that the definition names; `None`: the host's default.
     page_kib: Option<u64>,
-    /// Nodes that its memory must be on; empty: any.
+    /// Nodes that must provide its memory; empty: any.
     nodes: CpuList,
-    /// True where it runs: then it has its pages.
+    /// True if it runs: then it has its pages.
     runs: bool,
 }
 
 impl PagesNeed {
-    /// Its memory in MiB, in whole pages: QEMU takes as many as hold it (system/physmem.c of 9.2, file_ram_alloc).
+    /// Memory in MiB, in whole pages: QEMU rounds up (system/physmem.c of 9.2, file_ram_alloc).
     fn whole(&self, page_mib: f64) -> f64 {
         (self.mib / page_mib).ceil() * page_mib
     }
@@ -55,7 +55,7 @@ impl PagesNeed {
         (self.mib / GIB_MIB).ceil()
     }
 
-    /// The node that all of its memory is on.
+    /// Node that provides all of its memory.
     fn node(&self) -> Result<u32, Unknown> {
         match (self.nodes.first(), self.nodes.len()) {
             (Some(node), 1) => Ok(node),
@@ -64,19 +64,19 @@ impl PagesNeed {
                 self.name
             ))),
             _ => Err(Unknown::unclear(format!(
-                "how much memory of the domain {} is on each of the nodes {} takes a person: hugepages=NODE:COUNT",
+                "decide by hand how much memory of the domain {} is on each of the nodes {}: hugepages=NODE:COUNT",
                 self.name, self.nodes
             ))),
         }
     }
 }
 
-/// Needs of the domains of this machine: of those that were named, and of those stored here that ask for huge pages.
+/// Needs of the domains of this machine: of the named ones, and of those stored here that ask for huge pages.
 pub(super) struct Needs(Vec<PagesNeed>);
 
 impl Needs {
     /// # Errors
-    /// Absent: there is none. A definition cannot be read, or was written for another machine.
+    /// Absent if there is none. Otherwise a definition is unreadable, or was written for another machine.
     pub(super) fn read(reader: &Reader, parameters: &Parameters) -> Result<Self, Unknown> {
         let named = domain::named(reader, parameters);
         let mut needs = Vec::new();
@@ -101,7 +101,7 @@ impl Needs {
         self.0.iter().map(|need| need.mib).sum()
     }
 
-    /// Where pages of 1 GiB are too few, one line for each place.
+    /// A line for each place with too few pages of 1 GiB.
     pub(super) fn short_of_1g(&self, reader: &Reader) -> Result<Vec<String>, Unknown> {
         let of_other_size = |need: &&PagesNeed| need.page_kib.is_some_and(|kib| kib != GIB_KIB);
         let others = self.0.iter().filter(of_other_size);
@@ -110,7 +110,7 @@ impl Needs {
         Ok(lines.chain(short).collect())
     }
 
-    /// Pages of 1 GiB as the kernel's argument has them: their number, on a machine of several nodes that of each, as in `0:4,1:2`.
+    /// Pages of 1 GiB in the form of the kernel's argument: their number, or on a machine with several nodes that of each, as in `0:4,1:2`.
     pub(super) fn pages(&self, reader: &Reader, kernel: Option<f64>) -> Result<String, Unknown> {
         let is_node = |name: &str| name.strip_prefix("node").is_some_and(is_number);
         if reader.names(NODES, is_node).map_or(0, |nodes| nodes.len()) < 2 {
@@ -129,11 +129,11 @@ impl Needs {
                  {NODES}/nodeNODE/hugepages/hugepages-1048576kB/nr_hugepages ({})",
                 parts.join(",")
             ))),
-            None => Err(Unknown::unclear("which release the kernel has is not known")),
+            None => Err(Unknown::unclear("the release of the kernel is not known")),
         }
     }
 
-    /// The same with pages of all sizes, and of each size that a definition names.
+    /// The same check with pages of all sizes, and of each size that a definition names.
     pub(super) fn short_of_any(&self, reader: &Reader) -> Result<Vec<String>, Unknown> {
         let mut lines = self.short(reader, |_| true, |_| true, 1.0)?;
         let sizes: BTreeSet<u64> = self.0.iter().filter_map(|need| need.page_kib).collect();
@@ -144,8 +144,8 @@ impl Needs {
         Ok(lines)
     }
 
-    /// Compares what the domains `of` want, in whole pages of `page_mib`, with the pages of the sizes `size`: on the machine, and on each set
-    /// of nodes that one is bound to.
+    /// Compares the need of the domains `of`, in whole pages of `page_mib`, with the pages of the sizes `size`: on the machine, and on each
+    /// set of nodes to which a domain is bound.
     fn short(
         &self,
         reader: &Reader,
@@ -177,7 +177,7 @@ impl Needs {
     }
 }
 
-/// Domains that run have their pages; the others need free ones.
+/// Running domains have their pages; the others need free ones.
 fn line(place: &str, needs: &[&PagesNeed], page_mib: f64, pages: Pages) -> Option<String> {
     let whole = |need: &&PagesNeed| need.whole(page_mib);
     let mib: f64 = needs.iter().map(whole).sum();
@@ -193,7 +193,7 @@ fn line(place: &str, needs: &[&PagesNeed], page_mib: f64, pages: Pages) -> Optio
 fn need(named: &domain::Named) -> Result<PagesNeed, Unknown> {
     let definition = named.judged()?;
     let kib = definition.memory_kib;
-    let kib = kib.ok_or_else(|| Unknown::unclear("a domain's definition has no <memory> that can be read"))?;
+    let kib = kib.ok_or_else(|| Unknown::unclear("a domain's definition has no readable <memory>"))?;
     let is_strict = definition
         .numa
         .modes
@@ -258,7 +258,7 @@ impl Pages {
     }
 }
 
-/// Memory in huge pages of the sizes (in KiB) that are `wanted`, free or in use.
+/// Memory in huge pages of the sizes `wanted` (in KiB), free or in use.
 pub(super) fn reserved_mib(reader: &Reader, wanted: fn(u64) -> bool) -> Result<f64, Unknown> {
     Pages::of_machine(reader, wanted).map(|pages| pages.mib)
 }

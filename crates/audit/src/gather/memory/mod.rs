@@ -1,4 +1,4 @@
-//! Memory.
+//! Memory, swap, huge pages and memory channels.
 
 use super::cpus::number;
 use super::shared::{argument, is_number, unclear};
@@ -34,7 +34,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("hugepages.booted", argument(reader, "hugepages"));
     facts.set("hugepages.at-boot", at_boot(reader));
     let devices = swap_devices(reader);
-    // Without swap nothing can be swapped: no process need be looked at.
+    // Without swap nothing can be swapped out, so no process is examined.
     let real_time = match &devices {
         Ok(devices) if devices.is_empty() => Err(Unknown::absent("there is no swap")),
         _ => real_time(reader),
@@ -52,7 +52,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("memory.modules", modules(reader));
 }
 
-/// True if pages were reserved while memory was whole: by the kernel's arguments.
+/// True if pages were reserved before memory became fragmented: by the kernel's arguments.
 fn at_boot(reader: &Reader) -> Result<bool, Unknown> {
     match argument(reader, "hugepages") {
         Ok(_) => Ok(true),
@@ -88,7 +88,7 @@ fn real_time(reader: &Reader) -> Result<RealTime, Unknown> {
         let Some(name) = real_time_name(reader, &pid) else {
             continue;
         };
-        // A process may end while the list is read.
+        // A process may end during the reading.
         let Ok(status) = reader.text(&format!("/proc/{pid}/status")) else {
             continue;
         };
@@ -107,12 +107,12 @@ fn real_time(reader: &Reader) -> Result<RealTime, Unknown> {
         Ok(found)
     } else {
         Err(Unknown::unclear(
-            "no process with real-time threads can be seen: nothing can be said of its memory",
+            "no process with real-time threads can be seen: nothing is known about their memory",
         ))
     }
 }
 
-/// The name of a process that has a real-time thread and is none of the kernel's.
+/// Name of a process that has a real-time thread and is not a kernel thread.
 fn real_time_name(reader: &Reader, pid: &str) -> Option<String> {
     let stat = |path: &str| ThreadStat::parse(&reader.line(path).ok()?);
     let first = stat(&format!("/proc/{pid}/stat"))?;
@@ -125,8 +125,8 @@ fn real_time_name(reader: &Reader, pid: &str) -> Option<String> {
     (first.is_real_time || threads.any(|thread| thread.is_real_time)).then_some(first.name)
 }
 
-/// The memory of each channel of each controller in MiB: those that differ are unbalanced. Controllers that count by chip select have ranks
-/// in place of modules (Linux: drivers/edac/edac_mc_sysfs.c, csbased).
+/// Memory of each channel of each controller in MiB: different sizes are unbalanced. Controllers that count by chip select have ranks in
+/// place of modules (Linux: drivers/edac/edac_mc_sysfs.c, csbased).
 fn modules(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let is_controller = |name: &str| name.strip_prefix("mc").is_some_and(|rest| rest.parse::<u32>().is_ok());
     let mut sizes = Vec::new();

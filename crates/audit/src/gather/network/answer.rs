@@ -1,5 +1,5 @@
-//! Answers of a driver about an interface, as a text that a recorded tree can keep: a TOML table for each question of ethtool, with
-//! `silence` and the reason where there was no answer.
+//! A driver's answers about an interface, as text for a recorded tree: a TOML table for each question of ethtool, with `silence` and the
+//! reason if there was no answer.
 
 use sys::ethtool::{self, Ethtool, Silence, Told};
 use toml::{Table, Value as Toml};
@@ -8,10 +8,10 @@ use crate::value::{Known, Unknown, Value};
 use host::error::HostError;
 use host::reader::Reader;
 
-/// Answers that leave out what the driver does not have.
+/// Questions whose answers leave out everything that the driver lacks.
 const LEAVES_OUT: [&str; 3] = ["coalesce", "channels", "stamping"];
 
-/// Everything the driver said.
+/// All answers of the driver.
 pub struct DriverAnswer(Result<Table, Unknown>);
 
 impl DriverAnswer {
@@ -28,11 +28,11 @@ impl DriverAnswer {
         Self(table)
     }
 
-    /// One value. Absent: the driver answers the question and leaves this out, or has nothing to say to it at all.
+    /// One value. Absent if the driver answers the question without it, or does not support the question.
     pub fn get(&self, question: &str, key: &str) -> Known {
         let table = self.0.as_ref().map_err(Clone::clone)?;
         let Some(Toml::Table(answer)) = table.get(question) else {
-            return Err(Unknown::unclear(format!("nothing was recorded of {question}")));
+            return Err(Unknown::unclear(format!("no answer to {question} was recorded")));
         };
         if let Some(Toml::String(why)) = answer.get("silence") {
             let text = format!("{question}: {why}");
@@ -54,20 +54,22 @@ impl DriverAnswer {
             None if LEAVES_OUT.contains(&question) => {
                 Err(Unknown::absent(format!("{question}: the driver has no {key}")))
             }
-            None => Err(Unknown::unclear(format!("{question}: the driver does not say {key}"))),
+            None => Err(Unknown::unclear(format!(
+                "{question}: the driver does not report {key}"
+            ))),
         }
     }
 }
 
-/// A tree without the answer does not say that the driver has none.
+/// Reason for a tree without the answer, which is no evidence that the driver has none.
 pub(in crate::gather) fn only_live(error: HostError) -> Unknown {
     match error.is_absent() {
-        true => Unknown::unclear("only a system call tells it, and this tree has no answer recorded"),
+        true => Unknown::unclear("only a system call returns it, and this tree has no answer recorded"),
         false => error.into(),
     }
 }
 
-/// The answers as TOML.
+/// Formats the answers as TOML.
 pub(super) fn write(said: &Ethtool) -> String {
     let mut all = Table::new();
     let mut put = |question: &str, table: Table| {

@@ -1,4 +1,4 @@
-//! The kernel's counters of an interface: frames lost, and changes of the link.
+//! The kernel's counters of an interface: lost frames, and changes of the link.
 
 use crate::facts::{Class, Facts};
 use crate::gather::observed::{Counter, Reading};
@@ -6,7 +6,7 @@ use host::error::HostError;
 use host::nic::interface::ROOT;
 use host::reader::Reader;
 
-/// Frames that the card or its driver threw away (Linux: ABI sysfs-class-net-statistics).
+/// Frames that the card or its driver dropped (Linux: ABI sysfs-class-net-statistics).
 const LOST: [&str; 6] = [
     "rx_dropped",
     "rx_missed_errors",
@@ -18,7 +18,7 @@ const LOST: [&str; 6] = [
 
 const SOFTNET: &str = "/proc/net/softnet_stat";
 
-/// Notes frames lost and link changes of each interface, and what the kernel's receive queues dropped or put off.
+/// Stores the lost frames and link changes of each interface, and the frames that the kernel's receive queues dropped or deferred.
 pub(crate) fn count(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     for part in facts.parts(Class::Nic) {
         let lost = LOST
@@ -49,7 +49,7 @@ fn number(reader: &Reader, path: &str) -> Result<f64, HostError> {
     reader.parsed::<u64>(path, "a number").map(|number| number as f64)
 }
 
-/// The sum of one column of hexadecimal numbers; a line is a CPU.
+/// Sum of one column of hexadecimal numbers; each line is a CPU.
 fn softnet(text: &str, column: usize) -> Result<f64, HostError> {
     let of_cpu = |line: &str| {
         let word = line.split_whitespace().nth(column);

@@ -1,4 +1,4 @@
-//! Macvlans: `/sys` does not tell them from other pairs, only the kernel's answer does.
+//! Macvlans: only the kernel's answer, not `/sys`, distinguishes them from other pairs.
 
 use toml::{Table, Value as Toml};
 
@@ -9,10 +9,10 @@ use host::error::HostError;
 use host::nic::interface::InterfaceKind;
 use host::reader::Reader;
 
-/// The macvlans of the network namespace, by name.
+/// Macvlans of the network namespace, by name.
 pub(in crate::gather) struct Macvlans(Result<Table, Unknown>);
 
-/// Settings of the macvlans on one interface: the last one that was set decides for all.
+/// Settings of the macvlans on one interface: the last setting applies to all of them.
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
     pub(super) queued_above: Option<f64>,
@@ -38,7 +38,7 @@ impl Macvlans {
         Ok(all.contains_key(name))
     }
 
-    /// Macvlans among the interfaces. Where nothing tells, an interface without a kind may be one.
+    /// Macvlans among the interfaces. Without an answer, an interface without a kind may be one.
     pub(super) fn among(&self, upon: &[Upon]) -> Result<Vec<String>, Unknown> {
         let mut found = Vec::new();
         for (name, kind) in upon {
@@ -58,7 +58,7 @@ impl Macvlans {
         let all = self.0.as_ref().map_err(Clone::clone)?;
         let number = |name: &String, key: &str| all.get(name)?.get(key)?.as_integer();
         if let Some(missing) = names.iter().find(|name| !all.contains_key(name.as_str())) {
-            return Err(Unknown::unclear(format!("nothing is known of macvlan {missing}")));
+            return Err(Unknown::unclear(format!("nothing is known about macvlan {missing}")));
         }
         let above = names.iter().filter_map(|name| number(name, "queued-above")).min();
         let frames = names.iter().filter_map(|name| number(name, "queue-frames")).min();
@@ -80,6 +80,6 @@ fn write(all: &[sys::link::Macvlan]) -> String {
             .filter_map(|(key, value)| Some((key.to_owned(), Toml::Integer(value?))));
         (macvlan.name.clone(), Toml::Table(known.collect()))
     };
-    // A table without any entry is no text: a recorded tree must tell it from no answer.
+    // An empty table would be an empty text, which a recorded tree must distinguish from a missing answer.
     format!("# macvlans\n{}", all.iter().map(one).collect::<Table>())
 }

@@ -1,7 +1,7 @@
 //! Network interfaces and virtual switching.
 //!
-//! The parts of class [`Class::Nic`] are the interfaces that were named and those they are made on; where none was named, every
-//! device with a link, since any may carry the process bus.
+//! The parts of class [`Class::Nic`] are the named interfaces and those below them; if none was named, every device with a link, since any
+//! may carry the process bus.
 
 mod answer;
 mod counters;
@@ -26,7 +26,7 @@ use host::nic::interface::{self, Interface, InterfaceKind};
 use host::reader::Reader;
 use place::Links;
 
-/// Interfaces that are looked at below those named: a bridge can have hundreds of ports.
+/// Maximum number of interfaces below the named ones: a bridge can have hundreds of ports.
 const MOST_BELOW: usize = 16;
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
@@ -55,14 +55,14 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
 /// Default limits: those of the catalogue, and the frames of twenty streams of 4800 a second.
 fn limits(facts: &mut Facts) {
     facts.set("limits.nic-coalesce-us", 0u32);
-    // The least that stmmac takes is 20; Sienda's example sets 21.
+    // stmmac accepts at least 20; Sienda's example sets 21.
     facts.set("limits.nic-coalesce-tolerated-us", 21u32);
     facts.set("limits.burst-s", 0.01);
     facts.set("plan.frames-per-s", 96_000u32);
     facts.set("plan.ring-frames", 960u32);
 }
 
-/// The names of the parts, each once: those below one behind it.
+/// Names of the parts, each once: interfaces below another one follow it.
 fn asked(reader: &Reader, parameters: &Parameters, links: &Links) -> Vec<String> {
     let mut open = match parameters.nics.is_empty() {
         false => parameters.nics.clone(),

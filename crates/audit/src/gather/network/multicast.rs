@@ -1,4 +1,4 @@
-//! Groups that are joined, and those of them that macvlan hands to a work queue.
+//! Joined multicast groups, and those that macvlan passes to a work queue.
 
 use super::macvlan::Macvlans;
 use super::place::Links;
@@ -12,10 +12,10 @@ const PATH: &str = "/proc/net/dev_mcast";
 /// Groups of GOOSE and sampled values (IEC 61850-8-1 annex C: 01-0C-CD-01 to -04), and of AVTP (IEEE 1722: 91-E0-F0).
 const PROCESS_BUS: [&str; 2] = ["010ccd", "91e0f0"];
 
-/// The group of mDNS (RFC 6762) as addresses of frames: 224.0.0.251 (RFC 1112) and ff02::fb (RFC 2464).
+/// MAC addresses of the group of mDNS (RFC 6762): 224.0.0.251 (RFC 1112) and ff02::fb (RFC 2464).
 const MDNS: [&str; 2] = ["01005e0000fb", "3333000000fb"];
 
-/// The first kernel that hands a group with one macvlan on directly, and Red Hat's older one that may.
+/// First kernel that passes a group with one macvlan on directly, and Red Hat's older one that may do so.
 const DIRECT_SINCE: f64 = 6_004.0;
 const BACKPORTED: &str = ".el9";
 
@@ -25,7 +25,7 @@ pub(super) struct Groups(Result<Vec<(String, String)>, Unknown>);
 impl Groups {
     pub(super) fn read(reader: &Reader) -> Self {
         let text = match reader.text(PATH) {
-            // Nobody joined anything: the file is there and empty.
+            // If no group is joined, the file exists and is empty.
             Err(HostError::Unreadable {
                 why: host::error::Unreadable::Empty,
                 ..
@@ -40,7 +40,7 @@ impl Groups {
         self.of(interfaces, &PROCESS_BUS)
     }
 
-    /// Names that begin so.
+    /// True if a name begins with a prefix of such groups.
     fn of(&self, interfaces: &[String], begins: &[&str]) -> Result<Vec<String>, Unknown> {
         let all = self.0.as_ref().map_err(Clone::clone)?.iter();
         let wanted = |group: &str| begins.iter().any(|begin| group.starts_with(begin));
@@ -49,7 +49,7 @@ impl Groups {
     }
 }
 
-/// Lines of index, name, two counts and the group.
+/// Parses lines of index, name, two counts and the group.
 fn parse(text: &str) -> Result<Vec<(String, String)>, Unknown> {
     let mut groups = Vec::new();
     for line in text.lines() {
@@ -62,7 +62,7 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, Unknown> {
     Ok(groups)
 }
 
-/// Facts of the whole machine: its interfaces, its groups, its macvlans, and its kernel's number.
+/// Facts of the whole machine: its interfaces, groups and macvlans, and its kernel version.
 type MachineFacts<'a> = (&'a Links, &'a Groups, &'a Macvlans, &'a Known);
 
 pub(super) fn gather(
@@ -91,14 +91,14 @@ pub(super) fn gather(
     part.set("nic.macvlan-queued", queued);
     part.set("nic.macvlan-above", cutoff);
     let frames = found.and_then(|found| {
-        let unsaid = || Unknown::unclear("the kernel does not say how long the queue of macvlan is");
+        let unsaid = || Unknown::unclear("the kernel does not report the length of the queue of macvlan");
         found.queue_frames.ok_or_else(unsaid)
     });
     part.set("nic.macvlan-queue", frames);
     part.set("nic.macvlans", known.and(children));
 }
 
-/// The setting of a kernel that says nothing: groups with one macvlan go directly since Linux 6.4; before, none does.
+/// Default of a kernel that reports nothing: since Linux 6.4 groups with one macvlan are passed directly; before, none are.
 fn unsaid(reader: &Reader, kernel: &Known) -> Result<f64, Unknown> {
     let release = reader.line("/proc/sys/kernel/osrelease")?;
     match kernel {

@@ -1,4 +1,4 @@
-//! Kind of an interface, the interfaces that it is made on, and those that are made on it.
+//! Kind of an interface, the interfaces below it, and those above it.
 
 use super::macvlan::Macvlans;
 use crate::facts::Subject;
@@ -8,20 +8,20 @@ use host::nic::interface::{self, InterfaceKind, ROOT, driver};
 use host::nic::{PARAVIRTUAL, interface::Interface};
 use host::reader::Reader;
 
-/// Flags of linux/if.h, as `/sys/class/net/NAME/flags` shows them: also those that other parts of the kernel asked for.
+/// Flags of linux/if.h, as `/sys/class/net/NAME/flags` shows them, including those that other parts of the kernel requested.
 const PROMISCUOUS: u32 = 0x100;
 const ALL_MULTICAST: u32 = 0x200;
 
-/// The interfaces of the network namespace whose `/sys` is read.
+/// Interfaces of the network namespace whose `/sys` is read.
 pub(super) struct Links(Result<Vec<Link>, HostError>);
 
-/// An interface that is made on another, with the kind that `/sys` shows.
+/// An interface above another one, with the kind that `/sys` shows.
 pub(super) type Upon = (String, InterfaceKind);
 
 /// One interface.
 pub(super) struct Link {
     pub(super) interface: Interface,
-    /// Interfaces that it is made on.
+    /// Interfaces below it.
     pub(super) below: Vec<String>,
 }
 
@@ -37,25 +37,25 @@ impl Links {
         Self(all)
     }
 
-    /// Without a list of interfaces none is known to be absent.
+    /// Without a list of interfaces, none is known to be absent.
     fn all(&self) -> Result<&[Link], Unknown> {
         let all = self.0.as_ref().map(Vec::as_slice);
         all.map_err(|error| Unknown::unclear(error.to_string()))
     }
 
-    /// The interface called `name`.
+    /// Interface called `name`.
     pub(super) fn find(&self, name: &str) -> Result<&Link, Unknown> {
         let all = self.all()?;
         let found = all.iter().find(|link| link.interface.name == name);
         found.ok_or_else(|| Unknown::unclear(format!("{ROOT} shows no interface {name}")))
     }
 
-    /// The names of those an interface is made on.
+    /// Names of the interfaces below this one.
     pub(super) fn below(&self, name: &str) -> Vec<String> {
         self.find(name).map(|link| link.below.clone()).unwrap_or_default()
     }
 
-    /// The interfaces of this namespace that are made on it.
+    /// Interfaces of this namespace above this one.
     pub(super) fn upon(&self, name: &str) -> Result<Vec<Upon>, Unknown> {
         let is_on = |link: &&Link| link.below.iter().any(|below| below == name);
         let upon = self.all()?.iter().filter(is_on);
@@ -90,7 +90,7 @@ pub(super) fn gather(reader: &Reader, links: &Links, macvlans: &Macvlans, name: 
     part.set("nic.bridge", bridge);
 }
 
-/// `device`, `paravirtual` for one that a hypervisor makes up, or the word of the kind.
+/// Kind: `device`, `paravirtual` for one that a hypervisor emulates, or the kernel's word.
 fn kind(reader: &Reader, macvlans: &Macvlans, interface: &Interface) -> String {
     if macvlans.has(&interface.name) == Ok(true) {
         return InterfaceKind::Macvlan.word().to_owned();
@@ -106,10 +106,10 @@ fn flags(reader: &Reader, name: &str) -> Result<u32, Unknown> {
     let path = format!("{ROOT}/{name}/flags");
     let line = reader.line(&path)?;
     let digits = line.strip_prefix("0x").unwrap_or(&line);
-    u32::from_str_radix(digits, 16).map_err(|_| Unknown::unclear(format!("{path}: {line} is no number")))
+    u32::from_str_radix(digits, 16).map_err(|_| Unknown::unclear(format!("{path}: {line} is not a number")))
 }
 
-/// The bridge that it is or belongs to.
+/// Bridge that the interface is or belongs to.
 fn bridge(reader: &Reader, interface: &Interface) -> Result<String, Unknown> {
     if interface.kind == InterfaceKind::Bridge {
         return Ok(interface.name.clone());

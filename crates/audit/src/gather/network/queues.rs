@@ -1,4 +1,4 @@
-//! The interrupts of an interface: how many there are, and whether each has CPUs of its own.
+//! Interrupts of an interface: their number, and whether each has CPUs of its own.
 
 use units::CpuList;
 
@@ -31,7 +31,7 @@ pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
     part.set("nic.irqs-anywhere", loose);
 }
 
-/// The interrupts that may go to every CPU.
+/// Interrupts that may go to every CPU.
 fn loose(used: &[NicInterrupt], online: &CpuList) -> Result<Vec<String>, Unknown> {
     let mut names = Vec::new();
     for one in used {

@@ -1,4 +1,4 @@
-//! Facts by the driver's settings.
+//! Facts from the driver's settings.
 
 use super::answer::DriverAnswer;
 use crate::facts::Subject;
@@ -32,20 +32,20 @@ pub(super) fn gather(reader: &Reader, name: &str, part: &mut Subject) {
     }
     part.set_known("nic.stamps-sent", stamps(&said, "hardware-transmit"));
     part.set_known("nic.stamps-received", stamps(&said, "hardware-receive"));
-    // A driver that says nothing of stamps has not said that there is no clock.
+    // A driver that reports no time stamps is no evidence of a missing clock.
     let clock = plain(&said, "stamping", "capabilities").and_then(|_| said.get("stamping", "phc"));
     part.set_known("nic.clock", clock);
     part.set_known("nic.channels", channels(&said));
 }
 
-/// A value of which silence says nothing.
-/// `full` or `half`. Paravirtual cards write `unknown`, and some drivers nothing.
+/// A value whose absence is no evidence.
+/// Duplex mode: `full` or `half`. Paravirtual cards report `unknown`, and some drivers nothing.
 fn duplex(reader: &Reader, name: &str) -> Result<String, Unknown> {
     let path = format!("{ROOT}/{name}/duplex");
     let line = reader.line(&path)?;
     match line.as_str() {
         "full" | "half" => Ok(line),
-        other => Err(Unknown::unclear(format!("{path}: the driver says \"{other}\""))),
+        other => Err(Unknown::unclear(format!("{path}: the driver reports \"{other}\""))),
     }
 }
 
@@ -54,12 +54,12 @@ fn plain(said: &DriverAnswer, question: &str, key: &str) -> Known {
         .map_err(|unknown| Unknown::unclear(unknown.text))
 }
 
-/// Times in the driver's real meaning: a mode that follows the traffic counts as its longest wait, and one frame ends any wait.
+/// Delays as the driver applies them: a mode that follows the traffic counts as its longest wait, and a limit of one frame ends any wait.
 fn coalescing(said: &DriverAnswer, driver: &Known, part: &mut Subject) {
     let get = |key| said.get("coalesce", key);
     let received = held(driver, get("rx-usecs"), get("rx-frames"));
     part.set_known("nic.rx-usecs", plain(said, "coalesce", "rx-usecs"));
-    // A driver that takes no time for received frames has not said that it holds none back.
+    // A driver without a time for received frames may still hold frames back.
     part.set_known(
         "nic.held-rx-us",
         received.map_err(|unknown| Unknown::unclear(unknown.text)),
@@ -91,7 +91,7 @@ fn held(driver: &Known, usecs: Known, frames: Known) -> Known {
     }
 }
 
-/// True if the value stands for a mode of this driver.
+/// True if the value selects a mode of this driver.
 fn mode(driver: &Known, usecs: &Known) -> Known {
     match (driver, usecs) {
         (Ok(Value::Text(driver)), Ok(Value::Number(usecs))) => Ok(Value::Flag(is_mode(driver, *usecs as u32))),
@@ -104,11 +104,11 @@ fn mode(driver: &Known, usecs: &Known) -> Known {
 fn stamps(said: &DriverAnswer, what: &str) -> Known {
     match plain(said, "stamping", "capabilities")? {
         Value::List(all) => Ok(Value::Flag(all.iter().any(|one| one == what))),
-        other => Err(Unknown::unclear(format!("\"{other}\" is no list of capabilities"))),
+        other => Err(Unknown::unclear(format!("\"{other}\" is not a list of capabilities"))),
     }
 }
 
-/// Queues that receive.
+/// Number of receive queues.
 fn channels(said: &DriverAnswer) -> Known {
     let count = |key| match said.get("channels", key) {
         Ok(Value::Number(count)) => Ok(count),
@@ -118,6 +118,6 @@ fn channels(said: &DriverAnswer) -> Known {
     let all = count("combined")? + count("rx")?;
     match all > 0.0 {
         true => Ok(Value::Number(all)),
-        false => Err(Unknown::absent("the driver does not say how many queues it has")),
+        false => Err(Unknown::absent("the driver does not report its number of queues")),
     }
 }

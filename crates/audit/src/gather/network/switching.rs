@@ -8,7 +8,7 @@ use crate::value::Unknown;
 
 const OVS: &str = "ovs-vswitchd";
 
-/// True if a process of this name is asked for here.
+/// True if this module needs the process of this name.
 pub(in crate::gather) fn moves_frames(name: &str) -> bool {
     name == OVS || name.starts_with("vhost-") || is_emulator(name)
 }
@@ -19,7 +19,7 @@ pub(in crate::gather) fn gather(found: &Result<Vec<Daemon>, Unknown>, facts: &mu
     vhost(found, facts);
 }
 
-/// As QEMU's processes are called: `qemu-system-x86`, `qemu-kvm`, `kvm`, `CPU 0/KVM` are threads of it.
+/// Names of QEMU's processes: `qemu-system-x86`, `qemu-kvm`, `kvm`; `CPU 0/KVM` is a thread of one.
 fn is_emulator(name: &str) -> bool {
     name.starts_with("qemu") || name == "kvm"
 }
@@ -63,7 +63,7 @@ fn ordinary(threads: &[Thread]) -> Result<Vec<String>, Unknown> {
     Ok(names)
 }
 
-/// The CPUs that any of them may run on.
+/// CPUs on which any of them may run.
 pub(in crate::gather) fn cpus(threads: &[Thread]) -> Result<CpuList, Unknown> {
     let mut all = Vec::new();
     for thread in threads {

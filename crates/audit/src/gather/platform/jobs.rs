@@ -1,4 +1,4 @@
-//! Jobs that come at fixed hours.
+//! Jobs that run at fixed hours.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ const ENABLED: [&str; 2] = [
     "/etc/systemd/system/timers.target.wants",
     "/usr/lib/systemd/system/timers.target.wants",
 ];
-/// Debian's scripts that leave their work to a timer where systemd runs (`[ -d /run/systemd/system ] && exit 0`).
+/// Debian's scripts that leave their work to a timer if systemd runs (`[ -d /run/systemd/system ] && exit 0`).
 const LEFT_TO_TIMERS: [&str; 4] = ["apt-compat", "dpkg", "logrotate", "man-db"];
 const CRON: [&str; 3] = ["/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.hourly"];
 
@@ -43,12 +43,10 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("jobs.cpus", job_cpus(reader, facts));
 }
 
-/// Timers and scripts of cron that are enabled.
+/// Enabled timers and cron scripts.
 fn heavy(reader: &Reader) -> Result<Vec<String>, Unknown> {
     if !reader.exists("/etc").unwrap_or(false) {
-        return Err(Unknown::unclear(
-            "/etc is missing: which timers are enabled cannot be told",
-        ));
+        return Err(Unknown::unclear("/etc is missing: the enabled timers are unknown"));
     }
     let mut search = Search::default();
     let mut seen = false;
@@ -79,7 +77,7 @@ fn heavy(reader: &Reader) -> Result<Vec<String>, Unknown> {
     search.result()
 }
 
-/// A unit that is a link to `/dev/null`, or to nothing, is not started whoever wants it (systemd.unit(5)).
+/// True if a unit links to `/dev/null` or to a missing file: it is never started (systemd.unit(5)).
 fn is_masked(reader: &Reader, unit: &str) -> bool {
     ["/etc/systemd/system", "/run/systemd/system"].iter().any(|folder| {
         let path = format!("{folder}/{unit}");
@@ -90,17 +88,17 @@ fn is_masked(reader: &Reader, unit: &str) -> bool {
     })
 }
 
-/// The CPUs that services run on: those of their slice, less those that the scheduler leaves alone.
+/// CPUs that services run on: those of their slice, except those without load balancing.
 fn job_cpus(reader: &Reader, facts: &Facts) -> Result<CpuList, Unknown> {
     let groups = ["system.slice/", ""].map(|slice| format!("/sys/fs/cgroup/{slice}cpuset.cpus.effective"));
     let of_slice = groups.iter().find_map(|path| reader.cpus(path).ok());
-    // Whatever runs has a CPU: an empty list is no list.
+    // Every running program has a CPU, so an empty list is invalid.
     let of_slice = of_slice.filter(|cpus| !cpus.is_empty());
     let all = match of_slice {
         Some(cpus) => cpus,
         None => cpus(facts, "cpus.online").map_err(unclear)?,
     };
     let without = all.without(&cpus(facts, "cpus.isolated")?);
-    // Partitions that are not known keep nothing away.
+    // If the partitions are unknown, no CPU is excluded.
     Ok(without.without(&cpus(facts, "cpus.partitions").unwrap_or_default()))
 }

@@ -12,7 +12,7 @@ use crate::value::Unknown;
 use host::cpuinfo::CpuInfo;
 use host::reader::Reader;
 
-/// Processes that run virtual machines or manage them, by the beginning of their names.
+/// Programs that run or manage virtual machines, by name prefix.
 const VIRTUALISATION: [&str; 6] = [
     "qemu",
     "libvirtd",
@@ -47,12 +47,12 @@ fn is_vm_host(reader: &Reader, parameters: &Parameters, facts: &Facts) -> Result
         .any(|name| VIRTUALISATION.iter().any(|begin| name.starts_with(begin))))
 }
 
-/// The class of the device `/dev/kvm`, which recorded trees have too.
+/// Class file of `/dev/kvm`, which recorded trees have too.
 fn has_kvm(reader: &Reader) -> Result<bool, Unknown> {
     let there = reader.exists("/sys/class/misc/kvm").map_err(unclear)?;
     if !there && !reader.exists("/sys/class/misc").unwrap_or(false) {
         return Err(Unknown::unclear(
-            "/sys/class/misc is missing too, so that kvm is not in it says nothing",
+            "/sys/class/misc is missing too, so the absence of kvm is no evidence",
         ));
     }
     Ok(there)

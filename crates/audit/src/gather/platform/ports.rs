@@ -1,4 +1,4 @@
-//! Other traffic of the interfaces of the process bus, by their routes and addresses.
+//! Other traffic on the process-bus interfaces, by their routes and addresses.
 
 use toml::{Table, Value as Toml};
 
@@ -24,7 +24,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     }
 }
 
-/// How many IPv4 addresses it has. No file tells which interface has one, only the kernel's answer; the addresses themselves are not kept.
+/// Number of IPv4 addresses. No file lists them by interface, only the kernel's answer does; the addresses themselves are not kept.
 fn ipv4_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
     let text = reader.answer("ipv4-addresses", || {
         let all = sys::link::ipv4_addresses().map_err(|error| HostError::Undecided(error.to_string()))?;
@@ -37,11 +37,11 @@ fn ipv4_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
         .get(name)
         .and_then(Toml::as_integer)
         .and_then(|count| u32::try_from(count).ok());
-    count.ok_or_else(|| Unknown::unclear(format!("the kernel says nothing of addresses of {name}")))
+    count.ok_or_else(|| Unknown::unclear(format!("the kernel reports nothing about addresses of {name}")))
 }
 
-/// How many IPv6 addresses it has. `/proc/net/if_inet6` writes of each the address, four numbers and the name (Linux: net/ipv6/addrconf.c,
-/// if6_seq_show). A kernel without IPv6 has no such file beside the others.
+/// Number of IPv6 addresses. Each line of `/proc/net/if_inet6` contains an address, four numbers and the name (Linux: net/ipv6/addrconf.c,
+/// if6_seq_show). A kernel without IPv6 has the other files but not this one.
 fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
     let text = match reader.text("/proc/net/if_inet6") {
         Err(error) if error.is_absent() && has_no_ipv6(reader) => String::new(),
@@ -64,18 +64,18 @@ fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
     Ok(own)
 }
 
-/// A kernel with IPv6 has its routes beside the addresses, whether there are any or not (Linux: net/ipv6/route.c).
+/// A kernel with IPv6 has both the file of routes and that of addresses, even if they are empty (Linux: net/ipv6/route.c).
 fn has_no_ipv6(reader: &Reader) -> bool {
     let has = |path: &str| reader.exists(path).unwrap_or(true);
     reader.exists("/proc/net/dev").unwrap_or(false) && !has("/proc/net/ipv6_route")
 }
 
-/// A number as the kernel writes it there. The address itself is left out of captures.
+/// A number in the kernel's notation there. The address itself is left out of captures.
 fn is_hex(number: &str) -> bool {
     number.bytes().all(|octet| octet.is_ascii_hexdigit())
 }
 
-/// Interfaces with a route to everywhere: of IPv4 the destination is zero, of IPv6 its prefix too (proc_net(5)).
+/// Interfaces with a default route: for IPv4 the destination is zero, for IPv6 its prefix too (proc_net(5)).
 fn default_routes(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let path = "/proc/net/route";
     let text = reader.text(path).map_err(unclear)?;

@@ -1,4 +1,4 @@
-//! Consoles without a login, and agents that watch the machine.
+//! Consoles without a login, and monitoring agents.
 
 use units::CpuList;
 
@@ -13,7 +13,7 @@ use host::reader::Reader;
 const CONSOLES: [u64; 4] = [4, 5, 204, 229];
 const SHELLS: [&str; 8] = ["bash", "sh", "dash", "ash", "zsh", "fish", "ksh", "busybox"];
 
-/// Agents that gather figures at intervals, by the beginning of their names.
+/// Agents that collect figures at intervals, by name prefix.
 const AGENTS: [&str; 14] = [
     "node_exporter",
     "prometheus",
@@ -47,7 +47,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("platform.agents-on-rt-cpus", agents);
 }
 
-/// True if a ptp4l that runs measures the delay end to end.
+/// True if a running ptp4l measures the delay end to end.
 fn end_to_end(facts: &Facts) -> Result<bool, Unknown> {
     for part in facts.parts(Class::Ptp) {
         let runs = facts.get(Some(part), "ptp.runs")? == Value::Flag(true);
@@ -85,7 +85,7 @@ fn allowed(reader: &Reader, pid: u64) -> Result<CpuList, HostError> {
     cpus.ok_or_else(|| HostError::unexpected(&path, "a line Cpus_allowed_list", &text))
 }
 
-/// Shells on consoles, and logins that ask for no password.
+/// Shells on consoles, and logins without a password.
 fn open_consoles(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown> {
     let mut search = Search::default();
     let processes = running(facts)?;

@@ -1,4 +1,4 @@
-//! Compares the hardware with the needs of the relays that are wanted (ABB/University of Torino: hardware prerequisites).
+//! Compares the hardware with the needs of the wanted relays (ABB/University of Torino: hardware prerequisites).
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use host::nic::interface::{self, InterfaceKind};
 use host::reader::Reader;
 use host::{cpu, memory};
 
-/// For each relay, and for the operating system: GB of memory, and of disk.
+/// Needs per relay, and of the operating system: GB of memory, and of disk.
 const MEMORY_GB: (f64, f64) = (4.0, 4.0);
 const DISK_GB: (f64, f64) = (5.0, 20.0);
-/// The clock that is asked for, in GHz.
+/// Wanted clock frequency in GHz.
 const ENOUGH_GHZ: f64 = 2.0;
-/// Block devices that are no disks.
+/// Block devices that are not disks.
 const NO_DISKS: [&str; 8] = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
@@ -40,8 +40,8 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("sizing.ports", ports(reader));
 }
 
-/// The frequency that the processor keeps: its base, else the one in its name, else what the firmware calls nominal (CPPC, in MHz), else
-/// the highest of the driver where that is no turbo.
+/// Guaranteed frequency of the processor: its base, else the one in its name, else the firmware's nominal one (CPPC, in MHz), else the
+/// driver's highest, if that is not a turbo frequency.
 fn clock_ghz(reader: &Reader) -> Result<f64, Unknown> {
     let number = |file: &str, unit: &'static str| {
         let path = format!("/sys/devices/system/cpu/cpu0/{file}");
@@ -52,7 +52,7 @@ fn clock_ghz(reader: &Reader) -> Result<f64, Unknown> {
     let kept = kept.or_else(|| number("acpi_cppc/nominal_freq", "MHz").map(|mhz| mhz / 1e3));
     let highest = || {
         let ghz = number("cpufreq/cpuinfo_max_freq", "kHz").map(|khz| khz / 1e6);
-        ghz.ok_or_else(|| Unknown::unclear("neither a frequency driver nor the processor's name tells its frequency"))
+        ghz.ok_or_else(|| Unknown::unclear("neither a frequency driver nor the processor's name shows its frequency"))
     };
     kept.map_or_else(|| without_turbo(reader, highest()?), Ok)
 }
@@ -63,7 +63,7 @@ fn named_ghz(reader: &Reader) -> Option<f64> {
     text.parse::<f64>().ok().filter(|ghz| ghz.is_finite())
 }
 
-/// A highest frequency that is not enough is none with turbo either.
+/// If even the highest frequency is too low, turbo does not matter.
 fn without_turbo(reader: &Reader, highest: f64) -> Result<f64, Unknown> {
     let is_x86 = CpuInfo::read(reader).ok().and_then(|info| info.has_flag("tsc"));
     match turbo(reader) {
@@ -85,7 +85,7 @@ fn cores(reader: &Reader) -> Result<usize, Unknown> {
     Ok(cores.len())
 }
 
-/// All disks together. A size is in sectors of 512 bytes whatever the disk's are (Linux: ABI/stable/sysfs-block).
+/// Sum of all disks. Sizes are in sectors of 512 bytes, whatever the disk's own sectors are (Linux: ABI/stable/sysfs-block).
 fn disk_gb(reader: &Reader) -> Result<f64, Unknown> {
     let is_disk = |name: &str| !NO_DISKS.iter().any(|other| name.starts_with(other));
     let disks = reader.names("/sys/block", is_disk).map_err(unclear)?;
@@ -101,7 +101,7 @@ fn disk_gb(reader: &Reader) -> Result<f64, Unknown> {
     Ok((sectors as f64 * 512.0 / 1e8).round() / 10.0)
 }
 
-/// Interfaces with a clock of their own, which stamp frames in hardware. A speed that the driver does not know counts: the link is down.
+/// Interfaces with a clock, which stamp frames in hardware. An unknown speed counts: the link is down.
 fn ports(reader: &Reader) -> Result<Vec<String>, Unknown> {
     const GIGABIT: u32 = 1000;
     let mut fit = Vec::new();
@@ -109,11 +109,11 @@ fn ports(reader: &Reader) -> Result<Vec<String>, Unknown> {
     for one in all.filter(|one| one.kind == InterfaceKind::Device) {
         let folder = format!("/sys/class/net/{}", one.name);
         let clocks = match reader.names(&format!("{folder}/device/ptp"), |clock| clock.starts_with("ptp")) {
-            // A card without a clock has no such folder.
+            // A card without a clock lacks this folder.
             Err(error) if error.is_absent() => Vec::new(),
             clocks => clocks.map_err(unclear)?,
         };
-        // Every interface has that file, whatever can be read of it (Linux 6.12: net/core/net-sysfs.c).
+        // Every interface has this file, even if it is unreadable (Linux 6.12: net/core/net-sysfs.c).
         if one.speed_mbit.is_none() && !reader.exists(&format!("{folder}/speed"))? {
             return Err(Unknown::unclear(format!("{folder}/speed is missing")));
         }

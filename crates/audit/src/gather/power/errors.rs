@@ -1,4 +1,4 @@
-//! Throttling for heat, and corrected errors of memory.
+//! Thermal throttling, and corrected memory errors.
 
 use super::super::observed::{Counter, Reading};
 use super::super::shared::unclear;
@@ -22,7 +22,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("thermal.margin-c", heat::margin_c(reader));
 }
 
-/// Notes both counts at every reading.
+/// Stores both counts at every reading.
 pub(in super::super) fn count(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     let mut note = |fact: &str, count| {
         let counter = Counter {
@@ -35,10 +35,10 @@ pub(in super::super) fn count(reader: &Reader, facts: &Facts, reading: &mut Read
     note("memory-errors.per-s", memory_errors(reader));
 }
 
-/// How often the real-time CPUs or their packages were slowed down since boot (Intel).
+/// Number of times since boot that the real-time CPUs or their packages were slowed down (Intel).
 fn throttlings(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
     if facts.parts(Class::RtCpu).is_empty() {
-        return Err(HostError::Undecided("no CPU can be asked".to_owned()));
+        return Err(HostError::Undecided("no CPU reports it".to_owned()));
     }
     let mut sum = 0.0;
     for part in facts.parts(Class::RtCpu) {
@@ -54,7 +54,7 @@ fn throttlings(reader: &Reader, facts: &Facts) -> Result<f64, HostError> {
     Ok(sum)
 }
 
-/// Errors of memory that were corrected, or could not be, since the driver was loaded.
+/// Memory errors, corrected or not, since the driver was loaded.
 fn memory_errors(reader: &Reader) -> Result<f64, HostError> {
     if let Some(why) = blind(reader)? {
         return Err(HostError::Undecided(format!("{why}: corrected errors are not counted")));
@@ -75,15 +75,15 @@ fn memory_errors(reader: &Reader) -> Result<f64, HostError> {
     Ok(sum)
 }
 
-/// Why the CPUs tell the driver of no corrected error: a count of 0 is no evidence then.
+/// Reason that the CPUs report no corrected errors to the driver: a count of 0 is no evidence then.
 ///
-/// One that ignores them tells of none. One that does not poll learns of them by an interrupt: Intel's at each error, AMD's after 4095
-/// (Linux 6.12: arch/x86/kernel/cpu/mce/core.c, `mca_cfg.ignore_ce` and `mce_start_timer`; intel.c, `CMCI_THRESHOLD`; amd.c,
+/// A CPU that ignores them reports none. Without polling, the driver learns of them by interrupt: Intel's come at each error, AMD's after
+/// 4095 (Linux 6.12: arch/x86/kernel/cpu/mce/core.c, `mca_cfg.ignore_ce` and `mce_start_timer`; intel.c, `CMCI_THRESHOLD`; amd.c,
 /// `THRESHOLD_MAX`).
 fn blind(reader: &Reader) -> Result<Option<String>, HostError> {
     let is_cpu = |name: &str| name.starts_with("machinecheck");
     let cpus = match reader.names(MACHINE_CHECKS, is_cpu) {
-        // Other processors than x86 have no such folder.
+        // Only x86 has this folder.
         Err(error) if error.is_absent() => Vec::new(),
         cpus => cpus?,
     };
@@ -102,7 +102,7 @@ fn blind(reader: &Reader) -> Result<Option<String>, HostError> {
     Ok(None)
 }
 
-/// Other architectures have no such line.
+/// Other architectures lack this line.
 fn is_intel(reader: &Reader) -> Result<bool, HostError> {
     let cpus = CpuInfo::read(reader)?;
     Ok(cpus.has_flag("tsc").is_some() && cpus.distinct("vendor_id")? == "GenuineIntel")

@@ -1,4 +1,4 @@
-//! The distance to the temperature at which the machine throttles.
+//! Distance to the temperature at which the machine throttles.
 
 use super::super::shared::unclear;
 use crate::value::Unknown;
@@ -6,12 +6,12 @@ use host::reader::Reader;
 
 const ZONES: &str = "/sys/class/thermal";
 const SENSORS: &str = "/sys/class/hwmon";
-/// The least distance that is wanted, in degrees Celsius.
+/// Wanted minimum of the distance, in degrees Celsius.
 pub(super) const MARGIN_C: f64 = 10.0;
-/// The lowest temperature at which a processor of Zen throttles (AMD: Ryzen 7 7800X3D, 89 degrees; others 90 to 105).
+/// Lowest throttling temperature of a Zen processor (AMD: Ryzen 7 7800X3D, 89 degrees; others 90 to 105).
 const LOWEST_LIMIT_C: f64 = 89.0;
 
-/// The least distance of a zone to its lowest trip that acts, in degrees Celsius.
+/// Smallest distance of a zone to its lowest active trip, in degrees Celsius.
 pub(super) fn margin_c(reader: &Reader) -> Result<f64, Unknown> {
     let folders = |root: &str, named: &str| match reader.names(root, |name| name.starts_with(named)) {
         Ok(names) => Ok(names.iter().map(|name| format!("{root}/{name}")).collect::<Vec<_>>()),
@@ -28,8 +28,8 @@ pub(super) fn margin_c(reader: &Reader) -> Result<f64, Unknown> {
     })
 }
 
-/// AMD's processors have no trip, and differ in their limit: nothing is known of one that is warmer than any may be. Files are in
-/// thousandths of a degree.
+/// Distance for AMD's processors, which have no trip and different limits: unknown if it is warmer than the lowest limit allows. Files are
+/// in thousandths of a degree.
 fn margin_of_zen(reader: &Reader, sensor: &str) -> Option<f64> {
     let is_zen = reader
         .line(&format!("{sensor}/name"))
@@ -42,7 +42,7 @@ fn margin_of_zen(reader: &Reader, sensor: &str) -> Option<f64> {
     (is_zen && margin >= MARGIN_C).then_some(margin)
 }
 
-/// Files are in thousandths of a degree. A trip at or below zero is none.
+/// Reads a zone. Files are in thousandths of a degree. A trip at or below zero is disabled.
 fn margin_of(reader: &Reader, zone: &str) -> Option<f64> {
     let milli = |file: &str| {
         reader

@@ -1,4 +1,4 @@
-//! Idle states that a CPU may enter, and how long leaving them takes.
+//! Idle states that a CPU may enter, and their exit latency.
 
 use super::super::absence::believed;
 use super::super::shared::unclear;
@@ -10,7 +10,7 @@ use host::reader::Reader;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Notes the limit that a process asks for while it holds `/dev/cpu_dma_latency` open.
+/// Stores the latency limit that a process requests while it holds `/dev/cpu_dma_latency` open.
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("idle.held-limit-us", held_limit_us(reader).map(f64::from));
 }
@@ -22,7 +22,7 @@ struct State {
     is_off: bool,
 }
 
-/// The states of a CPU from the lightest on. `None`: there is no driver, only the processor's halt.
+/// States of a CPU, the lightest first. `None`: no driver, only the processor's halt.
 fn states(reader: &Reader, cpu: u32) -> Result<Option<Vec<State>>, Unknown> {
     let folder = format!("{CPUS}/cpu{cpu}/cpuidle");
     let names = match reader.names(&folder, |name| name.starts_with("state")) {
@@ -45,14 +45,14 @@ fn states(reader: &Reader, cpu: u32) -> Result<Option<Vec<State>>, Unknown> {
         numbered.push((name.trim_start_matches("state").parse().unwrap_or(u32::MAX), state));
     }
     numbered.sort_by_key(|(number, _)| *number);
-    // The kernel numbers them without a gap (Linux 6.12: drivers/cpuidle/sysfs.c).
+    // The kernel numbers states without gaps (Linux 6.12: drivers/cpuidle/sysfs.c).
     if let Some((at, _)) = (0..).zip(&numbered).find(|(at, (number, _))| at != number) {
         return Err(Unknown::unclear(format!("{folder}: state{at} is missing")));
     }
     Ok(Some(numbered.into_iter().map(|(_, state)| state).collect()))
 }
 
-/// The longest exit of the states that `cpu` may enter, in us. Without a driver there is only the processor's halt: 0.
+/// Longest exit latency of the states that `cpu` may enter, in us. Without a driver only the processor's halt remains: 0.
 pub(super) fn slowest_us(reader: &Reader, cpu: u32) -> Result<f64, Unknown> {
     let Some(states) = states(reader, cpu)? else {
         return Ok(0.0);
@@ -68,7 +68,7 @@ impl State {
     }
 }
 
-/// True where only the loop is left to `cpu`, in which the tick goes on: a limit below the exit of C1 means that (Linux 6.12:
+/// True if `cpu` may only poll, during which the tick continues: this is the effect of a limit below the exit latency of C1 (Linux 6.12:
 /// drivers/cpuidle/governors/menu.c, `menu_select`).
 pub(super) fn polls(reader: &Reader, cpu: u32) -> Result<bool, Unknown> {
     let Some(states) = states(reader, cpu)? else {
@@ -82,11 +82,11 @@ pub(super) fn polls(reader: &Reader, cpu: u32) -> Result<bool, Unknown> {
     Ok(states.len() > 1 && entered.all(|state| state.is_loop))
 }
 
-/// The smallest limit that leaves `cpu` its first state that is no loop, in us. 0 would be no limit at all.
+/// Smallest limit that allows `cpu` its first state other than polling, in us. 0 would mean no limit at all.
 pub(super) fn limit_us(reader: &Reader, cpu: u32) -> Result<f64, Unknown> {
     let states = states(reader, cpu)?.unwrap_or_default();
     let first = states.iter().find(|state| !state.is_loop && !state.is_off);
-    let first = first.ok_or_else(|| Unknown::unclear(format!("CPU {cpu} has no idle state but a loop")))?;
+    let first = first.ok_or_else(|| Unknown::unclear(format!("CPU {cpu} has no idle state but polling")))?;
     Ok(first.latency_us.max(1.0))
 }
 

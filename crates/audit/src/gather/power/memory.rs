@@ -1,4 +1,4 @@
-//! Correction of errors by the memory, as the firmware describes it (SMBIOS 3.7, section 7.17: Physical Memory Array).
+//! Error correction of the memory, as the firmware describes it (SMBIOS 3.7, section 7.17: Physical Memory Array).
 
 use std::fs;
 
@@ -6,11 +6,11 @@ use host::error::{HostError, Unreadable};
 use host::reader::Reader;
 
 const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
-/// Numbers of structures: a memory array, and the end.
+/// Types of structures: a memory array, and the end.
 const ARRAY: u8 = 16;
 const END: u8 = 127;
 
-/// False where every array says that it has no error correction.
+/// False if every array reports that it has no error correction.
 pub(super) fn correctable(reader: &Reader) -> Result<bool, HostError> {
     let answer = reader.answer("memory-correction", || {
         let words: Vec<&str> = kinds(&table()?).into_iter().map(word).collect();
@@ -27,7 +27,7 @@ pub(super) fn correctable(reader: &Reader) -> Result<bool, HostError> {
     }
 }
 
-/// Past the reader: the table has serial numbers, which no capture keeps.
+/// Bypasses the reader: the table contains serial numbers, which no capture keeps.
 fn table() -> Result<Vec<u8>, HostError> {
     fs::read(TABLE).map_err(|error| HostError::Unreadable {
         path: TABLE.to_owned(),
@@ -43,7 +43,7 @@ fn word(kind: u8) -> &'static str {
     }
 }
 
-/// The kind of error correction of each memory array.
+/// Type of error correction of each memory array.
 fn kinds(table: &[u8]) -> Vec<u8> {
     let mut kinds = Vec::new();
     let mut rest = table;
@@ -55,7 +55,7 @@ fn kinds(table: &[u8]) -> Vec<u8> {
         if kind == ARRAY && length > 6 {
             kinds.push(rest[6]);
         }
-        // Texts follow each structure, and two zeros end them.
+        // Texts follow each structure, and end with two zeros.
         let texts = &rest[length..];
         let Some(end) = texts.windows(2).position(|pair| pair == [0, 0]) else {
             break;

@@ -20,7 +20,10 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     facts.set("limits.temp-margin-c", heat::MARGIN_C);
     idle::gather(reader, facts);
     for part in facts.parts_mut(Class::RtCpu) {
-        let cpu = part.name.parse().map_err(|_| Unknown::unclear("no number of a CPU"));
+        let cpu = part
+            .name
+            .parse()
+            .map_err(|_| Unknown::unclear("not the number of a CPU"));
         let of = |what: fn(&Reader, u32) -> Result<f64, Unknown>| cpu.clone().and_then(|cpu| what(reader, cpu));
         part.set("idle.slowest-us", of(idle::slowest_us));
         part.set("idle.limit-us", of(idle::limit_us));
@@ -32,7 +35,7 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     tuning::gather(reader, facts);
 }
 
-/// One of two switches of opposite sense, depending on the driver.
+/// One of two opposite switches, depending on the driver.
 pub(super) fn turbo(reader: &Reader) -> Result<bool, Unknown> {
     let folder = "/sys/devices/system/cpu";
     match reader.line(&format!("{folder}/intel_pstate/no_turbo")) {
@@ -42,7 +45,7 @@ pub(super) fn turbo(reader: &Reader) -> Result<bool, Unknown> {
     }
 }
 
-/// Dies of which the uncore clock may change. Absent: no driver offers it.
+/// Dies whose uncore clock may change. Absent if no driver offers it.
 fn uncore(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let folder = "/sys/devices/system/cpu/intel_uncore_frequency";
     let dies = reader.names(folder, |name| name.starts_with("package") || name.starts_with("uncore"))?;

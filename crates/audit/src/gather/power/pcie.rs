@@ -1,4 +1,4 @@
-//! Power saving of the PCIe links of the interfaces that were named.
+//! Power saving of the PCIe links of the named interfaces.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use host::error::HostError;
 use host::nic::interface::{ROOT, is_on_a_bus};
 use host::reader::Reader;
 
-/// Switches of a link, as the folder `link` of its device has them.
+/// Power switches of a link, in the folder `link` of its device.
 const SWITCHES: [&str; 5] = ["l0s_aspm", "l1_aspm", "l1_1_aspm", "l1_2_aspm", "clkpm"];
 
 pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
@@ -23,26 +23,26 @@ pub(in super::super) fn gather(reader: &Reader, parameters: &Parameters, facts: 
     }
 }
 
-/// The folder of its PCI device. Absent: it is on no PCI bus.
+/// Folder of its PCI device. Absent if it is not on a PCI bus.
 fn device(reader: &Reader, name: &str) -> Result<String, Unknown> {
     reader.names(&format!("{ROOT}/{name}"), |_| false).map_err(unclear)?;
     let place = match reader.target(&format!("{ROOT}/{name}/device")) {
         Err(error) if error.is_absent() && is_on_a_bus(reader, name) => return Err(unclear(error)),
         place => place?.display().to_string(),
     };
-    // Behind virtio, the PCI device is the one above.
+    // For virtio, the PCI device is the parent.
     let above = place.rsplit_once('/').map(|(above, _)| above.to_owned());
     let found = [Some(place.clone()), above]
         .into_iter()
         .flatten()
         .find(|place| on_pci(reader, place));
     found.ok_or_else(|| match reader.target(&format!("{place}/subsystem")) {
-        Ok(bus) => Unknown::absent(format!("{name} is on no PCI bus, but on {}", bus.display())),
-        Err(error) => Unknown::unclear(format!("which bus {name} is on: {error}")),
+        Ok(bus) => Unknown::absent(format!("{name} is not on a PCI bus, but on {}", bus.display())),
+        Err(error) => Unknown::unclear(format!("cannot find the bus of {name}: {error}")),
     })
 }
 
-/// A device of the PCI bus, also where its registers are missing from a tree.
+/// A device on the PCI bus, even if its registers are missing from a tree.
 fn on_pci(reader: &Reader, place: &str) -> bool {
     is_address(Path::new(place)) || reader.exists(&format!("{place}/config")).unwrap_or(false)
 }
@@ -55,7 +55,7 @@ fn is_address(place: &Path) -> bool {
     widths == [4, 2, 2, 1] && parts.concat().bytes().all(|octet| octet.is_ascii_hexdigit())
 }
 
-/// Parts of the device and of its port above that save power.
+/// Parts of the device and of its upstream port that save power.
 fn sleeps(reader: &Reader, place: &str) -> Result<Vec<String>, Unknown> {
     let mut search = Search::default();
     match reader.line(&format!("{place}/power/control")) {
@@ -76,7 +76,7 @@ fn of_link(reader: &Reader, place: &str, search: &mut Search) {
     let name = place.rsplit('/').next().unwrap_or(place);
     match reader.names(&format!("{place}/link"), |switch| SWITCHES.contains(&switch)) {
         Ok(switches) if !switches.is_empty() => {
-            // A switch of a link that cannot do it is missing, and so is one that was left out of a tree: the register tells.
+            // A switch is missing if the link cannot save power, or if a tree left it out: the register decides.
             if let Ok(Some(control)) = reader
                 .head(&format!("{place}/config"), 256)
                 .map(|space| link_control(&space))
@@ -98,7 +98,7 @@ fn of_link(reader: &Reader, place: &str, search: &mut Search) {
     }
 }
 
-/// Without those switches, the register that the hardware goes by.
+/// Reads the register that the hardware uses, if those switches are missing.
 fn by_registers(reader: &Reader, place: &str, name: &str, search: &mut Search) {
     let path = format!("{place}/config");
     match reader.head(&path, 256) {
@@ -113,11 +113,11 @@ fn by_registers(reader: &Reader, place: &str, name: &str, search: &mut Search) {
     }
 }
 
-/// Link Control, 16 bytes into the PCI Express capability (PCI Express base specification 7.5.3.7): bits 1 and 0 switch ASPM on.
+/// Link Control, 16 bytes into the PCI Express capability (PCI Express base specification 7.5.3.7): bits 1 and 0 enable ASPM.
 fn link_control(space: &[u8]) -> Option<u16> {
     const PCI_EXPRESS: u8 = 0x10;
     let mut at = usize::from(*space.get(0x34)? & !3);
-    // A list of 48 entries fills the space: more is a circle.
+    // A list of 48 entries fills the space: a longer one is circular.
     for _ in 0..48 {
         if at == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Programs that tune the machine: TuneD and its profile, and daemons that set the same things.
+//! Programs that tune the machine: TuneD and its profile, and daemons that change the same settings.
 
 use units::CpuList;
 
@@ -9,7 +9,7 @@ use host::cmdline::boot_cpus;
 use host::processes::kept;
 use host::reader::Reader;
 
-/// Daemons that set frequencies, power or profiles by themselves.
+/// Daemons that set frequencies, power or profiles on their own.
 const RIVALS: [&str; 7] = [
     "thermald",
     "power-profiles-daemon",
@@ -20,7 +20,7 @@ const RIVALS: [&str; 7] = [
     "laptop_mode",
 ];
 
-/// Profiles that are made for real time, or built on those.
+/// Real-time profiles, which others may include.
 const REAL_TIME: [&str; 4] = [
     "realtime",
     "cpu-partitioning",
@@ -28,7 +28,7 @@ const REAL_TIME: [&str; 4] = [
     "openshift-node-performance",
 ];
 
-/// Where profiles keep the CPUs they set aside.
+/// Files in which profiles keep the CPUs they reserve.
 const VARIABLES: [&str; 5] = [
     "/etc/tuned/realtime-virtual-host-variables.conf",
     "/etc/tuned/realtime-virtual-guest-variables.conf",
@@ -73,7 +73,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     );
 }
 
-/// True where a profile is made for real time: by its name, by one that it includes, or by the CPUs that it sets aside.
+/// True if a profile is for real time: by its name, by one that it includes, or by the CPUs that it reserves.
 fn is_real_time(reader: &Reader, profile: &str) -> Result<bool, Unknown> {
     let own = own_files(reader, profile)?;
     let names = with_included(profile, &own);
@@ -81,7 +81,7 @@ fn is_real_time(reader: &Reader, profile: &str) -> Result<bool, Unknown> {
     Ok(names.iter().any(is_known) || own.iter().any(|text| isolcpus(text).is_some()))
 }
 
-/// The names of profiles, and of those that they include.
+/// Names of profiles, and of those that they include.
 fn with_included(profile: &str, own: &[String]) -> Vec<String> {
     let included = own.iter().filter_map(|text| setting(text, "include"));
     let lists = [profile].into_iter().chain(included);
@@ -89,7 +89,7 @@ fn with_included(profile: &str, own: &[String]) -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// The files of the profiles that stand in /etc: those of the distribution are known by their names.
+/// Profile files in /etc: those of the distribution are known by name.
 fn own_files(reader: &Reader, profile: &str) -> Result<Vec<String>, Unknown> {
     let mut own = Vec::new();
     for name in profile.split_whitespace() {
@@ -104,7 +104,7 @@ fn own_files(reader: &Reader, profile: &str) -> Result<Vec<String>, Unknown> {
     Ok(own)
 }
 
-/// The CPUs of `isolcpus=` among the arguments that a profile adds, without its flags.
+/// CPUs of `isolcpus=` among the arguments that a profile adds, without its flags.
 fn isolcpus(text: &str) -> Option<&str> {
     let lines = text.lines().filter_map(|line| line.trim().split_once('='));
     let mut arguments = lines
@@ -117,7 +117,7 @@ fn isolcpus(text: &str) -> Option<&str> {
     Some(value.trim_start_matches(|c: char| c.is_alphabetic() || "_,".contains(c)))
 }
 
-/// The CPUs that the profile sets aside. Of several files, that of the profile.
+/// CPUs that the profile reserves. If several files name them, the profile's own counts.
 fn isolated_cores(reader: &Reader, profile: &str, facts: &Facts) -> Result<CpuList, Unknown> {
     let own = own_files(reader, profile)?;
     let names = with_included(profile, &own);
@@ -141,10 +141,10 @@ fn isolated_cores(reader: &Reader, profile: &str, facts: &Facts) -> Result<CpuLi
     })?;
     let highest = cpus(facts, "cpus.online")?.iter().max().unwrap_or(0);
     boot_cpus(value, highest)
-        .ok_or_else(|| Unknown::unclear(format!("isolated_cores={value} is no list that can be followed")))
+        .ok_or_else(|| Unknown::unclear(format!("isolated_cores={value} is not a list that can be resolved")))
 }
 
-/// The last `name = value` that is not a comment.
+/// Last `name = value` line that is not a comment.
 fn setting<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let lines = text.lines().filter_map(|line| line.trim().split_once('='));
     let mut named = lines.filter(|(given, _)| given.trim() == name);

@@ -1,4 +1,4 @@
-//! How much of the kernel's log goes to consoles, and whether one of them is slow.
+//! Part of the kernel's log that goes to consoles, and slow consoles.
 
 use crate::facts::Facts;
 use crate::value::Unknown;
@@ -14,21 +14,21 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("console.names", names(reader));
 }
 
-/// Messages of lower levels go to the consoles: 4 lets errors through.
+/// Messages below this level go to the consoles: 4 lets errors through.
 fn level(reader: &Reader) -> Result<u32, HostError> {
     let line = reader.line(LEVELS)?;
     let first = line.split_whitespace().next().and_then(|number| number.parse().ok());
     first.ok_or_else(|| HostError::unexpected(LEVELS, "four numbers", &line))
 }
 
-/// All consoles that are on.
+/// All active consoles.
 fn names(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let text = listed(reader)?;
     let first = text.lines().filter_map(|line| line.split_whitespace().next());
     Ok(first.map(str::to_owned).collect())
 }
 
-/// The file's text; empty where it is there and no console is.
+/// Text of the file; empty if it exists and no console is active.
 fn listed(reader: &Reader) -> Result<String, HostError> {
     match reader.text(CONSOLES) {
         Err(HostError::Unreadable {
@@ -38,7 +38,7 @@ fn listed(reader: &Reader) -> Result<String, HostError> {
     }
 }
 
-/// The serial consoles that are on and print in the context of whoever has something to say (admin-guide/serial-console.rst).
+/// Active serial consoles that print in the context of the logging thread (admin-guide/serial-console.rst).
 fn serial(reader: &Reader) -> Result<Vec<String>, Unknown> {
     let text = listed(reader)?;
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ fn serial(reader: &Reader) -> Result<Vec<String>, Unknown> {
         let name = line.split_whitespace().next().ok_or_else(wrong)?;
         let (_, flags) = line.split_once('(').ok_or_else(wrong)?;
         let (flags, _) = flags.split_once(')').ok_or_else(wrong)?;
-        // N: a console with a thread of its own, which holds nobody up.
+        // N: a console with a thread of its own, which delays nobody.
         if is_serial(name) && flags.contains('E') && !flags.contains('N') {
             found.push(name.to_owned());
         }
@@ -55,7 +55,7 @@ fn serial(reader: &Reader) -> Result<Vec<String>, Unknown> {
     Ok(found)
 }
 
-/// `ttyS0`, `ttyAMA0`; `tty0` is a screen.
+/// True for `ttyS0`, `ttyAMA0`; `tty0` is a screen.
 fn is_serial(name: &str) -> bool {
     let kind = name.strip_prefix("tty");
     kind.is_some_and(|kind| kind.starts_with(|c: char| c.is_ascii_alphabetic()))

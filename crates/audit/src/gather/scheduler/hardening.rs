@@ -8,7 +8,7 @@ use host::reader::Reader;
 
 const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
 const CACHE_FLUSH: &str = "/sys/module/kvm_intel/parameters/vmentry_l1d_flush";
-/// Arguments that switch something on which is not on by default, with the values that do.
+/// Arguments that enable a protection which is off by default, with the enabling values.
 const ARGUMENTS: [(&str, &[&str], &str); 3] = [
     (
         "pti",
@@ -33,7 +33,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("security.costly", costly(reader));
 }
 
-/// Mitigations of the kernel against weaknesses of this processor.
+/// Kernel mitigations of weaknesses of this processor.
 fn mitigations(reader: &Reader) -> Result<Vec<String>, HostError> {
     let mut found = Vec::new();
     for name in reader.names(VULNERABILITIES, |_| true)? {
@@ -45,7 +45,7 @@ fn mitigations(reader: &Reader) -> Result<Vec<String>, HostError> {
     Ok(found)
 }
 
-/// True if each allocation is checked: red zones (Z), poison (P), consistency (F), which an argument without letters means too.
+/// True if each allocation is checked: red zones (Z), poison (P), consistency (F); an argument without letters enables these too.
 fn slub_checks(reader: &Reader) -> Result<bool, Unknown> {
     let line = Cmdline::read(reader)?;
     let mut given = line.values("slub_debug").chain(line.values("slab_debug"));

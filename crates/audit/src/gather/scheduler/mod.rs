@@ -27,12 +27,12 @@ fn split_lock(reader: &Reader) -> Result<String, Unknown> {
 
 /// True if the machine was booted by EFI firmware.
 fn efi(reader: &Reader) -> Result<bool, HostError> {
-    // Where there is no /sys, that this folder is missing says nothing.
+    // Without /sys, the missing folder is no evidence.
     reader.line("/sys/devices/system/cpu/online")?;
     reader.exists("/sys/firmware/efi")
 }
 
-/// True if the kernel calls the firmware while it runs: by the argument at boot, else by the configuration, else by the kind of kernel.
+/// True if the kernel calls the firmware at run time: by the boot argument, else by the configuration, else by the kind of kernel.
 fn efi_runtime(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
     if kernel::argument(reader, "noefi")?.is_some() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Users of each real-time CPU: programs, virtual machines, containers and interrupts know nothing of each other.
+//! Users of each real-time CPU: programs, virtual machines, containers and interrupts do not know of each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use host::reader::Reader;
 use host::roles::numbers;
 
 const IRQS: &str = "/proc/irq";
-/// Files of an interrupt; a folder beside them has the name of who handles it.
+/// Files in an interrupt's folder; any further folder has the name of its handler.
 const FILES: [&str; 7] = [
     "affinity_hint",
     "effective_affinity",
@@ -48,7 +48,7 @@ pub(super) fn gather(reader: &Reader, threads: &Result<Vec<Thread>, Unknown>, fa
     }
 }
 
-/// Programs by CPU, each by its unit, container or virtual machine: a relay with helpers on its CPU is one.
+/// Programs by CPU, grouped by unit, container or virtual machine: a relay and helpers on its CPU count as one.
 fn owners(
     reader: &Reader,
     threads: &Result<Vec<Thread>, Unknown>,
@@ -73,7 +73,7 @@ fn is_owner(thread: &Thread, asked: &CpuList, online: &CpuList) -> bool {
     !thread.stat.is_kernel && has_reason && is_confined && thread.may_run_on(asked)
 }
 
-/// The control group of a service, machine or container; of other processes their name and number.
+/// Control group of a service, machine or container; name and pid for other processes.
 fn group(reader: &Reader, thread: &Thread) -> String {
     let own = format!("{} (pid {})", thread.process, thread.pid);
     let groups = reader.text(&format!("/proc/{}/cgroup", thread.pid)).unwrap_or_default();
@@ -89,7 +89,7 @@ fn group(reader: &Reader, thread: &Thread) -> String {
     }
 }
 
-/// The CPUs that share a core with each real-time CPU and are neither real-time CPUs themselves nor used by the same program.
+/// CPUs that share a core with each real-time CPU, and are neither real-time CPUs themselves nor used by the same program.
 fn strangers(
     reader: &Reader,
     facts: &Facts,
@@ -116,7 +116,7 @@ fn strangers(
     asked.iter().map(|cpu| (cpu, of(cpu))).collect()
 }
 
-/// Interrupts of devices that are sent to each real-time CPU.
+/// Device interrupts that are sent to each real-time CPU.
 fn interrupts(reader: &Reader, facts: &Facts) -> Result<BTreeMap<u32, BTreeSet<String>>, Unknown> {
     let asked = cpus::known(facts, "cpus.asked")?;
     let mut found: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();

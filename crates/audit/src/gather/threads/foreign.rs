@@ -1,4 +1,4 @@
-//! Threads on real-time CPUs that have no business there.
+//! Threads on real-time CPUs that do not belong there.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::gather::cpus;
 use crate::value::Unknown;
 
-/// Threads of the kernel that other rules judge: they go where an interrupt, a queue or a virtual machine is.
+/// Kernel threads that other rules judge: they follow an interrupt, a queue or a virtual machine.
 const ELSEWHERE: [&str; 4] = ["irq/", "vhost-", "napi/", "rcuo"];
 
 pub(super) fn gather(threads: &Result<Vec<Thread>, Unknown>, facts: &mut Facts) {
@@ -34,7 +34,7 @@ fn foreign(threads: &Result<Vec<Thread>, Unknown>, facts: &Facts) -> Result<Vec<
     Ok(shown(by_process(found, &rt_cpus)))
 }
 
-/// One text for each process: how many of its threads, and how many of them ran on these CPUs last.
+/// One text per process: the number of its threads, and how many of them last ran on these CPUs.
 fn by_process<'a>(threads: impl Iterator<Item = &'a Thread>, rt_cpus: &CpuList) -> Vec<String> {
     let mut processes: BTreeMap<u32, (&str, usize, usize)> = BTreeMap::new();
     for thread in threads {
@@ -50,7 +50,7 @@ fn by_process<'a>(threads: impl Iterator<Item = &'a Thread>, rt_cpus: &CpuList) 
     processes.into_iter().map(text).collect()
 }
 
-/// The real-time CPUs, where there are others too: else that a thread is on them alone says nothing.
+/// Real-time CPUs, if there are other CPUs too: otherwise a thread that is only on them is no evidence.
 pub(super) fn own_cpus(facts: &Facts) -> Result<CpuList, Unknown> {
     let others = cpus::known(facts, "hk_cpus")?;
     match others.is_empty() {
@@ -65,7 +65,7 @@ fn is_movable(thread: &Thread) -> bool {
     !thread.stat.is_bound && !judged_elsewhere
 }
 
-/// Real-time threads, virtual CPUs and what was put on these CPUs alone are the work that the CPUs are for.
+/// True for the work that the CPUs are reserved for: real-time threads, virtual CPUs, and threads bound to these CPUs alone.
 fn is_intended(thread: &Thread, rt_cpus: &CpuList) -> bool {
     let own = !thread.stat.is_kernel;
     own && (thread.stat.is_real_time || thread.is_virtual_cpu() || thread.is_confined_to(rt_cpus))

@@ -1,4 +1,4 @@
-//! The threads of the machine, read once: who may run where, and with which priority.
+//! All threads of the machine, read once, with their CPUs and priorities.
 
 mod actors;
 mod foreign;
@@ -21,9 +21,9 @@ use host::reader::Reader;
 use host::roles::{is_virtual_cpu, numbers, own_number};
 use host::stat::ThreadStat;
 
-/// Name of this program's processes: what they do while they measure is no finding.
+/// Name of this program's processes, whose measuring threads are not findings.
 const OURS: &str = "triptime";
-/// Most names in a list for a person.
+/// Maximum number of names in a list for a person.
 const SHOWN: usize = 12;
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
@@ -53,7 +53,7 @@ struct Thread {
     /// Name of its process.
     process: Rc<str>,
     stat: ThreadStat,
-    /// Where it may run, among all CPUs that the kernel could have.
+    /// CPUs on which it may run, among all that the kernel could have.
     allowed: Rc<CpuList>,
 }
 
@@ -70,7 +70,7 @@ impl Thread {
         !self.stat.is_kernel && is_virtual_cpu(&self.stat.name)
     }
 
-    /// The CPU in the name of a kernel thread: 3 of `rcuop/3`.
+    /// CPU in the name of a kernel thread: 3 for `rcuop/3`.
     fn cpu_in_name(&self) -> Option<u32> {
         self.stat.name.rsplit_once('/')?.1.parse().ok()
     }
@@ -86,17 +86,17 @@ impl std::fmt::Display for Thread {
     }
 }
 
-/// All threads but this program's own.
+/// All threads except this program's own.
 ///
 /// # Errors
-/// Some cannot be seen: a list with gaps would prove nothing.
+/// Some threads are invisible: an incomplete list would prove nothing.
 fn read(reader: &Reader) -> Result<Vec<Thread>, Unknown> {
     let ours = own_number(reader);
     let mut lists = BTreeMap::new();
     let mut threads = Vec::new();
     for pid in numbers(reader, "/proc")? {
         let directory = format!("/proc/{pid}");
-        // A process may end while the list is read.
+        // A process may end during the reading.
         let Some(process) = stat(reader, &directory)? else {
             continue;
         };
@@ -136,7 +136,7 @@ fn seen_all(reader: &Reader, threads: &[Thread]) -> Result<(), Unknown> {
     }
 }
 
-/// CPU lists by their text: most threads have the same one.
+/// CPU lists by text: most threads have the same one.
 type Lists = BTreeMap<String, Rc<CpuList>>;
 
 fn thread(
@@ -151,7 +151,7 @@ fn thread(
     let Some(status) = unless_ended(reader.text(&path))? else {
         return Ok(None);
     };
-    let wrong = || Unknown::unclear(format!("{path}: no list of CPUs behind Cpus_allowed_list"));
+    let wrong = || Unknown::unclear(format!("{path}: no list of CPUs after Cpus_allowed_list"));
     let text = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     let text = text.ok_or_else(wrong)?;
     let allowed = match lists.get(text) {
@@ -172,10 +172,10 @@ fn thread(
     }))
 }
 
-/// ESRCH: the thread ended between the opening of its file and the reading.
+/// ESRCH: the thread ended between opening and reading the file.
 const ENDED: Unreadable = Unreadable::Errno(3);
 
-/// `None`: the thread has ended.
+/// Returns `None` if the thread has ended.
 fn unless_ended<T>(read: Result<T, HostError>) -> Result<Option<T>, HostError> {
     match read {
         Err(error) if error.is_absent() => Ok(None),
@@ -194,7 +194,7 @@ fn stat(reader: &Reader, directory: &str) -> Result<Option<ThreadStat>, HostErro
     Ok(Some(stat))
 }
 
-/// The first names of a list, and how many more there are.
+/// First names of a list, and the number of further ones.
 fn shown(names: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = names.into_iter().collect();
     let more = names.len().saturating_sub(SHOWN);
@@ -205,12 +205,12 @@ fn shown(names: impl IntoIterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// A result that others may use more than once.
+/// A result that several gatherers use.
 fn seen(threads: &Result<Vec<Thread>, Unknown>) -> Result<&[Thread], Unknown> {
     threads.as_deref().map_err(Unknown::clone)
 }
 
-/// A line of `/proc/PID/status`, in KiB.
+/// Value of a line of `/proc/PID/status`, in KiB.
 fn kilobytes(status: &str, key: &str) -> Option<u64> {
     let line = status
         .lines()
@@ -218,7 +218,7 @@ fn kilobytes(status: &str, key: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// `/proc/PID/status`.
+/// Path of `/proc/PID/status`.
 fn status(reader: &Reader, pid: u32) -> Result<String, HostError> {
     reader.text(&format!("/proc/{pid}/status"))
 }

@@ -1,4 +1,4 @@
-//! Real-time tasks that are planned: their threads, and what is different of them.
+//! Planned real-time tasks: their threads, and the differences from the plan.
 
 use units::CpuList;
 
@@ -8,18 +8,18 @@ use crate::planned::{PlannedTask, Seen};
 use crate::value::Unknown;
 use host::reader::Reader;
 
-/// Longest command line that is read, in octets.
+/// Maximum length of a command line that is read, in bytes.
 const LONGEST_COMMAND: u64 = 1 << 20;
 
-/// A thread of a planned task that is not as it is planned.
+/// A thread of a planned task that differs from the plan.
 pub struct Different {
     pub tid: u32,
-    /// When it started, in ticks since boot.
+    /// Start time in clock ticks since boot.
     pub started_ticks: u64,
     pub name: String,
-    /// The policy it should have, where it has another.
+    /// Wanted policy, if it has another one.
     pub policy: Option<String>,
-    /// The CPUs it should stay on, where it may leave them.
+    /// Wanted CPUs, if it may run elsewhere.
     pub cpus: Option<CpuList>,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn gather(
             let found = found.as_ref().map_err(Unknown::clone)?;
             Ok::<_, Unknown>(shown(pick(task, found)))
         };
-        // Two plans for one name are two parts.
+        // Two plans with one name are two parts.
         let mut part = Subject::new(task.to_string());
         part.set(
             "task.threads",
@@ -49,10 +49,10 @@ pub(super) fn gather(
     }
 }
 
-/// The threads of a task that are to be changed.
+/// Threads of a task that must change.
 ///
 /// # Errors
-/// Why the threads of the machine cannot be seen.
+/// The threads of the machine are not visible; with the reason.
 pub fn different(reader: &Reader, task: &PlannedTask) -> Result<Vec<Different>, Unknown> {
     let threads = read(reader)?;
     let found = of_task(reader, task, &threads)?;
@@ -72,12 +72,12 @@ fn of_task<'a>(reader: &Reader, task: &PlannedTask, threads: &'a [Thread]) -> Re
     Ok(found)
 }
 
-/// The command line of a process, with blanks between its words; empty where it has ended meanwhile, or has none.
+/// Command line of a process, with spaces between its words; empty if it has ended or has none.
 fn command(reader: &Reader, pid: u32) -> Result<String, Unknown> {
     let octets = reader.bytes(&format!("/proc/{pid}/cmdline"), LONGEST_COMMAND);
     let octets = match reader.is_live() {
         true => unless_ended(octets)?.unwrap_or_default(),
-        // A recorded tree may have been made without them: nothing is known then.
+        // A recorded tree may lack command lines: then nothing is known.
         false => octets.map_err(|error| Unknown::from(error).never_absent())?,
     };
     let text = String::from_utf8_lossy(&octets).replace('\0', " ");
@@ -100,7 +100,7 @@ fn difference(task: &PlannedTask, thread: &Thread) -> Option<Different> {
     })
 }
 
-/// `relay (pid 30, fifo:50) on 0-3: fifo:80 on 2 is planned`.
+/// Such as `relay (pid 30, fifo:50) on 0-3: fifo:80 on 2 is planned`.
 fn words(task: &PlannedTask, thread: &Thread) -> Option<String> {
     let found = difference(task, thread)?;
     let (now, wanted) = match found.cpus {

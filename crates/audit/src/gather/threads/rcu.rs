@@ -1,4 +1,4 @@
-//! Where callbacks of RCU run, and whether the kernel's own threads on a CPU come to it.
+//! CPUs where RCU callbacks run, and the kernel's own threads that get no time on a CPU.
 
 use units::CpuList;
 
@@ -11,11 +11,11 @@ use host::cmdline::{Cmdline, boot_cpus};
 use host::isolation;
 use host::reader::Reader;
 
-/// Threads that take callbacks from a CPU: `rcuop/3`, `rcuos/3`.
+/// Threads that run a CPU's callbacks elsewhere: `rcuop/3`, `rcuos/3`.
 const OFFLOADED: [&str; 3] = ["rcuop/", "rcuos/", "rcuob/"];
-/// These threads and the ones that wait for grace periods: `rcuog/0`.
+/// These threads, and those that wait for grace periods: `rcuog/0`.
 const OFFLOADING: [&str; 4] = ["rcuop/", "rcuos/", "rcuob/", "rcuog/"];
-/// Threads of each CPU that must not starve on PREEMPT_RT: they run callbacks and timers.
+/// Per-CPU threads that must not starve on PREEMPT_RT: they run callbacks and timers.
 const SERVING: [&str; 3] = ["rcuc/", "ktimers/", "ktimersoftd/"];
 
 pub(super) fn gather(
@@ -60,7 +60,7 @@ fn by_threads(threads: &[Thread]) -> CpuList {
     offloaded.filter_map(Thread::cpu_in_name).collect()
 }
 
-/// CPUs that the arguments at boot ask for: `rcu_nocbs=`, which without a list means all, and `nohz_full`.
+/// CPUs in the boot arguments: `rcu_nocbs=`, which without a list means all, and `nohz_full`.
 fn by_arguments(reader: &Reader) -> Result<CpuList, Unknown> {
     let line = Cmdline::read(reader)?;
     let highest = reader
@@ -72,13 +72,13 @@ fn by_arguments(reader: &Reader) -> Result<CpuList, Unknown> {
     for value in line.values("rcu_nocbs") {
         let list = if value.is_empty() { "all" } else { value };
         let list = boot_cpus(list, highest)
-            .ok_or_else(|| Unknown::unclear(format!("rcu_nocbs={value} is no list of CPUs")))?;
+            .ok_or_else(|| Unknown::unclear(format!("rcu_nocbs={value} is not a list of CPUs")))?;
         cpus.extend(list.iter());
     }
     Ok(cpus.into_iter().collect())
 }
 
-/// The kernel's threads on these CPUs that a thread which may never sleep has the same priority as, or a higher one.
+/// Kernel threads on these CPUs whose priority does not exceed that of a thread that may never sleep.
 fn outranked(threads: &[Thread], asked: &CpuList, workload: Workload) -> Result<Vec<String>, Unknown> {
     let never_sleeps = |thread: &&Thread| {
         let spins = workload == Workload::BusyPoll && thread.is_confined_to(asked);
@@ -98,7 +98,7 @@ fn outranked(threads: &[Thread], asked: &CpuList, workload: Workload) -> Result<
             .filter(|thread| thread.cpu_in_name() == Some(cpu))
             .collect();
         if own.is_empty() {
-            let text = format!("CPU {cpu}: no thread rcuc/{cpu} or ktimers/{cpu} can be seen beside {highest}");
+            let text = format!("CPU {cpu}: no thread rcuc/{cpu} or ktimers/{cpu} can be seen next to {highest}");
             return Err(Unknown::unclear(text));
         }
         let low = own

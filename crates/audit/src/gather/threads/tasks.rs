@@ -1,4 +1,4 @@
-//! Real-time threads of programs: their policy, their memory, their page faults.
+//! Real-time threads of programs: their policy, memory and page faults.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::value::{Unknown, Value};
 use host::error::HostError;
 use host::reader::Reader;
 
-/// The priority at which the kernel's migration and watchdog threads run.
+/// Priority of the kernel's migration and watchdog threads.
 const HIGHEST: u32 = 99;
-/// The share of a process's memory that must be locked, in percent: text of libraries may be left out.
+/// Percentage of a process's memory that must be locked: library code may be left out.
 const LOCKED_PERCENT: u64 = 90;
 const FAULTS: &str = "tasks.page-faults";
-/// Where the real-time threads are, for the counters.
+/// Places of the real-time threads, for the counters.
 const PLACES: &str = "tasks.places";
 
 pub(super) fn gather(reader: &Reader, threads: &Result<Vec<Thread>, Unknown>, facts: &mut Facts) {
@@ -42,7 +42,7 @@ pub(super) fn gather(reader: &Reader, threads: &Result<Vec<Thread>, Unknown>, fa
     facts.set("tasks.without-policy", ordinary);
 }
 
-/// Counts the page faults of the threads that were found.
+/// Counts the page faults of the threads found.
 pub(super) fn count(reader: &Reader, facts: &Facts, reading: &mut Reading) {
     let counter = Counter {
         part: None,
@@ -77,7 +77,7 @@ fn at_highest(ours: &[&Thread]) -> Vec<String> {
     highest.map(ToString::to_string).collect()
 }
 
-/// Processes with threads on real-time CPUs alone, of which none is a real-time thread.
+/// Processes whose threads run only on real-time CPUs, and that have no real-time thread.
 fn without_policy(threads: &[Thread], rt_cpus: &CpuList) -> Vec<String> {
     let mut processes: BTreeMap<u32, (String, bool)> = BTreeMap::new();
     let there = |thread: &&Thread| !thread.stat.is_kernel && !thread.stat.is_bound && thread.is_confined_to(rt_cpus);

@@ -1,14 +1,14 @@
-//! How chrony is configured: when it steps, and which hardware clock it reads.
+//! chrony's configuration: its clock steps, and the hardware clock it reads.
 
 use super::options;
 use crate::gather::daemons::Daemon;
 use crate::value::Unknown;
 use host::reader::Reader;
 
-/// Debian's and Red Hat's.
+/// Configuration files of Debian and Red Hat.
 const FILES: [&str; 2] = ["/etc/chrony/chrony.conf", "/etc/chrony.conf"];
 
-/// State of chrony, and the lines of its configuration, each its words.
+/// State of chrony, and the lines of its configuration, split into words.
 #[derive(Debug, Clone)]
 pub(super) struct Chrony {
     runs: bool,
@@ -16,7 +16,7 @@ pub(super) struct Chrony {
 }
 
 impl Chrony {
-    /// Above which offset in seconds it steps at any time; 0: never after its first updates.
+    /// Offset in seconds above which it steps at any time; 0: never after its first updates.
     pub(super) fn step(&self) -> Result<f64, Unknown> {
         let lines = self.lines.as_ref().map_err(Clone::clone)?;
         let Some(line) = lines.iter().rfind(|line| line[0].eq_ignore_ascii_case("makestep")) else {
@@ -27,13 +27,13 @@ impl Chrony {
             (Some(threshold), Some(updates)) if updates < 0.0 => Ok(threshold),
             (Some(_), Some(_)) => Ok(0.0),
             _ => Err(Unknown::unclear(format!(
-                "chrony: \"{}\" is no makestep",
+                "chrony: \"{}\" is not a makestep",
                 line.join(" ")
             ))),
         }
     }
 
-    /// The number of the hardware clock that it reads; `None`: it runs and reads none, or does not run.
+    /// Number of the hardware clock that it reads; `None`: it reads none, or does not run.
     pub(super) fn clock(&self) -> Result<Option<u32>, Unknown> {
         if !self.runs {
             return Ok(None);
@@ -56,7 +56,7 @@ impl Chrony {
     }
 }
 
-/// Of the process that runs, else of the usual file. Nothing to read is unknown.
+/// Configuration of the running process, else the usual file. No readable file means unknown.
 pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Chrony {
     let daemon = found.iter().find(|daemon| daemon.name == "chronyd");
     let text = daemon.map_or(Ok(None), |daemon| named(reader, daemon));
@@ -73,7 +73,7 @@ pub(super) fn read(reader: &Reader, found: &[Daemon]) -> Chrony {
     }
 }
 
-/// The lines of a file, and of those that it names (chrony.conf(5): `include`, `confdir`).
+/// Lines of a file, and of those that it includes (chrony.conf(5): `include`, `confdir`).
 fn with_others(reader: &Reader, text: &str) -> Result<Vec<Vec<String>>, Unknown> {
     let mut all = Vec::new();
     for line in lines(text) {
@@ -101,7 +101,7 @@ fn with_others(reader: &Reader, text: &str) -> Result<Vec<Vec<String>>, Unknown>
     Ok(all)
 }
 
-/// The files that a pattern names: one without wildcards names itself.
+/// Files that match a pattern; a pattern without wildcards is a file name.
 fn matching(reader: &Reader, pattern: &str) -> Result<Vec<String>, Unknown> {
     let wild = |text: &str| text.contains(['*', '?', '[']);
     if !wild(pattern) {
@@ -113,12 +113,12 @@ fn matching(reader: &Reader, pattern: &str) -> Result<Vec<String>, Unknown> {
             in_folder(reader, folder, before, after)
         }
         _ => Err(Unknown::unclear(format!(
-            "chrony includes {pattern}, which is not followed"
+            "chrony includes {pattern}, which cannot be resolved"
         ))),
     }
 }
 
-/// Files in a folder by the beginning and the end of their names, in order; none where there is no such folder.
+/// Files in a folder by prefix and suffix of their names, in order; empty if the folder does not exist.
 fn in_folder(reader: &Reader, folder: &str, before: &str, after: &str) -> Result<Vec<String>, Unknown> {
     let fits = |name: &str| {
         let rest = name.strip_prefix(before);
@@ -131,7 +131,7 @@ fn in_folder(reader: &Reader, folder: &str, before: &str, after: &str) -> Result
     }
 }
 
-/// The file that it was started with, where its arguments name one.
+/// Configuration file in the process's arguments, if any.
 fn named(reader: &Reader, daemon: &Daemon) -> Result<Option<String>, Unknown> {
     options::check(daemon)?;
     let words = &daemon.arguments;

@@ -1,4 +1,4 @@
-//! State of the wall clock by the kernel, and its distance from the hardware clock that PTP steers.
+//! Kernel state of the wall clock, and its distance from the hardware clock that PTP steers.
 
 use sys::phc::Phc;
 use toml::{Table, Value as Toml};
@@ -11,7 +11,7 @@ use host::reader::Reader;
 
 const SECOND_NS: f64 = 1e9;
 
-/// `steered`: the number of the hardware clock that the wall clock should follow.
+/// `steered`: number of the hardware clock that the wall clock should follow.
 pub(super) fn gather(reader: &Reader, steered: &Result<u32, Unknown>, facts: &mut Facts) {
     let kernel = table(reader, "wall-clock", || {
         let clock = sys::timex::kernel_clock().map_err(|error| HostError::Undecided(error.to_string()))?;
@@ -37,7 +37,7 @@ fn text<const N: usize>(entries: [(&str, Toml); N]) -> String {
     entries.collect::<Table>().to_string()
 }
 
-/// An answer that a tree keeps as TOML.
+/// An answer that a tree stores as TOML.
 pub(super) fn table(
     reader: &Reader,
     name: &str,
@@ -58,7 +58,7 @@ pub(super) fn value(table: &Result<Table, Unknown>, key: &str) -> Known {
     }
 }
 
-/// Its distance from the wall clock in ns, without the whole seconds between TAI and UTC.
+/// Distance from the wall clock in ns, without the whole seconds between TAI and UTC.
 fn offset(reader: &Reader, steered: &Result<u32, Unknown>, kernel: &Result<Table, Unknown>) -> Known {
     let number = *steered.as_ref().map_err(Clone::clone)?;
     let answer = table(reader, &format!("phc-{number}"), || {
@@ -67,7 +67,7 @@ fn offset(reader: &Reader, steered: &Result<u32, Unknown>, kernel: &Result<Table
         Ok(text([("offset-ns", Toml::Integer(read.offset_ns))]))
     });
     let Value::Number(offset) = value(&answer, "offset-ns")? else {
-        return Err(Unknown::unclear("the recorded offset is no number"));
+        return Err(Unknown::unclear("the recorded offset is not a number"));
     };
     let tai = match value(kernel, "tai-s") {
         Ok(Value::Number(seconds)) => seconds * SECOND_NS,

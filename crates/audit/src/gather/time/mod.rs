@@ -1,4 +1,4 @@
-//! Time synchronisation: who sets the clock, how PTP is configured, what its port says, and how far clocks are apart.
+//! Time synchronisation: programs that set the clock, configuration of PTP, state of its port, and distances between clocks.
 
 mod chrony;
 mod clock;
@@ -17,7 +17,7 @@ use host::processes::{is_clock_worker, is_of_time};
 use host::reader::Reader;
 use ptp::Ptp;
 
-/// Programs whose delay goes into the clock: the kernel's worker of a PTP clock is `ptp0`, `ptp1`…
+/// Programs whose delay affects the clock: the kernel's worker of a PTP clock is `ptp0`, `ptp1`…
 const TIMED: [&str; 2] = ["ptp4l", "phc2sys"];
 
 /// From the processes of such names, and others.
@@ -49,7 +49,7 @@ fn names(found: &[Daemon]) -> Vec<String> {
     ours.map(|daemon| daemon.name.clone()).collect()
 }
 
-/// Finds the ordinary ones among the threads of PTP, and the CPUs where they may run.
+/// Finds the PTP threads without real-time priority, and the CPUs on which they may run.
 fn placement(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
     let threads = found.clone().map(|found| {
         let timed = found
@@ -74,14 +74,14 @@ fn placement(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
     facts.set("time.cpus", threads.and_then(|all| cpus_of(&all)));
 }
 
-/// The settings of the ptp4l that is this process.
+/// Settings of the ptp4l with this process id.
 fn of_daemon<'a>(all: &'a [Ptp], daemon: &Daemon) -> Result<&'a Ptp, Unknown> {
     let found = all.iter().find(|ptp| ptp.pid.as_ref() == Some(&daemon.pid));
     found.ok_or_else(|| Unknown::unclear("the settings of ptp4l are not known"))
 }
 
-/// Number of the hardware clock that the wall clock should follow: that of ptp4l's interface, of several the one that phc2sys names;
-/// else the one chrony reads. A clock that nobody steers says nothing.
+/// Number of the hardware clock that the wall clock should follow: that of ptp4l's interface, or among several the one that phc2sys names;
+/// else the one that chrony reads. A clock that no program steers is no evidence.
 fn steered(
     reader: &Reader,
     found: &[Daemon],
@@ -111,7 +111,7 @@ fn steered(
     }
 }
 
-/// The clock of the interface that a phc2sys which sets the wall clock has as its source.
+/// Clock of the interface that is the source of a phc2sys which sets the wall clock.
 fn named_by_phc2sys(reader: &Reader, found: &[Daemon]) -> Result<Option<u32>, Unknown> {
     for daemon in found.iter().filter(|daemon| daemon.name == "phc2sys") {
         let options = options::of(daemon)?;
@@ -122,7 +122,7 @@ fn named_by_phc2sys(reader: &Reader, found: &[Daemon]) -> Result<Option<u32>, Un
     Ok(None)
 }
 
-/// The smallest offset in seconds that some daemon would correct by a step once it has settled; 0: none ever does.
+/// Smallest offset in seconds that some daemon would correct by a step once it has settled; 0: none ever does.
 fn smallest_step(
     found: &Result<Vec<Daemon>, Unknown>,
     ptp: &Result<Vec<Ptp>, Unknown>,

@@ -1,4 +1,4 @@
-//! Arguments of linuxptp's programs, as getopt_long reads them.
+//! Arguments of linuxptp's programs, parsed as getopt_long does.
 
 use crate::gather::daemons::Daemon;
 use crate::value::Unknown;
@@ -7,7 +7,7 @@ use crate::value::Unknown;
 const PTP4L: &str = "fipl";
 const PHC2SYS: &str = "cdfsEPISFRNOLMiunzlt";
 
-/// The options of a process by name, without hyphens; a value that is not there is empty.
+/// Options of a process by name, without hyphens; a missing value is empty.
 pub(super) fn of(daemon: &Daemon) -> Result<Vec<(String, String)>, Unknown> {
     check(daemon)?;
     let with_value = if daemon.name == "ptp4l" { PTP4L } else { PHC2SYS };
@@ -47,7 +47,7 @@ pub(super) fn of(daemon: &Daemon) -> Result<Vec<(String, String)>, Unknown> {
     Ok(found)
 }
 
-/// A program has at least its own name as an argument.
+/// A running program has at least its own name as an argument.
 pub(super) fn check(daemon: &Daemon) -> Result<(), Unknown> {
     let (name, pid) = (&daemon.name, &daemon.pid);
     match daemon.arguments.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn has(daemon: &Daemon, word: &str) -> Result<bool, Unknown> {
     Ok(daemon.arguments.iter().any(|argument| argument == word))
 }
 
-/// The last value of an option.
+/// Last value of an option.
 pub(super) fn last<'a>(options: &'a [(String, String)], name: &str) -> Option<&'a str> {
     options
         .iter()
@@ -73,8 +73,8 @@ pub(super) fn last<'a>(options: &'a [(String, String)], name: &str) -> Option<&'
         .map(|(_, value)| value.as_str())
 }
 
-/// True if this phc2sys sets the wall clock: with `-a` only together with `-r`; else when that is its sink, which it is unless
-/// `-c` says otherwise. With `-E ntpshm` it hands the time to another daemon.
+/// True if this phc2sys sets the wall clock: with `-a` only together with `-r`; else if the wall clock is its sink, which is the default
+/// without `-c`. With `-E ntpshm` it passes the time to another daemon.
 pub(super) fn sets_wall_clock(daemon: &Daemon) -> Result<bool, Unknown> {
     let options = of(daemon)?;
     if last(&options, "E") == Some("ntpshm") || last(&options, "clock_servo") == Some("ntpshm") {
@@ -86,7 +86,7 @@ pub(super) fn sets_wall_clock(daemon: &Daemon) -> Result<bool, Unknown> {
     Ok(last(&options, "c").is_none_or(|sink| sink == "CLOCK_REALTIME"))
 }
 
-/// Above which offset in seconds phc2sys steps after its first correction; 0: never, which is its default.
+/// Offset in seconds above which phc2sys steps after its first correction; 0: never, which is the default.
 pub(super) fn phc2sys_step(daemon: &Daemon) -> Result<f64, Unknown> {
     if !sets_wall_clock(daemon)? {
         return Ok(0.0);

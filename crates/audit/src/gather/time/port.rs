@@ -14,13 +14,13 @@ use crate::value::Unknown;
 use host::error::HostError;
 use host::reader::Reader;
 
-/// How long the answers may take. The daemon answers from its one loop.
+/// Maximum time for the answers, which come from the daemon's main loop.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The questions.
+/// Questions to the daemon.
 const QUESTIONS: [Id; 4] = [Id::TimeStatus, Id::Current, Id::Parent, Id::Port];
 
-/// The facts and their names in the answer.
+/// Facts and their names in the answer.
 const FACTS: [(&str, &str); 6] = [
     ("ptp.port-state", "state"),
     ("ptp.has-grandmaster", "grandmaster"),
@@ -30,14 +30,14 @@ const FACTS: [(&str, &str); 6] = [
     ("ptp.steps-removed", "steps-removed"),
 ];
 
-/// Notes what it answered, or why nothing did.
+/// Stores the answers, or the reason that there are none.
 pub(super) fn note(answer: &Result<Table, Unknown>, part: &mut Subject) {
     for (fact, key) in FACTS {
         part.set_known(fact, value(answer, key));
     }
 }
 
-/// The answer of one of all ptp4l. A tree keeps that of the first as `ptp4l`, of the next as `ptp4l-2`.
+/// Answer of one of several ptp4l. A tree stores the first as `ptp4l`, the next as `ptp4l-2`.
 pub(super) fn answer(reader: &Reader, all: &[Ptp], place: usize) -> Result<Table, Unknown> {
     let ptp = &all[place];
     if !ptp.runs() {
@@ -50,7 +50,7 @@ pub(super) fn answer(reader: &Reader, all: &[Ptp], place: usize) -> Result<Table
         .any(|(_, other)| other.text("uds_address").as_ref() == Ok(&socket))
     {
         return Err(Unknown::unclear(format!(
-            "several ptp4l have the socket {socket}: which of them answers there cannot be told"
+            "several ptp4l have the socket {socket}: the one that answers there is unknown"
         )));
     }
     let name = match place {
@@ -60,13 +60,13 @@ pub(super) fn answer(reader: &Reader, all: &[Ptp], place: usize) -> Result<Table
     table(reader, &name, || ask(ptp))
 }
 
-/// Our end; its name in the file system goes with it.
+/// Socket of this end; its name in the file system is removed with it.
 struct Socket(UnixDatagram, PathBuf);
 
 impl Socket {
     fn bind() -> std::io::Result<Self> {
         let path = std::env::temp_dir().join(format!("triptime-audit.{}", std::process::id()));
-        // One that a killed process of the same number left behind.
+        // Removes the socket of a killed process with the same id.
         let _ = std::fs::remove_file(&path);
         Ok(Self(UnixDatagram::bind(&path)?, path))
     }
@@ -87,7 +87,7 @@ fn ask(ptp: &Ptp) -> Result<String, HostError> {
     let own = Socket::bind().map_err(failed)?;
     own.0.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
     for (number, id) in (0_u16..).zip(QUESTIONS) {
-        // gPTP's daemons answer another transportSpecific.
+        // Daemons for gPTP answer another transportSpecific.
         for specific in [0, 1] {
             let question = wire::ptp::get(id, domain, specific, PortIdentity::default(), number);
             own.0.send_to(&question, &peer).map_err(failed)?;
@@ -114,7 +114,7 @@ fn ask(ptp: &Ptp) -> Result<String, HostError> {
     }
 }
 
-/// Of several ports the one that follows a master counts.
+/// Among several ports, the one that follows a master counts.
 fn keep(content: &Content<'_>, all: &mut Table) {
     let mut put = |key: &str, value: Toml| all.insert(key.to_owned(), value);
     match content {
@@ -134,7 +134,7 @@ fn keep(content: &Content<'_>, all: &mut Table) {
             let state = data.state.to_string();
             if state == "SLAVE" || !all.contains_key("state") {
                 all.insert("state".to_owned(), Toml::String(state));
-                // With peer delay the clock has no path delay of its own.
+                // With peer delay, the clock has no path delay of its own.
                 if data.peer_to_peer() {
                     all.insert("path-delay-ns".to_owned(), Toml::Integer(data.peer_delay_ns));
                 }

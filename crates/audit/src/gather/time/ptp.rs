@@ -1,4 +1,4 @@
-//! How ptp4l is configured: by its arguments, by the file that they name, and by what it does otherwise.
+//! Configuration of ptp4l: its arguments, the file that they name, and the defaults.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::value::{Unknown, Value};
 use host::error::HostError;
 use host::reader::Reader;
 
-/// Where the file is when nothing that runs names one: Debian, Red Hat; the last two are timemaster's, with sections of ptp4l's.
+/// Default configuration files: Debian, Red Hat; the last two are timemaster's, with sections for ptp4l.
 const FILES: [&str; 4] = [
     "/etc/linuxptp/ptp4l.conf",
     "/etc/ptp4l.conf",
@@ -17,7 +17,7 @@ const FILES: [&str; 4] = [
     "/etc/timemaster.conf",
 ];
 
-/// Defaults of ptp4l (ptp4l.8). tx_timestamp_timeout differs by version.
+/// Defaults of ptp4l (ptp4l.8). The default of tx_timestamp_timeout differs by version.
 const DEFAULTS: [(&str, &str); 12] = [
     ("network_transport", "UDPv4"),
     ("delay_mechanism", "E2E"),
@@ -33,7 +33,7 @@ const DEFAULTS: [(&str, &str); 12] = [
     ("uds_address", "/var/run/ptp4l"),
 ];
 
-/// The facts and the settings behind them.
+/// Facts and the settings that define them.
 const FACTS: [(&str, &str); 11] = [
     ("ptp.transport", "network_transport"),
     ("ptp.delay-mechanism", "delay_mechanism"),
@@ -48,19 +48,19 @@ const FACTS: [(&str, &str); 11] = [
     ("ptp.step-threshold", "step_threshold"),
 ];
 
-/// The settings of one ptp4l.
+/// Settings of one ptp4l.
 #[derive(Debug, Clone)]
 pub(super) struct Ptp {
-    /// Its process, where it runs.
+    /// Process id, if it runs.
     pub(super) pid: Option<String>,
-    /// Settings that are given, by arguments before the file.
+    /// Explicit settings; arguments take precedence over the file.
     settings: Result<BTreeMap<String, String>, Unknown>,
-    /// The interfaces it listens on.
+    /// Interfaces on which it listens.
     pub(super) interfaces: Vec<String>,
 }
 
 impl Ptp {
-    /// Every one that runs, by its process; where none does, the one that a file is there for.
+    /// Every running ptp4l, by process; if none runs, the one for which a file exists.
     pub(super) fn read_all(reader: &Reader, found: &[Daemon]) -> Vec<Self> {
         let running = found.iter().filter(|daemon| daemon.name == "ptp4l");
         let running: Vec<Self> = running.map(|daemon| Self::of_daemon(reader, daemon)).collect();
@@ -100,7 +100,7 @@ impl Ptp {
         self.pid.is_some()
     }
 
-    /// Its interfaces, else its process, for a person.
+    /// Its interfaces, else its process, as text.
     fn name(&self) -> String {
         match (self.interfaces.is_empty(), &self.pid) {
             (false, _) => self.interfaces.join(", "),
@@ -116,11 +116,8 @@ impl Ptp {
             .iter()
             .find(|(known, _)| *known == name)
             .map(|(_, value)| (*value).to_owned());
-        said.or(default).ok_or_else(|| {
-            Unknown::unclear(format!(
-                "{name} is not said: its default differs by version of linuxptp"
-            ))
-        })
+        said.or(default)
+            .ok_or_else(|| Unknown::unclear(format!("{name} is not set: its default differs by version of linuxptp")))
     }
 
     /// As [`Ptp::text`], as a number.
@@ -131,7 +128,7 @@ impl Ptp {
     }
 }
 
-/// Settings and interfaces of one that runs.
+/// Settings and interfaces of a running ptp4l.
 fn of_process(reader: &Reader, daemon: &Daemon) -> Result<(BTreeMap<String, String>, Vec<String>), Unknown> {
     let given = options::of(daemon)?;
     let mut interfaces: Vec<String> = given
@@ -162,12 +159,13 @@ fn of_process(reader: &Reader, daemon: &Daemon) -> Result<(BTreeMap<String, Stri
     Ok((all, interfaces))
 }
 
-/// linuxptp 4 renamed it.
+/// Old and new name of the option that linuxptp 4 renamed.
 fn modern(name: &str) -> &str {
     if name == "slaveOnly" { "clientOnly" } else { name }
 }
 
-/// `name value` lines in sections: `[global]`, and one for each port, which comes before it. Of timemaster's file those of `[ptp4l.conf]`.
+/// Parses `name value` lines in sections: `[global]`, and one for each port, which takes precedence. In timemaster's file, uses the section
+/// `[ptp4l.conf]`.
 fn settings(text: &str, interfaces: &mut Vec<String>) -> BTreeMap<String, String> {
     let is_timemaster = text
         .lines()
@@ -198,7 +196,7 @@ fn settings(text: &str, interfaces: &mut Vec<String>) -> BTreeMap<String, String
         match (is_timemaster, section.as_str()) {
             (false, "global") | (true, "ptp4l.conf") => all.extend([entry]),
             (false, _) => of_ports.extend([entry]),
-            // The domain and the delay mechanism of timemaster itself.
+            // Domain and delay mechanism from timemaster's own settings.
             (true, domain) if domain.starts_with("ptp_domain") && name == "delay_mechanism" => all.extend([entry]),
             _ => {}
         }
@@ -207,7 +205,7 @@ fn settings(text: &str, interfaces: &mut Vec<String>) -> BTreeMap<String, String
     all
 }
 
-/// A part for each ptp4l. Where processes cannot be seen there may be some: one of which nothing is known.
+/// One part for each ptp4l. If processes are invisible, one part about which nothing is known, since some may run.
 pub(super) fn gather(reader: &Reader, all: &Result<Vec<Ptp>, Unknown>, facts: &mut Facts) {
     let all = match all {
         Ok(all) => all,
@@ -239,7 +237,7 @@ pub(super) fn gather(reader: &Reader, all: &Result<Vec<Ptp>, Unknown>, facts: &m
     }
 }
 
-/// Others that take the frames of its interfaces.
+/// Others that receive the frames of its interfaces.
 fn shared_by(reader: &Reader, ptp: &Ptp) -> Result<Vec<String>, Unknown> {
     if ptp.interfaces.is_empty() {
         return Err(Unknown::unclear("the interfaces of ptp4l are not known"));
@@ -251,7 +249,7 @@ fn shared_by(reader: &Reader, ptp: &Ptp) -> Result<Vec<String>, Unknown> {
     Ok(found)
 }
 
-/// The PTP clock of an interface, by number.
+/// Number of an interface's PTP clock.
 pub(super) fn clock_of(reader: &Reader, interface: &str) -> Result<u32, Unknown> {
     let folder = format!("/sys/class/net/{interface}/device/ptp");
     let names = reader.names(&folder, |name| name.starts_with("ptp"))?;

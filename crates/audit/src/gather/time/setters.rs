@@ -10,8 +10,8 @@ use std::path::PathBuf;
 /// The daemon of VMware's tools.
 const TOOLS: &str = "vmtoolsd";
 
-/// The names of the processes that set the wall clock. `timemaster` starts others and sets nothing itself; `ts2phc` sets hardware
-/// clocks. VMware's tools set it where the files of the virtual machine, `machines`, say so.
+/// Names of the processes that set the wall clock. `timemaster` starts others and sets nothing itself; `ts2phc` sets hardware clocks.
+/// VMware's tools set it if the files of the virtual machine, `machines`, say so.
 pub(super) fn of(found: &[Daemon], all: &[Ptp], machines: &[PathBuf]) -> Result<Vec<String>, Unknown> {
     let mut setters = Vec::new();
     for daemon in found {
@@ -34,11 +34,11 @@ pub(super) fn of(found: &[Daemon], all: &[Ptp], machines: &[PathBuf]) -> Result<
     Ok(setters)
 }
 
-/// True where VMware's tools set the clock again and again. By default they do not, but where nothing else sets it, a default is no evidence.
+/// True if VMware's tools set the clock repeatedly. They do not by default, but if nothing else sets the clock, a default is no evidence.
 fn tools_set_it(machines: &[PathBuf], is_set: bool) -> Result<bool, Unknown> {
     if machines.is_empty() && !is_set {
         return Err(Unknown::unclear(
-            "whether VMware's tools set the clock stands in the virtual machine's file: name it with --vmx",
+            "only the virtual machine's file shows if VMware's tools set the clock: name it with --vmx",
         ));
     }
     let mut set = false;
@@ -51,7 +51,7 @@ fn tools_set_it(machines: &[PathBuf], is_set: bool) -> Result<bool, Unknown> {
     Ok(set)
 }
 
-/// Both daemons keep a second process of the same name for what takes privilege: the first one counts.
+/// Both daemons keep a second process of the same name for privileged work: the first one counts.
 fn is_helper(found: &[Daemon], daemon: &Daemon) -> bool {
     let first = found
         .iter()
@@ -59,7 +59,7 @@ fn is_helper(found: &[Daemon], daemon: &Daemon) -> bool {
     first.is_some_and(|first| first.pid != daemon.pid)
 }
 
-/// Without hardware stamps ptp4l sets the wall clock itself.
+/// Without hardware stamps, ptp4l itself sets the wall clock.
 fn by_software_stamps(ptp: &Ptp) -> Result<bool, Unknown> {
     let stamps = ptp.text("time_stamping")?;
     Ok(stamps == "software" && ptp.text("free_running")? != "1")

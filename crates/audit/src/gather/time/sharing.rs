@@ -1,12 +1,12 @@
-//! Others that take the frames of an interface that ptp4l listens on.
+//! Others that receive the frames of an interface on which ptp4l listens.
 
 use crate::value::Unknown;
 use host::error::HostError;
 use host::reader::Reader;
 
-/// The bridge, bond, team or switch that an interface is a port of, and the devices upon it that take its frames, in words. These are
-/// macvlan, macvtap and ipvlan: of all that lie upon another device, only they name no kind in their `uevent` (Linux: no
-/// SET_NETDEV_DEVTYPE in drivers/net/macvlan.c, macvtap.c, ipvlan/ipvlan_main.c).
+/// Bridge, bond, team or switch that owns an interface, and the devices above it that receive its frames, in words. These devices are
+/// macvlan, macvtap and ipvlan: of all devices above another one, only they name no kind in their `uevent` (Linux: no SET_NETDEV_DEVTYPE in
+/// drivers/net/macvlan.c, macvtap.c, ipvlan/ipvlan_main.c).
 pub(super) fn of(reader: &Reader, interface: &str) -> Result<Vec<String>, Unknown> {
     let folder = format!("/sys/class/net/{interface}");
     let master = master(reader, &folder)?;
@@ -20,7 +20,7 @@ pub(super) fn of(reader: &Reader, interface: &str) -> Result<Vec<String>, Unknow
     Ok(found)
 }
 
-/// The device that the interface is a port of.
+/// Device that owns the interface as a port.
 fn master(reader: &Reader, folder: &str) -> Result<Option<String>, HostError> {
     let target = match reader.target(&format!("{folder}/master")) {
         Err(error) if error.is_absent() => return Ok(None),
