@@ -36,7 +36,7 @@ pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
         .unwrap_or([0; N])
 }
 
-/// The `len` octets at `at`, or none of them.
+/// The `len` octets at `at`; empty if the slice does not hold all of them.
 #[inline]
 pub(crate) fn slice(bytes: &[u8], at: usize, len: usize) -> &[u8] {
     bytes.get(at..at.wrapping_add(len)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! ICMP echo over IPv4 in an Ethernet frame (RFC 791, RFC 792): what any kernel with an address answers by itself.
+//! ICMP echo over IPv4 in an Ethernet frame (RFC 791, RFC 792): any kernel with an IPv4 address answers it.
 
 use crate::bytes::{array, be16};
 use crate::ether::HEADER;
@@ -9,36 +9,37 @@ pub const IPV4: u16 = 0x0800;
 const IP_HEADER: usize = 20;
 /// Octets of the header of an echo message.
 const ECHO_HEADER: usize = 8;
-/// Octets of the shortest frame that holds one.
+/// Octets of the shortest frame with an echo message.
 pub const LEAST: usize = HEADER + IP_HEADER + ECHO_HEADER;
 
 /// Protocol number of ICMP.
 const ICMP: u8 = 1;
-/// Types of an echo message: the request, and what answers it.
+/// Types of an echo message: request and reply.
 const REQUEST: u8 = 8;
 const REPLY: u8 = 0;
-/// Set in an IPv4 header: the packet is not to be cut into pieces.
+/// The "do not fragment" flag of the IPv4 header.
 const WHOLE: u16 = 0x4000;
-/// Routers that it may pass; there is none.
+/// Time to live. Any value would do: no router is between the two ends.
 const TIME_TO_LIVE: u8 = 64;
 
-/// Both ends of an echo: who asks, and who answers.
+/// Both ends of an echo: the sender of requests and the replying host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Echo {
-    /// Address of the card that is to answer.
+    /// MAC address of the replying interface.
     pub to_mac: [u8; 6],
-    /// Address of the card that asks.
+    /// MAC address of the requesting interface.
     pub from_mac: [u8; 6],
-    /// IPv4 address of who is to answer.
+    /// IPv4 address of the replying host.
     pub to: [u8; 4],
-    /// IPv4 address of who asks.
+    /// IPv4 address of the requesting host.
     pub from: [u8; 4],
-    /// Number by which answers are told from those to others.
+    /// Identifier that distinguishes our replies from replies to other programs.
     pub identifier: u16,
 }
 
 impl Echo {
-    /// Writes the request over the whole of `frame`, which has no FCS. Shorter than [`LEAST`], it is left as it is.
+    /// Writes the request over the whole of `frame`, which has no FCS. A frame shorter than [`LEAST`] is left
+    /// unchanged.
     pub fn write(&self, frame: &mut [u8]) {
         let length = u16::try_from(frame.len().saturating_sub(HEADER)).unwrap_or(u16::MAX);
         let Some((ethernet, packet)) = frame.split_at_mut_checked(HEADER) else {
@@ -70,7 +71,7 @@ impl Echo {
         echo[2..4].copy_from_slice(&sum.to_be_bytes());
     }
 
-    /// True if a frame is an answer to such a request.
+    /// True if a frame is a reply to such a request.
     pub fn is_answered_by(&self, frame: &[u8]) -> bool {
         let (ip, echo) = (HEADER, HEADER + IP_HEADER);
         frame.len() >= LEAST
@@ -108,7 +109,7 @@ mod tests {
         identifier: 0x7454,
     };
 
-    /// A header of UDP from 192.168.0.1 to 192.168.0.199, whose sum is known.
+    /// A UDP header from 192.168.0.1 to 192.168.0.199 with a known checksum.
     #[test]
     fn the_checksum_is_that_of_a_known_header() {
         let header = [
@@ -126,7 +127,7 @@ mod tests {
             assert_eq!(frame[12..14], IPV4.to_be_bytes());
             assert_eq!(usize::from(u16::from_be_bytes([frame[16], frame[17]])), octets - 14);
             assert_eq!((checksum(&frame[14..34]), checksum(&frame[34..])), (0, 0), "{octets}");
-            assert!(!ECHO.is_answered_by(&frame), "it is the request itself");
+            assert!(!ECHO.is_answered_by(&frame), "the request itself is not a reply");
             let mut reply = frame.clone();
             reply[26..30].copy_from_slice(&ECHO.to);
             reply[30..34].copy_from_slice(&ECHO.from);
@@ -134,7 +135,7 @@ mod tests {
             assert!(ECHO.is_answered_by(&reply));
             let mut others = reply.clone();
             others[38] ^= 1;
-            assert!(!ECHO.is_answered_by(&others), "of another who asks");
+            assert!(!ECHO.is_answered_by(&others), "a reply to another program");
             assert!(!ECHO.is_answered_by(&reply[..LEAST - 1]));
         }
         let mut short = [0; LEAST - 1];

@@ -1,21 +1,21 @@
-//! Why a frame was refused: which rule it broke, and at which octet.
+//! Why a frame was refused: the rule it broke, and the octet where it did.
 
 use std::fmt;
 
 use crate::ber::Tag;
 
-/// The first rule a frame breaks.
+/// The first rule that a frame breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("octet {offset}: {rule}")]
 pub struct FrameError {
     /// The rule.
     pub rule: Rule,
-    /// Octet of the frame at which it is broken, counted from 0 at the destination address.
+    /// Octet of the frame at which the rule is broken, counted from 0 at the destination address.
     pub offset: u32,
 }
 
 impl FrameError {
-    /// The rule broken at an octet.
+    /// An error for a rule broken at octet `offset`.
     #[inline]
     pub fn at(offset: usize, rule: Rule) -> Self {
         Self {
@@ -37,13 +37,13 @@ pub enum Rule {
     EtherType {
         /// EtherType of the frame.
         found: u16,
-        /// EtherType of the protocol asked for.
+        /// EtherType of the expected protocol.
         wanted: u16,
     },
     /// Fewer than the 8 octets APPID, Length, Reserved1, Reserved2.
     #[error("the frame ends inside APPID, Length and the reserved fields")]
     HeaderCut,
-    /// Length counts the 8 octets from APPID to Reserved2.
+    /// Length is less than the 8 octets from APPID to Reserved2, which it includes.
     #[error("Length is {length}; it counts its own 8 octets and cannot be less")]
     LengthBelowHeader {
         /// The Length field.
@@ -57,7 +57,7 @@ pub enum Rule {
         /// Octets from APPID to the end of the frame.
         available: u32,
     },
-    /// Length is 8: a header and nothing behind it.
+    /// Length is 8: a header without an APDU.
     #[error("no APDU: Length ends with the header")]
     NoApdu,
     /// The APDU ends before Length does.
@@ -87,7 +87,7 @@ pub enum Rule {
         /// Number of length octets announced.
         octets: u8,
     },
-    /// An element longer than what holds it.
+    /// An element longer than the element that contains it.
     #[error("the element is {length} octets long, but only {left} are left")]
     Overrun {
         /// Length of the element's content.
@@ -95,15 +95,15 @@ pub enum Rule {
         /// Octets left in the enclosing element.
         left: u32,
     },
-    /// A mandatory field is missing or not at its place.
+    /// A mandatory field is missing or not in its place.
     #[error("{field} is missing: {}", Found(*found))]
     Missing {
-        /// The field that must be here.
+        /// The mandatory field.
         field: Field,
         /// Tag found in its place; `None` at the end of the enclosing element.
         found: Option<Tag>,
     },
-    /// A tag that cannot stand here.
+    /// A tag that is not allowed here.
     #[error("tag {found} does not belong here in {within}")]
     Unexpected {
         /// The enclosing element.
@@ -121,7 +121,7 @@ pub enum Rule {
         /// The allowed values.
         wanted: &'static str,
     },
-    /// A number larger than its field can mean.
+    /// A number larger than its field allows.
     #[error("{field} does not fit in 32 bits")]
     TooLarge {
         /// The field.
@@ -136,7 +136,7 @@ pub enum Rule {
         /// The noASDU field.
         said: u32,
     },
-    /// noASDU differs from the ASDUs.
+    /// noASDU differs from the number of ASDUs.
     #[error("noASDU is {said}, ASDUs present: {present}{}", if present > said { " or more" } else { "" })]
     AsduCount {
         /// The noASDU field.
@@ -144,7 +144,7 @@ pub enum Rule {
         /// ASDUs found.
         present: u32,
     },
-    /// numDatSetEntries differs from the entries of allData.
+    /// numDatSetEntries differs from the number of entries in allData.
     #[error("numDatSetEntries is {said}, entries in allData: {present}")]
     EntryCount {
         /// The numDatSetEntries field.
@@ -155,7 +155,7 @@ pub enum Rule {
     /// Data nested too deeply.
     #[error("data nested more than {} levels deep", crate::goose::MAX_NESTING)]
     Nesting,
-    /// A bit string whose first octet is not 0..=7, or claims unused bits of nothing.
+    /// A bit string whose first octet is not 0..=7, or that declares unused bits but has no bits.
     #[error("a bit string with {unused} unused bits in {octets} octets")]
     UnusedBits {
         /// First content octet.
@@ -171,13 +171,13 @@ pub enum Rule {
         /// Octets of the content.
         octets: u32,
     },
-    /// Reserved1 says simulated, the GOOSE APDU says it is not.
+    /// The simulate bit of Reserved1 is set, but the GOOSE APDU has simulation FALSE.
     #[error("the simulate bit of Reserved1 is set, but simulation is FALSE")]
     SimulationMismatch,
     /// Not a test frame of this tool.
     #[error("not a triptime test frame: {0}")]
     TestFrame(&'static str),
-    /// Not a stream of IEEE 1722.
+    /// Not an IEEE 1722 stream frame.
     #[error("not an AVTP stream frame: {0}")]
     Avtp(&'static str),
 }
@@ -187,7 +187,7 @@ struct Found(Option<Tag>);
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(tag) => write!(f, "tag {tag} stands in its place"),
+            Some(tag) => write!(f, "tag {tag} is in its place"),
             None => f.write_str("the enclosing element ends"),
         }
     }
@@ -278,10 +278,7 @@ mod tests {
                 found: Some(Tag(0x82)),
             },
         );
-        assert_eq!(
-            error.to_string(),
-            "octet 31: svID is missing: tag 82 stands in its place"
-        );
+        assert_eq!(error.to_string(), "octet 31: svID is missing: tag 82 is in its place");
         let error = FrameError::at(22, Rule::AsduCount { said: 1, present: 2 });
         assert_eq!(error.to_string(), "octet 22: noASDU is 1, ASDUs present: 2 or more");
     }

@@ -7,9 +7,9 @@ use crate::frame_error::{FrameError, Rule};
 
 /// Octets from APPID to Reserved2.
 pub const OCTETS: usize = 8;
-/// Most octets of an APDU in an Ethernet frame without jumbo size: 1500 less this header.
+/// Largest APDU, in octets, of an Ethernet frame without jumbo size: 1500 minus this header.
 pub const MAX_APDU: usize = 1500 - OCTETS;
-/// Offset of Reserved1 behind the EtherType.
+/// Offset of Reserved1, counted from the octet after the EtherType.
 pub(crate) const RESERVED1_AT: usize = 4;
 
 /// APPID, Length, Reserved1, Reserved2.
@@ -19,7 +19,7 @@ pub struct Header {
     pub appid: u16,
     /// Octets from APPID to the end of the APDU.
     pub length: u16,
-    /// Bit 15 is the simulate bit S; bits 11..0 are the length of an IEC 62351-6 extension behind the APDU.
+    /// Bit 15 is the simulate bit S; bits 11..0 are the length of an IEC 62351-6 extension after the APDU.
     pub reserved1: u16,
     /// 0 without security.
     pub reserved2: u16,
@@ -34,8 +34,8 @@ impl Header {
         self.reserved1 & Self::SIMULATE != 0
     }
 
-    /// The error when Length counts octets behind the APDU, where the reader stands. An IEC 62351-6 extension of the length
-    /// that Reserved1 announces may be counted.
+    /// The error if Length includes octets after the APDU, where the reader is. Length may include an IEC 62351-6
+    /// extension of the length that Reserved1 announces.
     #[inline]
     pub(crate) fn octets_after_apdu(&self, reader: &Reader<'_>) -> Option<FrameError> {
         let octets = reader.bytes().len() - reader.position();
@@ -44,7 +44,7 @@ impl Header {
         wrong.then(|| reader.error(reader.position(), Rule::OctetsAfterApdu { octets: octets as u32 }))
     }
 
-    /// The four fields of a frame, unchecked but complete.
+    /// Reads the four fields of a frame. They are complete but not checked.
     ///
     /// # Errors
     /// Another EtherType, or fewer than 8 octets.
@@ -69,10 +69,10 @@ impl Header {
         })
     }
 
-    /// The octets Length covers, from APPID on. Ethernet padding behind them is left out.
+    /// The octets that Length covers, starting at APPID. Ethernet padding after them is left out.
     ///
     /// # Errors
-    /// Length below 8 or beyond the frame, or nothing behind the header.
+    /// Length is below 8 or reaches beyond the frame, or nothing follows the header.
     #[inline]
     pub fn pdu<'a>(&self, ethernet: &EthernetView<'a>) -> Result<&'a [u8], FrameError> {
         let error = |rule| FrameError::at(ethernet.payload_offset() + 2, rule);
@@ -104,7 +104,7 @@ impl Header {
     }
 }
 
-/// A message that cannot be encoded.
+/// Reason why a message cannot be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -124,16 +124,16 @@ pub enum EncodeError {
     /// No ASDU, or more than the limit.
     #[error("{0} ASDUs; a frame carries 1 to {max}", max = crate::sv::MAX_ASDUS)]
     Asdus(usize),
-    /// seqData empty, or not whole members.
+    /// seqData is empty, or does not consist of whole members.
     #[error("seqData has {0} octets; it must have 4 or a multiple of 4")]
     SeqData(usize),
-    /// A subscriber drops such a frame.
+    /// The simulate bit and the simulation flag disagree; a subscriber drops such a frame.
     #[error("the simulate bit is set, but simulation is false")]
     SimulationMismatch,
     /// Data nested too deeply.
     #[error("data nested more than {} levels deep", crate::goose::MAX_NESTING)]
     Nesting,
-    /// A value that has no encoding of its type.
+    /// A value that its type cannot encode.
     #[error("{field}: {octets} octets; it must have {wanted}")]
     Value {
         /// The type of the value.

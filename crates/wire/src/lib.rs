@@ -6,7 +6,8 @@
 //! encoder (`sv::Message`, `goose::Message`). Parsing checks every rule once; after that no accessor and no iterator can
 //! fail. No function of this crate panics on any input, and no decoder allocates.
 //!
-//! Two shortcuts serve the hot paths: [`sv::Template`] and [`goose::Template`] are encoded once and patched in place, and
+//! Two shortcuts make the hot paths fast: [`sv::Template`] and [`goose::Template`] are encoded once and patched in
+//! place, and
 //! [`sv::FastPath`] recognises the next frame of a stream by comparing it with the last accepted one.
 //!
 //! Offsets in errors count octets from the first octet of the frame as it was captured, starting at 0.

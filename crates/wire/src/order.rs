@@ -1,47 +1,47 @@
-//! A counter that does not wrap: what was lost, came again or came late. The counter of sampled values wraps each
-//! second; [`crate::sequence`] follows it.
+//! Follows a counter that does not wrap, and counts lost, repeated and late numbers. The counter of sampled values
+//! wraps each second; [`crate::sequence`] follows it.
 
 use crate::sequence::WINDOW;
 
-/// The place of one number in the order.
+/// Place of a number in the sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderPlace {
-    /// The first.
+    /// The first number.
     First,
-    /// The one expected.
+    /// The expected number.
     Next,
-    /// So many are missing before it.
+    /// This many numbers are missing before it.
     Gap(u64),
-    /// Already seen, at most 16 behind the newest.
+    /// Seen before; at most 16 lower than the newest.
     Duplicate,
-    /// Late, at most 16 behind the newest.
+    /// Late; at most 16 lower than the newest.
     Late,
-    /// Further behind: the counter began again.
+    /// Lower than that: the counter restarted.
     Restart,
 }
 
-/// Follows one counter. Its counts only grow: a missing number is counted as lost when it can no longer come late.
+/// Follows one counter. The counts only grow: a missing number is counted as lost once it is too old to arrive late.
 #[derive(Debug, Clone, Default)]
 pub struct Order {
     newest: Option<u64>,
-    /// Bit n: the number n behind the newest was seen.
+    /// Bit n: the number n below the newest was seen.
     seen: u64,
-    /// Bit n: the number n behind the newest is missing, and not counted as lost yet.
+    /// Bit n: the number n below the newest is missing, and not yet counted as lost.
     missing: u64,
-    /// Numbers that never came.
+    /// Numbers that never arrived.
     pub lost: u64,
     /// Places where at least one number was missing.
     pub gaps: u64,
-    /// Numbers that came again.
+    /// Numbers that arrived more than once.
     pub duplicates: u64,
-    /// Numbers that came late.
+    /// Numbers that arrived late.
     pub late: u64,
-    /// Times the counter began again.
+    /// Number of restarts of the counter.
     pub restarts: u64,
 }
 
 impl Order {
-    /// The place that the next number would have, without taking it.
+    /// The place that `number` would get; does not change the state.
     pub fn place(&self, number: u64) -> OrderPlace {
         let Some(newest) = self.newest else {
             return OrderPlace::First;
@@ -57,7 +57,7 @@ impl Order {
         }
     }
 
-    /// Takes the next number.
+    /// Takes the next number and returns its place.
     pub fn accept(&mut self, number: u64) -> OrderPlace {
         let place = self.place(number);
         match place {
@@ -83,23 +83,23 @@ impl Order {
         place
     }
 
-    /// The number that the next one of a counter of 8 bits stands for: the one nearest to the newest.
+    /// Widens a number of an 8-bit counter to the full number nearest to the newest.
     pub fn widen_u8(&self, number: u8) -> u64 {
-        // Begins beyond 0, so that a number from before the first has room.
+        // Starts above 0 to leave room for numbers from before the first one.
         match self.newest {
             None => 256 + u64::from(number),
             Some(newest) => newest.saturating_add_signed(i64::from(number.wrapping_sub(newest as u8) as i8)),
         }
     }
 
-    /// Begins at `number`, whatever came before.
+    /// Restarts the sequence at `number`, whatever came before.
     pub fn begin(&mut self, number: u64) {
         self.newest = Some(number);
         self.seen = 1;
         self.missing = 0;
     }
 
-    /// Nothing can come late any more: what is missing is lost.
+    /// Counts every missing number as lost; call it when no late number can arrive any more.
     pub fn settle(&mut self) {
         self.lost += u64::from(self.missing.count_ones());
         self.missing = 0;

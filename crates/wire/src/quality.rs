@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// The quality word behind each INT32 of a 9-2LE or IEC 61869-9 dataset. Bits are numbered from the least significant of
+/// The quality word after each INT32 of a 9-2LE or IEC 61869-9 dataset. Bits are numbered from the least significant of
 /// the big-endian word, as 9-2LE, Wireshark and libiec61850 do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SvQuality(pub u32);
@@ -10,7 +10,7 @@ pub struct SvQuality(pub u32);
 impl SvQuality {
     /// Good, nothing set.
     pub const GOOD: Self = Self(0);
-    /// Validity invalid, as it is published (1).
+    /// Validity invalid, as publishers encode it (1).
     pub const INVALID: Self = Self(1);
     /// Validity questionable.
     pub const QUESTIONABLE: Self = Self(3);
@@ -40,7 +40,7 @@ impl SvQuality {
     pub const DERIVED: u32 = 0x2000;
 }
 
-/// The bits of a quality word by the names people write.
+/// The bits of a quality word and their usual names.
 const NAMES: [(&str, u32); 15] = [
     ("good", SvQuality::GOOD.0),
     ("invalid", SvQuality::INVALID.0),
@@ -59,7 +59,7 @@ const NAMES: [(&str, u32); 15] = [
     ("derived", SvQuality::DERIVED),
 ];
 
-/// The text is not a quality word.
+/// Error: the text is not a quality word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a quality: use a number such as 0x0801, or some of {have}, separated by commas",
     have = NAMES.map(|(name, _)| name).join(", "))]
@@ -87,7 +87,7 @@ impl FromStr for SvQuality {
     }
 }
 
-/// The quality of GOOSE: a bit string of 13 bits, the first bit sent first. Kept as the two content octets.
+/// The quality of GOOSE: a bit string of 13 bits, the first bit sent first. Stored as the two content octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GooseQuality(pub u16);
 

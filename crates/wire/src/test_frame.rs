@@ -1,6 +1,7 @@
 //! The layer-2 test frame of the `reflect`, `talk` and `listen` probes.
 //!
-//! Behind an Ethernet header, with or without VLAN tag, with EtherType 0x88B5 (IEEE local experimental 1), all big-endian:
+//! The frame follows an Ethernet header, with or without VLAN tag, with EtherType 0x88B5 (IEEE local experimental 1).
+//! All fields are big-endian:
 //!
 //! | octet | field | octets |
 //! | --- | --- | --- |
@@ -13,8 +14,8 @@
 //! | 34 | instant of sending, ns of the sender's clock | 8 |
 //! | 42 | zeros up to the length of the frame; in a farewell, first a [`Summary`] | |
 //!
-//! Octets are counted in an untagged frame; a VLAN tag moves all of them by 4. The 28 octets from the magic on also
-//! travel as the data of other protocols' frames, so that a listener can account for every one of them.
+//! Octets are counted in an untagged frame; a VLAN tag moves all of them by 4. The 28 octets starting at the magic are
+//! also sent as the data of other protocols' frames, so that a listener can account for each of those frames.
 
 use crate::bytes::{array, be16, be32, be64};
 use crate::ether::{EthernetView, Mac, VlanTag};
@@ -29,7 +30,7 @@ pub const MAX_OCTETS: usize = 9000;
 
 const MAGIC: u32 = u32::from_be_bytes(*b"TRIP");
 const VERSION: u8 = 1;
-/// Octets from the magic to the instant of sending.
+/// Octets from the magic to the instant of sending, inclusive.
 pub const HEADER: usize = 28;
 
 mod at {
@@ -45,25 +46,25 @@ mod at {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TestFrameKind {
-    /// Return it at once and measure it.
+    /// Return the frame at once and measure it.
     Probe = 1,
-    /// Return it, but do not measure it: finds the reflector, and wakes it after a rest.
+    /// Return the frame, but do not measure it: finds the reflector, and wakes it after a rest.
     Hello = 2,
-    /// Sleep for as many nanoseconds as the sequence number says; not returned.
+    /// Sleep for the number of nanoseconds in the sequence number; not returned.
     Rest = 3,
-    /// One of a paced stream; not returned.
+    /// A frame of a paced stream; not returned.
     Stream = 4,
-    /// Somebody wants to play, and says in the flags as what ([`CLAIM_EITHER`], [`CLAIM_REFLECTOR`]).
+    /// Offers to take part; the flags state the role ([`CLAIM_EITHER`], [`CLAIM_REFLECTOR`]).
     Claim = 5,
-    /// The measuring is over; carries a [`Summary`]. The reflector answers with its own.
+    /// Measuring has ended; carries a [`Summary`]. The reflector answers with its own.
     Bye = 6,
 }
 
-/// Flag of a [`TestFrameKind::Probe`]: this frame counts, it is no warm-up.
+/// Flag of a [`TestFrameKind::Probe`]: this frame counts; without it, the frame is a warm-up.
 pub const COUNTS: u16 = 1;
 /// Flag of a [`TestFrameKind::Claim`]: either role will do.
 pub const CLAIM_EITHER: u16 = 1;
-/// Flag of a [`TestFrameKind::Claim`]: this end reflects.
+/// Flag of a [`TestFrameKind::Claim`]: this end is the reflector.
 pub const CLAIM_REFLECTOR: u16 = 2;
 
 /// The fields of a test frame.
@@ -71,13 +72,13 @@ pub const CLAIM_REFLECTOR: u16 = 2;
 pub struct TestFrame {
     /// The purpose.
     pub kind: TestFrameKind,
-    /// Free for the probe.
+    /// Flags, whose meaning depends on the kind.
     pub flags: u16,
     /// The initiator's session.
     pub session: u32,
     /// Sequence number.
     pub sequence: u64,
-    /// Instant of sending in ns of the sender's clock; only the sender can read it.
+    /// Instant of sending in ns of the sender's clock; meaningful only to the sender.
     pub sent_ns: u64,
 }
 
@@ -85,7 +86,7 @@ impl TestFrame {
     /// Reads the fields of a frame, tagged or not.
     ///
     /// # Errors
-    /// Not a test frame, or of another version.
+    /// Not a test frame, or another version.
     #[inline]
     pub fn parse(ethernet: &EthernetView<'_>) -> Result<Self, FrameError> {
         if ethernet.ether_type() != ETHER_TYPE {
@@ -101,11 +102,11 @@ impl TestFrame {
         })
     }
 
-    /// Reads the fields at the beginning of `payload`: of a test frame, or of another protocol's data. Offsets in errors count
-    /// from there.
+    /// Reads the fields at the beginning of `payload`, either of a test frame or of another protocol's data. Offsets in
+    /// errors count from the start of `payload`.
     ///
     /// # Errors
-    /// No test frame, or one of another version.
+    /// Not a test frame, or another version.
     #[inline]
     pub fn read(payload: &[u8]) -> Result<Self, FrameError> {
         let error = |at, why| FrameError::at(at, Rule::TestFrame(why));
@@ -140,7 +141,8 @@ impl TestFrame {
         })
     }
 
-    /// A whole frame of `octets`, which are brought into 60..=9000; a VLAN tag is in them, and may be beyond.
+    /// A whole frame of `octets` octets, limited to 60..=9000. They include a VLAN tag, which may also exceed the
+    /// maximum.
     pub fn encode(&self, dst: Mac, src: Mac, tag: Option<VlanTag>, octets: usize) -> Vec<u8> {
         let octets = octets.clamp(MIN_OCTETS, MAX_OCTETS + 4 * tag.as_slice().len());
         let mut frame = Vec::with_capacity(octets);
@@ -150,7 +152,7 @@ impl TestFrame {
         frame
     }
 
-    /// The fields, to be carried in a frame: what [`TestFrame::read`] reads.
+    /// The fields as they are carried in a frame; [`TestFrame::read`] reads them.
     #[inline]
     pub fn fields(&self) -> [u8; HEADER] {
         let mut octets = [0; HEADER];
@@ -185,13 +187,13 @@ impl<'a> TestFrameMut<'a> {
         Ok(Self { frame, payload })
     }
 
-    /// Sets what the frame is for.
+    /// Sets the kind.
     #[inline]
     pub fn set_kind(&mut self, kind: TestFrameKind) {
         self.put(at::KIND, [kind as u8]);
     }
 
-    /// Sets where it is sent to.
+    /// Sets the destination address.
     #[inline]
     pub fn set_destination(&mut self, to: Mac) {
         if let Some(place) = self.frame.get_mut(..6) {
@@ -211,7 +213,7 @@ impl<'a> TestFrameMut<'a> {
         self.put(at::SEQUENCE, sequence.to_be_bytes());
     }
 
-    /// Sets the summary of a farewell; nothing when the frame is too short for one.
+    /// Sets the summary of a farewell; does nothing if the frame is too short for one.
     pub fn set_summary(&mut self, summary: &Summary) {
         let fields = [
             summary.sent,
@@ -236,16 +238,16 @@ impl<'a> TestFrameMut<'a> {
     }
 }
 
-/// The counts of one end, in a [`TestFrameKind::Bye`]: the initiator its round trips, the reflector its arrivals.
+/// The counts of one end, in a [`TestFrameKind::Bye`]: round trips for the initiator, arrivals for the reflector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Frames that were sent and count.
+    /// Frames sent that count.
     pub sent: u64,
-    /// How many of them came; each once, however often.
+    /// Number of them that arrived, each counted once.
     pub received: u64,
-    /// How often one came again.
+    /// Number of repeated arrivals.
     pub duplicate: u64,
-    /// How many came after a later one.
+    /// Number of frames that arrived after a later one.
     pub reordered: u64,
     /// Shortest time in ns; 0 when nothing was measured.
     pub min_ns: u64,
@@ -257,11 +259,11 @@ pub struct Summary {
 
 const SUMMARY: usize = 56;
 
-/// Octets of a [`TestFrameKind::Bye`], without VLAN tag: room for its summary.
+/// Octets of a [`TestFrameKind::Bye`] without VLAN tag, including its summary.
 pub const BYE_OCTETS: usize = crate::ether::HEADER + HEADER + SUMMARY;
 
 impl Summary {
-    /// Reads the summary of a farewell; `None` when the frame ends before it does.
+    /// Reads the summary of a farewell; `None` if the frame is too short.
     pub fn parse(ethernet: &EthernetView<'_>) -> Option<Self> {
         let body = ethernet.payload().get(HEADER..HEADER + SUMMARY)?;
         let field = |number: usize| be64(body, number * 8);
@@ -277,8 +279,8 @@ impl Summary {
     }
 }
 
-/// Turns a received frame around: destination becomes its source, source becomes `own`. Frames too short for two
-/// addresses stay as they are.
+/// Turns a received frame around: the destination becomes its source address, the source becomes `own`. Frames too
+/// short for two addresses are left unchanged.
 #[inline]
 pub fn reflect(frame: &mut [u8], own: Mac) {
     if let Some(&[_, _, _, _, _, _, a, b, c, d, e, f]) = frame.first_chunk::<12>() {

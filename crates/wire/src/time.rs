@@ -7,7 +7,7 @@ pub struct UtcTime {
     pub seconds: u32,
     /// Fraction of the second in units of 2^-24 s; the top octet is not sent.
     pub fraction: u32,
-    /// The sender's knowledge of its clock.
+    /// Quality of the sender's clock.
     pub quality: TimeQuality,
 }
 
@@ -36,7 +36,7 @@ impl UtcTime {
     }
 
     /// The instant `ns` nanoseconds after 1970 UTC, its fraction rounded up so that [`Self::as_ns`] is not earlier.
-    /// Before 1970 it is the zero instant; the seconds wrap in 2106.
+    /// Times before 1970 give the zero instant; the seconds wrap in 2106.
     pub const fn from_ns(ns: i64, quality: TimeQuality) -> Self {
         let ns = if ns < 0 { 0 } else { ns };
         let mut seconds = ns / 1_000_000_000;

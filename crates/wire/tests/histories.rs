@@ -1,5 +1,5 @@
-//! For any history of a stream: what the rules let pass without a word was whole. Histories are made up, played to a sequence, and held
-//! against the ledger of what was done to them.
+//! For any history of a stream: if the rules report nothing, the stream was complete. Random histories are passed to a
+//! sequence, and its counts are compared with the record of what was done.
 
 use proptest::prelude::{ProptestConfig, any, prop, prop_oneof};
 use proptest::strategy::Strategy;
@@ -45,7 +45,7 @@ fn supervise(mut sequence: Sequence, stream: &[Sent], stamped: bool, end_ns: i64
     }
 }
 
-/// Sequences that learn the rate, and that were told.
+/// A sequence that learns the rate, or one that is given it.
 fn sequence(learns: bool) -> Sequence {
     match learns {
         true => Sequence::learning().comparing(),
@@ -53,7 +53,8 @@ fn sequence(learns: bool) -> Sequence {
     }
 }
 
-/// A hold-up of two turns, of samples before, between and behind two losses: those between are of either turn.
+/// Samples from before, between and after two losses, held up by two turns: those between the losses may belong to
+/// either turn.
 #[test]
 fn samples_between_two_losses_that_come_two_turns_late_are_told() {
     let deeds = [
@@ -73,7 +74,7 @@ proptest! {
     #[test]
     fn what_passes_was_whole(first in 0_u32..4_000, seconds in 2_u32..6, deeds in deeds(RATE), learns in any::<bool>()) {
         let (mut stream, end_ns) = play(RATE, first, seconds * RATE, &deeds);
-        // A sequence is not told of other frames: a copy may be broken where the sample itself came.
+        // A sequence gets no broken frames: a copy may be broken although the sample itself arrived.
         stream.retain(|sent| sent.form == Form::Whole);
         let said = supervise(sequence(learns), &stream, true, end_ns);
         prop_assume!(!ends_early(&stream, RATE, end_ns));
@@ -109,9 +110,9 @@ proptest! {
         prop_assume!(!ends_early(&stream, RATE, end_ns));
         let missing = u64::from(samples) - cut.len() as u64;
         let said = supervise(sequence(learns), &stream, true, end_ns);
-        // Samples that came too late stay lost, and are told beside.
+        // Samples that arrived too late stay lost, and are also reported separately.
         let told = (missing..=missing + said.too_late).contains(&said.lost) || !said.doubts.is_empty();
-        prop_assert!(told, "{} told of {missing} lost: {deeds:?}", said.lost);
+        prop_assert!(told, "{} of {missing} lost samples reported: {deeds:?}", said.lost);
         if held.is_none() && !learns {
             prop_assert_eq!((said.lost, said.doubts), (missing, vec![]));
         }

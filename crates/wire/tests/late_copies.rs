@@ -1,9 +1,9 @@
-//! Copies, frames of many samples, and silences: what one of them must not do to the account of another.
+//! Copies, frames with many samples, and silences: one of them must not distort the counts of another.
 
 use testing::histories::{Deed, play};
 use wire::sequence::{Contents, Sample, Sequence, What};
 
-/// A sample by its place in the stream of `rate`, with contents that tell it.
+/// A sample by its place in the stream of `rate`, with contents that repeat after `repeats_after` samples.
 fn sample(place: u32, rate: u32, at_ns: i64, repeats_after: u32) -> Sample {
     Sample {
         contents: Contents::new(1 + place % repeats_after),
@@ -12,7 +12,7 @@ fn sample(place: u32, rate: u32, at_ns: i64, repeats_after: u32) -> Sample {
     }
 }
 
-/// True where it was told, by the end at the latest.
+/// True if the finding was reported, at the latest at the end.
 fn told(sequence: &mut Sequence, what: What) -> bool {
     std::iter::from_fn(|| sequence.take_finding()).any(|finding| finding.what == what)
 }
@@ -40,7 +40,7 @@ fn a_frame_that_ends_a_silence_is_no_copy_of_a_second_before() {
     let mut sequence = Sequence::new(rate).comparing();
     let lost = 6_000..6_992;
     for place in (0..12_000).filter(|place| !lost.contains(place)) {
-        // The contents of each second are the same.
+        // The contents are the same in each second.
         let frame = place / asdus + 1;
         sequence.accept(sample(place, rate, i64::from(frame * asdus) * period_ns, 80));
     }
@@ -90,7 +90,7 @@ fn two_copies_behind_the_end_are_no_loss_of_a_stream_of_unknown_rate() {
     let mut sequence = Sequence::learning().comparing();
     let mut frame = |first: u32, at_ns: i64| {
         for place in first..first + asdus {
-            // Contents that never change.
+            // The contents never change.
             sequence.accept(sample(place, rate, at_ns, 1));
         }
     };

@@ -1,4 +1,4 @@
-//! Decoding allocates nothing, well-formed or not.
+//! Decoding allocates nothing, for valid and invalid frames.
 
 use sys::alloc::{CountingAllocator, counted, watch};
 use testing::vectors::vectors;
@@ -10,7 +10,8 @@ use wire::{avtp, goose, sv, test_frame};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Walks everything in a frame as a receiver does; returns how much there was, so that nothing is optimised away.
+/// Reads everything in a frame, like a receiver; returns the number of octets and entries, so that nothing is optimised
+/// away.
 fn decode(frame: &[u8]) -> usize {
     let Ok(ethernet) = EthernetView::parse(frame) else {
         return 0;

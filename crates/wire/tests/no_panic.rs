@@ -1,4 +1,4 @@
-//! No input makes a decoder panic, hang, or disagree with itself.
+//! No input makes a decoder panic, hang, or contradict itself.
 
 use proptest::prelude::{any, prop, prop_oneof};
 use proptest::proptest;
@@ -9,7 +9,7 @@ use wire::goose::{self, Data};
 use wire::sequence::{Contents, Sample, Sequence};
 use wire::{FrameError, avtp, sv, test_frame};
 
-/// Everything this crate can do with a frame.
+/// Calls everything in this crate that reads a frame.
 fn decode_all(frame: &[u8]) {
     let tag = Some(VlanTag::new(4, false, 1));
     for ethernet in [EthernetView::parse(frame), EthernetView::with_tag(frame, tag)]
@@ -114,7 +114,7 @@ fn every_octet_of_a_vector_with_every_value() {
     }
 }
 
-/// The deepest nesting an Ethernet frame has room for, and far more than the limit.
+/// The deepest nesting that fits in an Ethernet frame, far beyond the limit.
 #[test]
 fn deep_nesting_is_refused_without_recursion_to_the_bottom() {
     let mut data = vec![0xa2, 0];
@@ -155,7 +155,7 @@ fn goose_with(all_data: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Counts that go on for a while, around at `turns_at`, a sample each `every_ns`, as `(count, time)`.
+/// Counts that continue for a while and wrap at `turns_at`, one sample every `every_ns`, as `(count, time)`.
 fn counts_going_on() -> impl Strategy<Value = Vec<(u16, i64)>> {
     let turns_at = prop_oneof![Just(4000_u32), Just(4800), 1_u32..100, 1_u32..=1 << 16];
     let every_ns = prop_oneof![Just(0_i64), Just(250_000), Just(208_333), -1_000_000..2_000_000_000_i64];
@@ -167,7 +167,7 @@ fn counts_going_on() -> impl Strategy<Value = Vec<(u16, i64)>> {
 }
 
 proptest! {
-    /// Counters that jump, turn where no counter turns, and come from several at once.
+    /// Counters that jump, wrap at unusual counts, and come from several publishers at once.
     #[test]
     fn no_counts_make_the_account_of_a_stream_panic(
         rate in prop_oneof![Just(None), Just(Some(4000)), (1_u32..=1 << 16).prop_map(Some)],
@@ -196,7 +196,7 @@ proptest! {
         decode_all(&frame);
     }
 
-    /// Arbitrary octets behind a right header get further into the parsers.
+    /// Arbitrary octets after a correct header, which reach further into the parsers.
     #[test]
     fn arbitrary_apdus(goose: bool, apdu in prop::collection::vec(any::<u8>(), 0..300)) {
         let mut frame = vec![0; 12];
@@ -208,7 +208,7 @@ proptest! {
         decode_all(&frame);
     }
 
-    /// The same for AVTP, whose header is nearly all that is checked.
+    /// The same for AVTP, of which almost only the header is checked.
     #[test]
     fn arbitrary_streams(tagged: bool, payload in prop::collection::vec(any::<u8>(), 0..80)) {
         let mut frame = vec![0; 12];
@@ -221,7 +221,7 @@ proptest! {
         decode_all(&frame);
     }
 
-    /// Several octets of a good frame replaced.
+    /// Several octets of a valid frame are replaced.
     #[test]
     fn mutated_vectors(
         which in 0usize..61,

@@ -1,15 +1,15 @@
-//! Random streams, supervised with and without their rate, against a ledger of what was done to them: no wrong pass, no wrong fail, and
-//! what is said without the rate does not contradict what is said with it.
+//! Random streams, followed with and without a known rate, are compared with a record of what was done to them: no
+//! wrong pass and no wrong fail, and the results without the rate must not contradict those with it.
 
 use wire::sequence::{Contents, Sample, Sequence};
 
 const SECOND_NS: i64 = 1_000_000_000;
-/// Random streams a run.
+/// Number of random streams per run.
 const CASES: u64 = 350;
 
 const MILLISECOND_NS: i64 = 1_000_000;
 
-/// A small generator (xorshift64*), so that a case is its seed.
+/// A small random number generator (xorshift64*): its seed identifies a case.
 struct Random(u64);
 
 impl Random {
@@ -40,24 +40,25 @@ impl Random {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Contained {
     Noise,
-    /// Four cycles of 80 samples repeat.
+    /// Four cycles of 80 samples, repeated.
     Periodic,
     Constant,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Deed {
-    /// Every frame again, so many ms later; those from before the first frame, too, or not.
+    /// Every frame arrives again, this many ms later, with or without copies from before the first frame.
     Copies { later_ms: u64, from_before: bool },
-    /// One frame again, so many frames later.
+    /// One frame arrives again, this many frames later.
     Again { later: u64 },
-    /// Nothing comes for so long, then all of it at once.
+    /// Nothing arrives for this time, then everything at once.
     Hold { ms: u64 },
-    /// So many frames are lost.
+    /// This many frames are lost.
     Lose { frames: u64 },
-    /// A turn of the counter less so many frames is lost.
+    /// One turn of the counter, minus this many frames, is lost.
     LoseTurnLess { frames: u64 },
-    /// Another publisher, so many counts away, for so long; his contents are his own, or those of the stream's feeder.
+    /// Another publisher, this many counts away, for this time; its contents are its own, or those of the stream's
+    /// feeder.
     Second { away: u64, ms: u64, has_own_contents: bool },
 }
 
@@ -72,18 +73,18 @@ struct Case {
     deeds: Vec<(u64, Deed)>,
 }
 
-/// A frame: when it comes, the count of its first sample, whose it is.
+/// A frame: its arrival time, the count of its first sample, and its sender.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     at_ns: i64,
-    /// Place of its first sample in the publisher's stream, from some seconds before the first one on.
+    /// Place of its first sample in the publisher's stream, which starts some seconds before the first frame.
     place: u64,
     is_foreign: bool,
     is_copy: bool,
     has_own_contents: bool,
 }
 
-/// Places before the first one that copies may be of; a multiple of each rate.
+/// Number of places before the first one that copies may come from; a multiple of each rate.
 const BEFORE: u64 = 4_000 * 4_800 * 15_360;
 
 impl Case {
@@ -165,7 +166,7 @@ impl Case {
         (self.frames * self.asdus) as i64 * SECOND_NS / self.rate as i64
     }
 
-    /// The frames as they come.
+    /// The frames in order of arrival.
     fn play(&self, seed: u64) -> Vec<Frame> {
         let mut random = Random::of(seed ^ 0xabcd);
         let first = BEFORE + self.first;
@@ -227,7 +228,8 @@ impl Case {
             }
             Deed::Hold { ms } => {
                 let mut free_ns = at_ns + ms as i64 * MILLISECOND_NS;
-                // A switch sends what it held one after the other, and what came meanwhile behind it.
+                // A switch sends the frames that it held one after the other, followed by those that arrived in the
+                // meantime.
                 for frame in frames.iter_mut().filter(|frame| frame.at_ns >= at_ns) {
                     frame.at_ns = frame.at_ns.max(free_ns);
                     free_ns = frame.at_ns + 1_000;
@@ -296,7 +298,7 @@ impl Case {
         }
     }
 
-    /// Samples that never came: between the first and the last, and behind the last.
+    /// Samples that never arrived: between the first and the last one, and after the last one.
     fn lost(&self, frames: &[Frame]) -> (u64, u64) {
         let mut places: Vec<u64> = frames
             .iter()
@@ -343,12 +345,12 @@ impl Said {
     }
 }
 
-/// Faults in what was said.
+/// Errors in the reported results.
 fn faults(case: &Case, frames: &[Frame], said: [&Said; 2]) -> Vec<String> {
     let mut faults = Vec::new();
     let (within, behind) = case.lost(frames);
     let lost = within + behind;
-    // Copies of what is the same each second are as good as the stream.
+    // Copies with contents that repeat each second cannot be distinguished from the stream.
     let is_hidden = case.contained == Contained::Periodic
         && case.has(|deed| matches!(deed, Deed::Copies { from_before: true, .. }));
     let is_lost = !is_hidden && within > 0 || behind > case.rate * if is_hidden { 20 } else { 6 } / 10;

@@ -1,4 +1,4 @@
-//! Encode, decode, equal; and the two shortcuts against the full forms.
+//! Encoded messages decode to the same message; the two shortcuts agree with the full parser.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -149,7 +149,8 @@ fn parse_goose(frame: &[u8]) -> goose::Message {
     goose::Message::from(&frame)
 }
 
-/// The fast path may refuse what the parser accepts; what it accepts, the parser accepts with the same fields.
+/// The fast path may refuse frames that the parser accepts; for a frame that it accepts, the parser returns the same
+/// fields.
 fn fast_path_agrees(fast: &sv::FastPath, frame: &[u8]) -> bool {
     let Some(asdus) = fast.accept(frame) else { return false };
     let slow = parse_sv(frame);
@@ -270,7 +271,7 @@ proptest! {
     }
 }
 
-/// Exactly the octets of smpCnt, smpSynch and seqData may change.
+/// Only the octets of smpCnt, smpSynch and seqData may change.
 #[test]
 fn the_fast_path_compares_every_other_octet() {
     for name in [

@@ -1,4 +1,4 @@
-//! Frames that this crate publishes: tshark decodes them to the same values.
+//! tshark decodes the frames that this crate encodes to the same values.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -14,7 +14,7 @@ use wire::time::{TimeQuality, UtcTime};
 
 const SRC: Mac = Mac([2, 0, 0, 0, 0, 1]);
 
-/// Numbers without a pattern, the same in every run (splitmix64).
+/// Pseudo-random numbers, the same in every run (splitmix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -34,7 +34,7 @@ fn capture_of(path: &Path, frames: &[Vec<u8>]) {
     writer.finish().unwrap();
 }
 
-/// For each frame the occurrences of each field.
+/// For each frame, the values of each field.
 fn tshark(frames: &[Vec<u8>], fields: &[&str]) -> Vec<Vec<Vec<String>>> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("published.pcap");
@@ -78,7 +78,7 @@ fn texts<T: ToString>(values: impl IntoIterator<Item = T>) -> Vec<String> {
     values.into_iter().map(|value| value.to_string()).collect()
 }
 
-/// A stream with `count` ASDUs; every third has the optional fields.
+/// A stream with `count` ASDUs; every third stream has the optional fields.
 fn stream(numbers: &mut Numbers, index: u8, count: usize) -> sv::Message {
     let optional = index.is_multiple_of(3);
     let asdu = |numbers: &mut Numbers| {

@@ -1,4 +1,4 @@
-//! Every vector, decoded or refused as its policy says.
+//! Every test vector is decoded or refused, as its policy says.
 
 use serde_json::{Value, json};
 use testing::vectors::{Vector, hex, vector, vectors};
@@ -11,7 +11,7 @@ fn text(octets: &[u8]) -> Value {
     json!(std::str::from_utf8(octets).unwrap())
 }
 
-/// The fields both protocols share, named as in the vectors.
+/// The fields common to both protocols, with the names used in the vectors.
 fn common_fields(ethernet: &EthernetView<'_>, header: &wire::header::Header) -> Value {
     let vlan = ethernet
         .vlan()
@@ -89,7 +89,7 @@ fn data(data: Data<'_>) -> Value {
     }
 }
 
-/// Takes away what the vectors add for the reader's sake.
+/// Removes the vectors' notes for readers.
 fn strip_notes(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(strip_notes),
@@ -131,7 +131,7 @@ fn every_vector_meets_its_policy() {
     }
 }
 
-/// Violations found by `inspect` are refused by `parse`, and it never stops before the first one.
+/// Violations found by `inspect` are also refused by `parse`, and `inspect` never stops before the first one.
 #[test]
 fn inspection_agrees_with_the_parse() {
     for vector in vectors() {
@@ -181,11 +181,11 @@ fn a_refusal_names_rule_and_octet() {
         ),
         (
             "bad_sv_wrong_outer_tag",
-            "octet 22: savPdu is missing: tag 61 stands in its place",
+            "octet 22: savPdu is missing: tag 61 is in its place",
         ),
         (
             "bad_sv_app_class_alias",
-            "octet 43: smpCnt is missing: tag 62 stands in its place",
+            "octet 43: smpCnt is missing: tag 62 is in its place",
         ),
         ("bad_sv_refrtm_7", "octet 53: refrTm is 7 octets long; it must be 8"),
         ("bad_sv_empty_apdu", "octet 16: no APDU: Length ends with the header"),

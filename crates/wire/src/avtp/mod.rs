@@ -57,7 +57,7 @@ mod bit {
     pub(super) const UNCERTAIN: u8 = 0x01;
 }
 
-/// A stream frame whose header is complete, of the version that is known, and whose data is all there.
+/// A stream frame with a complete header of the known version, and with all of its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     octets: &'a [u8],
@@ -102,13 +102,13 @@ impl<'a> Frame<'a> {
         array::<1>(self.octets, 0)[0]
     }
 
-    /// The stream_id, unless the frame says that it has none.
+    /// The stream_id; `None` if the frame marks it as not valid.
     pub fn stream_id(&self) -> Option<u64> {
         let valid = self.flag(at::FLAGS, bit::STREAM_ID_VALID);
         valid.then(|| be64(self.octets, at::STREAM_ID))
     }
 
-    /// Media clock restart: toggles when the talker's media clock began anew.
+    /// Media clock restart: toggles each time the talker's media clock restarts.
     pub fn restart(&self) -> bool {
         self.flag(at::FLAGS, bit::RESTART)
     }
@@ -118,7 +118,7 @@ impl<'a> Frame<'a> {
         array::<1>(self.octets, at::SEQUENCE)[0]
     }
 
-    /// Presentation time: gPTP time in ns modulo 2^32, unless the frame says that it has none.
+    /// Presentation time: gPTP time in ns modulo 2^32; `None` if the frame marks it as not valid.
     pub fn timestamp_ns(&self) -> Option<u32> {
         let valid = self.flag(at::FLAGS, bit::TIMESTAMP_VALID);
         valid.then(|| be32(self.octets, at::TIMESTAMP))
@@ -129,7 +129,7 @@ impl<'a> Frame<'a> {
         self.flag(at::UNCERTAIN, bit::UNCERTAIN)
     }
 
-    /// The format-specific octets 16 to 19; what they mean depends on the subtype.
+    /// The format-specific octets 16 to 19; their meaning depends on the subtype.
     pub fn format(&self) -> [u8; 4] {
         array(self.octets, at::FORMAT)
     }

@@ -9,7 +9,7 @@ const FORMAT_INT_32: u8 = 0x02;
 const RATE_48_KHZ: u8 = 0x50;
 /// Channels in a frame.
 const CHANNELS: u8 = 2;
-/// Bits of a sample that count.
+/// Significant bits of a sample.
 const BIT_DEPTH: u8 = 32;
 /// Samples of each channel in 125 us at 48 kHz.
 const SAMPLES: u8 = 6;
@@ -17,13 +17,13 @@ const SAMPLES: u8 = 6;
 /// The published stream: AAF PCM as SR class A carries it, 48 kHz, 2 channels, 32 bits, 6 samples of each in a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AafStream {
-    /// Destination: of the range that MAAP hands out, `91:e0:f0:00:00:00` to `91:e0:f0:00:fe:ff`.
+    /// Destination address from the MAAP dynamic range, `91:e0:f0:00:00:00` to `91:e0:f0:00:fe:ff`.
     pub dst: Mac,
     /// Source.
     pub src: Mac,
     /// VLAN tags, the outer one first.
     pub tags: Vec<VlanTag>,
-    /// The number that makes the stream_id together with the source address.
+    /// Number that, together with the source address, forms the stream_id.
     pub unique_id: u16,
 }
 
@@ -47,7 +47,7 @@ impl AafTemplate {
     /// Octets of the stream's data.
     pub const DATA: usize = SAMPLES as usize * CHANNELS as usize * (BIT_DEPTH as usize / 8);
 
-    /// Encodes the frame: timestamp valid but uncertain, since nobody here knows of gPTP.
+    /// Encodes the frame: timestamp valid but uncertain, because this program does not follow a gPTP clock.
     pub fn new(stream: &AafStream) -> Self {
         let mut frame = Vec::with_capacity(ether::HEADER + 2 * ether::TAG + HEADER + Self::DATA);
         ether::write_header(&mut frame, stream.dst, stream.src, &stream.tags, ETHER_TYPE);
@@ -62,7 +62,7 @@ impl AafTemplate {
         Self { frame, payload_at }
     }
 
-    /// The frame as it stands, ready to be sent.
+    /// The frame with its current contents, ready to be sent.
     pub fn bytes(&self) -> &[u8] {
         &self.frame
     }

@@ -52,7 +52,7 @@ fn every_field_of_a_frame_made_by_hand() {
     assert_eq!(frame.timestamp_ns(), Some(0x89ab_cdef));
     assert!(frame.restart() && !frame.timestamp_uncertain());
     assert_eq!(frame.format(), [4, 0x50, 2, 0x10]);
-    assert_eq!(frame.data(), [0x7f, 0xff, 0x80, 0x01], "padding is no data");
+    assert_eq!(frame.data(), [0x7f, 0xff, 0x80, 0x01], "padding is not data");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn refusals_name_the_octet() {
         parse(&octets).unwrap_err()
     };
     assert!(changed(13, 0xf1).starts_with("octet 12: EtherType 22f1"));
-    // ADP, NTSCF and CRF have other headers.
+    // The headers of ADP, NTSCF and CRF differ.
     for subtype in [0xfa, 0x82, 0x04] {
         assert_eq!(
             changed(14, subtype),

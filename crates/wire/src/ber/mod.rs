@@ -21,7 +21,7 @@ impl Tag {
         self.first_octet() & 0xc0 == 0x80
     }
 
-    /// True when the content is made of elements.
+    /// True when the content consists of elements.
     pub const fn is_constructed(self) -> bool {
         self.first_octet() & 0x20 != 0
     }
@@ -41,7 +41,7 @@ impl fmt::Display for Tag {
     }
 }
 
-/// Where an element lies. Offsets count from the first octet the reader was given.
+/// Position of an element. Offsets count from the first octet that the reader was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element {
     /// Its identifier.
@@ -60,19 +60,19 @@ impl Element {
         self.end - self.content
     }
 
-    /// True without content.
+    /// True if the content is empty.
     pub const fn is_empty(&self) -> bool {
         self.end == self.content
     }
 }
 
-/// Reads elements one behind the other. Never reads past the slice it was given.
+/// Reads consecutive elements. Never reads past the slice it was given.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     base: usize,
-    /// A constructed element that runs past the end is taken to end there.
+    /// If true, a constructed element that runs past the end is treated as ending there.
     clip: bool,
 }
 
@@ -88,8 +88,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same for a frame whose end is missing: the elements that hold others are taken to end with the octets, so that
-    /// what is inside them can be read. Elements that hold values must still be whole.
+    /// Like [`Self::new`], for a frame whose end is missing: constructed elements are treated as ending with the
+    /// available octets, so that the elements in them can be read. Elements with a value must still be complete.
     pub(crate) fn of_cut_frame(bytes: &'a [u8], at: usize, base: usize) -> Self {
         Self {
             bytes,
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
         self.at >= self.bytes.len()
     }
 
-    /// The bytes that were not read yet.
+    /// The bytes not read yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         self.bytes
     }
 
-    /// Moves on to `at` without reading.
+    /// Moves to offset `at` without reading.
     #[inline]
     pub fn skip_to(&mut self, at: usize) {
         self.at = at;
@@ -157,14 +157,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// True when the next element has this tag, which is of one octet.
+    /// True when the next element has this tag, which must be one octet long.
     #[inline]
     pub(crate) fn next_is(&self, tag: Tag) -> bool {
         self.bytes.get(self.at).is_some_and(|&octet| u32::from(octet) == tag.0)
     }
 
-    /// Takes the next element if it has this tag of one octet and a short length of exactly `octets`. Returns where its content
-    /// begins. `None` decides nothing: another form of the same element is read by [`Self::expect`].
+    /// Takes the next element if it has this tag of one octet and a short length of exactly `octets`; returns the
+    /// offset of its content. On `None`, call [`Self::expect`]: the element may be encoded in another form.
     #[inline]
     pub(crate) fn fixed(&mut self, tag: Tag, octets: u8) -> Option<usize> {
         let content = self.at + 2;
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
         self.long_element()
     }
 
-    /// The two forms that hold most frames together, lengths of one and two octets, before all others.
+    /// Fast path: lengths of one and two octets, which constructed elements of most frames have. Then all other forms.
     fn long_element(&mut self) -> Result<Element, FrameError> {
         let start = self.at;
         let (tag, length, content) = match self.bytes.get(start..) {
@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Every form, and every error.
+    /// Reads every form and reports every error.
     #[cold]
     fn any_element(&mut self) -> Result<Element, FrameError> {
         let start = self.at;
@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The tag at the current place and the offset behind it.
+    /// The tag at the current position, and the offset after it.
     fn tag(&self) -> Result<(Tag, usize), FrameError> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let cut = || self.error(self.at, Rule::TagCut);
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
         Err(cut())
     }
 
-    /// The length at `at` and the offset behind it.
+    /// The length at `at`, and the offset after it.
     fn length(&self, at: usize) -> Result<(u32, usize), FrameError> {
         let cut = || self.error(self.at, Rule::LengthCut);
         let &first = self.bytes.get(at).ok_or_else(cut)?;

@@ -34,7 +34,7 @@ fn write_length(out: &mut Vec<u8>, length: usize) {
     out.extend(octets.iter().skip(skip));
 }
 
-/// The octets of a signed INTEGER, two's complement, no more than needed.
+/// The octets of a signed INTEGER: two's complement, as few octets as possible.
 pub fn integer_octets(value: i64) -> impl Iterator<Item = u8> {
     let octets = value.to_be_bytes();
     let mut skip = 0;
@@ -48,7 +48,8 @@ pub fn integer_octets(value: i64) -> impl Iterator<Item = u8> {
     octets.into_iter().skip(skip)
 }
 
-/// The octets of an unsigned number as INTEGER: no more than needed, with a leading 00 when the top bit would read as a sign.
+/// The octets of an unsigned number as INTEGER: as few as possible, with a leading 00 when the top bit would read as a
+/// sign.
 pub fn unsigned_octets(value: u64) -> impl Iterator<Item = u8> {
     let mut octets = [0; 9];
     octets[1..].copy_from_slice(&value.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Recognises sampled values and GOOSE behind headers that [`EthernetView`] does not read.
+//! Recognises sampled values and GOOSE after headers that [`EthernetView`] does not read.
 
 use super::{EthernetView, GOOSE, HEADER, HSR, SV, TPID_8021AD, TPID_8021Q};
 use crate::bytes::be16;
@@ -22,10 +22,10 @@ const PORT_ROUTED: u16 = 102;
 const PORT_VXLAN: u16 = 4789;
 const PORT_GENEVE: u16 = 6081;
 
-/// Headers that are looked behind, one in the other.
+/// Maximum number of nested headers that are skipped.
 const MOST_HEADERS: usize = 12;
 
-/// The first header in front of sampled values or GOOSE that is not read.
+/// The first unsupported header in front of sampled values or GOOSE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hidden {
     /// A third VLAN tag, or one of an unusual kind.
@@ -43,7 +43,7 @@ pub enum Hidden {
 }
 
 impl Hidden {
-    /// All of them, in the order of their numbers.
+    /// All headers, in the order of their numbers.
     pub const ALL: [Self; 6] = [
         Self::Vlan,
         Self::Hsr,
@@ -53,7 +53,8 @@ impl Hidden {
         Self::Routed,
     ];
 
-    /// The header that hides sampled values or GOOSE in this frame. `None` where none are seen, and where they can be read.
+    /// The header that hides sampled values or GOOSE in this frame. `None` if the frame holds neither, or if they can
+    /// be read.
     pub fn of(ethernet: &EthernetView<'_>) -> Option<Self> {
         let (first, mut ether_type, mut payload) = behind(ethernet.ether_type(), ethernet.payload())?;
         for _ in 0..MOST_HEADERS {
@@ -65,7 +66,7 @@ impl Hidden {
         None
     }
 
-    /// The headers in words.
+    /// Name of the header, as reports print it.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Vlan => "more than two VLAN tags, or old ones",
@@ -78,10 +79,10 @@ impl Hidden {
     }
 }
 
-/// A header, the EtherType behind it, and what follows that.
+/// A header, the EtherType after it, and the payload after that.
 type Behind<'a> = (Hidden, u16, &'a [u8]);
 
-/// The content behind the header that `ether_type` names. `None` where it is not one of those, or cut.
+/// The content after the header that `ether_type` names. `None` for another EtherType or a truncated header.
 fn behind(ether_type: u16, payload: &[u8]) -> Option<Behind<'_>> {
     match ether_type {
         TPID_8021Q | TPID_8021AD | TPID_9100 | TPID_9200 => tagged(Hidden::Vlan, payload, 2),
@@ -93,13 +94,13 @@ fn behind(ether_type: u16, payload: &[u8]) -> Option<Behind<'_>> {
     }
 }
 
-/// Behind a header of `octets`, the EtherType stands.
+/// Skips a header of `octets` octets that the EtherType follows.
 fn tagged(header: Hidden, payload: &[u8], octets: usize) -> Option<Behind<'_>> {
     let rest = payload.get(octets + 2..)?;
     Some((header, be16(payload, octets), rest))
 }
 
-/// Only the first of fragments has the header behind it.
+/// Of a fragmented packet, only the first fragment holds the next header.
 fn ipv4(packet: &[u8]) -> Option<Behind<'_>> {
     let is_first = be16(packet, 6) & 0x1fff == 0;
     let octets = usize::from(packet.first()? & 0x0f) * 4;
@@ -111,9 +112,9 @@ fn ipv6(packet: &[u8]) -> Option<Behind<'_>> {
     let (mut next, mut rest) = (*packet.get(6)?, packet.get(40..)?);
     for _ in 0..MOST_HEADERS {
         let octets = match next {
-            // Options for hops and for the destination, routing.
+            // Hop-by-hop options, routing header and destination options.
             0 | 43 | 60 => (usize::from(*rest.get(1)?) + 1) * 8,
-            // A fragment: only the first has what follows.
+            // Fragment header: only the first fragment holds the next header.
             44 if be16(rest, 2) & 0xfff8 == 0 => 8,
             protocol => return carried(protocol, rest),
         };
@@ -144,7 +145,7 @@ fn gre(packet: &[u8]) -> Option<Behind<'_>> {
     let rest = packet.get(4 + 4 * fields.iter().sum::<usize>()..)?;
     match be16(packet, 2) {
         ETHERNET => in_frame(Hidden::Gre, rest),
-        // The first version has no header of its own, and no sequence number.
+        // ERSPAN type I has no header of its own and no GRE sequence number.
         ERSPAN_II if flags & SEQUENCE == 0 => in_frame(Hidden::Gre, rest),
         ERSPAN_II => in_frame(Hidden::Gre, rest.get(8..)?),
         // The last bit announces a further header.
@@ -165,7 +166,7 @@ fn in_frame(header: Hidden, frame: &[u8]) -> Option<Behind<'_>> {
     tagged(header, frame, HEADER - 2)
 }
 
-/// A session of IEC 61850-90-5, behind the header of the connectionless transport (ISO 8602) or without it.
+/// A session of IEC 61850-90-5, after the header of the connectionless transport (ISO 8602) or without it.
 fn routed(packet: &[u8]) -> Option<Behind<'_>> {
     const UNIT_DATA: u8 = 0x40;
     let session = match packet {
@@ -173,7 +174,7 @@ fn routed(packet: &[u8]) -> Option<Behind<'_>> {
         _ => packet,
     };
     match session.first()? {
-        // Tunnelled, and GOOSE.
+        // Session types for tunnelled packets and for GOOSE.
         0xa0 | 0xa1 => Some((Hidden::Routed, GOOSE, session)),
         0xa2 => Some((Hidden::Routed, SV, session)),
         _ => None,

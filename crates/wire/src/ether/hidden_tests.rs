@@ -3,7 +3,7 @@ use crate::ether::EthernetView;
 
 const ADDRESSES: [u8; 12] = [1, 0x0c, 0xcd, 4, 0, 1, 2, 0, 0, 0, 0, 1];
 
-/// A frame with these octets behind its addresses.
+/// A frame with these octets after its addresses.
 fn frame(parts: &[&[u8]]) -> Vec<u8> {
     [&ADDRESSES[..], &parts.concat(), &[0; 46]].concat()
 }
@@ -20,7 +20,7 @@ const OLD_TAG: &[u8] = &[0x91, 0, 0, 5];
 const HSR: &[u8] = &[0x89, 0x2f, 0x10, 0x40, 0, 1];
 const R_TAG: &[u8] = &[0xf1, 0xc1, 0, 0, 0, 1];
 
-/// IPv4 with options, so that its length is looked at.
+/// An IPv4 header with options, so that its length field matters.
 fn ipv4(protocol: u8) -> Vec<u8> {
     let mut header = vec![0; 24];
     (header[0], header[9]) = (0x46, protocol);

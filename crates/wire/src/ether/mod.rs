@@ -48,7 +48,7 @@ impl fmt::Display for Mac {
     }
 }
 
-/// The text is not a MAC address.
+/// Error: the text is not a MAC address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a MAC address: write six octets in hexadecimal, such as 01:0c:cd:04:00:01")]
 pub struct MacError(String);
@@ -111,7 +111,7 @@ impl VlanTag {
 pub struct EthernetView<'a> {
     frame: &'a [u8],
     tags: [Option<VlanTag>; 2],
-    /// Where the HSR tag begins; 0 without one.
+    /// Offset of the HSR tag; 0 without one.
     hsr_at: usize,
     ether_type: u16,
     payload_at: usize,
@@ -127,8 +127,8 @@ impl<'a> EthernetView<'a> {
         Self::read(frame, [None, None], 0)
     }
 
-    /// The same for a frame whose outer tag travels beside it: `AF_PACKET` strips the tag and delivers it in the ring
-    /// header or in `PACKET_AUXDATA`. A tag still in the frame becomes the inner one.
+    /// Like [`Self::parse`], for a frame whose outer tag is passed separately: `AF_PACKET` strips the tag and delivers
+    /// it in the ring header or in `PACKET_AUXDATA`. A tag still in the frame becomes the inner one.
     ///
     /// # Errors
     /// The frame ends inside its header.
@@ -179,17 +179,18 @@ impl<'a> EthernetView<'a> {
         Mac(array(self.frame, 6))
     }
 
-    /// The outer tag, whether it was in the frame or beside it.
+    /// The outer tag, whether it was in the frame or passed separately.
     pub fn vlan(&self) -> Option<VlanTag> {
         self.tags[0]
     }
 
-    /// The inner of two tags.
+    /// The inner one of two tags.
     pub fn inner_vlan(&self) -> Option<VlanTag> {
         self.tags[1]
     }
 
-    /// Where path, size and sequence number of the HSR tag stand, which differ from frame to frame; empty without one.
+    /// Offsets of path, size and sequence number in the HSR tag, which differ from frame to frame; empty without an HSR
+    /// tag.
     pub(crate) fn hsr_fields(&self) -> Range<usize> {
         match self.hsr_at {
             0 => 0..0,
@@ -197,12 +198,12 @@ impl<'a> EthernetView<'a> {
         }
     }
 
-    /// EtherType behind the tags.
+    /// EtherType after the tags.
     pub fn ether_type(&self) -> u16 {
         self.ether_type
     }
 
-    /// Everything behind the EtherType, padding included.
+    /// Everything after the EtherType, padding included.
     pub fn payload(&self) -> &'a [u8] {
         self.frame.get(self.payload_at..).unwrap_or_default()
     }

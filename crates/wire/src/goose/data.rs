@@ -13,9 +13,9 @@ pub enum Data<'a> {
     Array(Entries<'a>),
     /// Values of several types.
     Structure(Entries<'a>),
-    /// Any octet but 0 is true.
+    /// Any octet except 0 is true.
     Boolean(bool),
-    /// Bits, the first one in the top bit of the first octet; the last `unused` bits do not count.
+    /// Bits; the first one is the top bit of the first octet. The last `unused` bits do not count.
     BitString {
         /// Bits of the last octet that do not count, 0..=7.
         unused: u8,
@@ -34,11 +34,11 @@ pub enum Data<'a> {
     OctetString(&'a [u8]),
     /// Text, which should be visible ASCII.
     VisibleString(&'a [u8]),
-    /// Milliseconds of the day, and with 6 octets the days since 1984.
+    /// Milliseconds of the day; with 6 octets, followed by the days since 1984.
     BinaryTime(&'a [u8]),
     /// A UTC instant.
     UtcTime(UtcTime),
-    /// An MMS type that has no form of its own here.
+    /// An MMS type without a variant of its own here.
     Other {
         /// Its tag.
         tag: Tag,
@@ -47,7 +47,8 @@ pub enum Data<'a> {
     },
 }
 
-/// Iterator over values. Of a checked frame it yields all of them; of an inspected one, those before the first violation.
+/// Iterator over values. In a checked frame it yields all of them; in an inspected one, those before the first
+/// violation.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'a> {
     reader: Reader<'a>,
@@ -58,12 +59,12 @@ impl<'a> Entries<'a> {
         Self { reader }
     }
 
-    /// The octets of the entries that were not read yet.
+    /// The octets of the entries not read yet.
     pub(super) fn octets(&self) -> &'a [u8] {
         self.reader.rest()
     }
 
-    /// The element of each entry, to patch it in place.
+    /// The next entry with its element, to patch it in place.
     pub(super) fn next_with_element(&mut self) -> Option<(Element, Data<'a>)> {
         let element = self.reader.next_element().ok()??;
         value(&self.reader, &element).ok().map(|data| (element, data))
@@ -79,7 +80,7 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// Checks every value, however deep, and counts those of the first level.
+/// Checks every value at any depth, and counts those of the first level.
 pub(super) fn check(mut reader: Reader<'_>, depth: usize) -> Result<u32, FrameError> {
     let mut entries = 0;
     while let Some(element) = reader.next_element()? {
@@ -96,7 +97,7 @@ pub(super) fn check(mut reader: Reader<'_>, depth: usize) -> Result<u32, FrameEr
     Ok(entries)
 }
 
-/// One value. Of arrays and structures only the outside is checked.
+/// Reads one value. Of arrays and structures, only the outer element is checked.
 fn value<'a>(reader: &Reader<'a>, element: &Element) -> Result<Data<'a>, FrameError> {
     let octets = reader.content(element);
     let size = |field, wanted| Err(reader.size_error(element, field, wanted));

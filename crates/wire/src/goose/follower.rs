@@ -1,4 +1,4 @@
-//! A subscriber that follows one boolean of a control block: which messages it uses, and what became of those that it does not.
+//! A subscriber that follows one boolean of a control block, and counts the messages that it does not use by reason.
 
 use super::{Frame, Heard, Member, Outcome, Settings, Simulation, Supervisor, Verdict};
 
@@ -18,29 +18,30 @@ pub struct Follower {
 /// The result of following one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Followed {
-    /// It is of another control block.
+    /// The message belongs to another control block.
     Other,
-    /// It was not used: old, repeated, contradictory, simulated, of a test, of another source, or without the member.
+    /// The message was not used: old, repeated, contradictory, simulated, a test, from another source, or without the
+    /// member.
     Unused,
-    /// It was used.
+    /// The message was used.
     Used(Option<Change>),
 }
 
 /// A change of the member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// The value now.
+    /// The new value.
     pub value: bool,
-    /// True if the message is the first one of its state: else the change came earlier than it.
+    /// True if the message is the first one of its state; otherwise the change happened before this message.
     pub is_first: bool,
 }
 
-/// A thing that can be wrong with what was followed.
+/// A reason to doubt the followed values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowerDoubt {
-    /// Messages are of a test, or need commissioning.
+    /// Messages are tests, or need commissioning.
     OfTest,
-    /// Messages are without the member.
+    /// Messages lack the member.
     WithoutMember,
     /// Messages were refused.
     Refused,
@@ -48,20 +49,20 @@ pub enum FollowerDoubt {
     Contradicting,
     /// The publisher restarted.
     Restarts,
-    /// States never came.
+    /// States never arrived.
     LostStates,
-    /// Messages never came.
+    /// Messages never arrived.
     LostMessages,
-    /// Changes came with a later message than the first one of their state.
+    /// Changes arrived with a later message than the first one of their state.
     ChangedLate,
     /// Silences were longer than allowed.
     Silences,
-    /// The dataset changed, and its revision did not.
+    /// The dataset changed, but its revision did not.
     Regrouped,
 }
 
 impl FollowerDoubt {
-    /// Each of them, in the order of [`Follower::doubts`].
+    /// Every doubt, in the order of [`Follower::doubts`].
     pub const ALL: [Self; 10] = [
         Self::OfTest,
         Self::WithoutMember,
@@ -75,7 +76,7 @@ impl FollowerDoubt {
         Self::Regrouped,
     ];
 
-    /// Its words, behind a count.
+    /// Text of the doubt, printed after a count.
     pub fn words(self) -> &'static str {
         match self {
             Self::OfTest => "messages are of a test, or need commissioning: not used",
@@ -93,8 +94,8 @@ impl FollowerDoubt {
 }
 
 impl Follower {
-    /// Follows `member` of the control block of this reference. Simulated messages, and those with the bit `test` in a quality, are
-    /// used only where `simulation` and `takes_tests` say so.
+    /// Follows `member` of the control block with this reference. Uses simulated messages only as `simulation` allows,
+    /// and messages with the bit `test` in a quality only if `takes_tests`.
     pub fn new(gocb_ref: &[u8], member: Member, simulation: Simulation, takes_tests: bool) -> Self {
         let settings = Settings {
             simulation,
@@ -112,7 +113,7 @@ impl Follower {
         }
     }
 
-    /// Takes a message that the kernel had at `at`.
+    /// Takes a message that the kernel received at `at`.
     pub fn take(&mut self, frame: &Frame<'_>, at: Heard) -> Followed {
         if frame.gocb_ref() != self.name {
             return Followed::Other;
@@ -136,37 +137,37 @@ impl Follower {
         Followed::Used(has_changed.then_some(Change { value, is_first }))
     }
 
-    /// Looks at the clock between messages; true when the last message has just been found expired.
+    /// Checks for expiry between messages; returns true if the last message has just expired.
     pub fn expire(&mut self, now: Heard) -> bool {
         self.supervisor.expire(now).is_some()
     }
 
-    /// The member, as the last used message had it; `None` before the first.
+    /// Value of the member in the last used message; `None` before the first.
     pub fn value(&self) -> Option<bool> {
         self.value
     }
 
-    /// The member, while its last message has not expired. [`Follower::expire`] finds that out.
+    /// Value of the member until its last message expires. Call [`Follower::expire`] to notice that.
     pub fn live_value(&self) -> Option<bool> {
         self.value.filter(|_| self.supervisor.is_usable())
     }
 
-    /// When the last message expires, by the clock of the stamps, in ns.
+    /// Instant in ns, by the clock of the time stamps, when the last message expires.
     pub fn deadline_ns(&self) -> Option<i64> {
         self.supervisor.rules().deadline_ns()
     }
 
-    /// The member's control block.
+    /// Reference of the member's control block.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// How often each doubt was so, in the order of [`FollowerDoubt::ALL`].
+    /// Number of times for each doubt, in the order of [`FollowerDoubt::ALL`].
     pub fn doubts(&self) -> [u64; FollowerDoubt::ALL.len()] {
         FollowerDoubt::ALL.map(|doubt| self.count(doubt))
     }
 
-    /// How often this was so.
+    /// Number of times for this doubt.
     pub fn count(&self, doubt: FollowerDoubt) -> u64 {
         let rules = self.supervisor.rules();
         let counts = rules.counts();
@@ -236,7 +237,7 @@ mod tests {
             Followed::Used(Some(fall))
         );
         assert_eq!(take(&mut follower, &message([2, 1], false), 14), Followed::Used(None));
-        // A new state in which the member stays is no change of it.
+        // A new state that does not change the member is not a change of the member.
         assert_eq!(take(&mut follower, &message([3, 0], false), 20), Followed::Used(None));
         assert_eq!((follower.value(), doubts(&follower)), (Some(false), Vec::new()));
         let late = Change {

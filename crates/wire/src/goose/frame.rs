@@ -7,7 +7,7 @@ use crate::frame_error::{Field, FrameError, Rule};
 use crate::header::{Header, OCTETS, RESERVED1_AT};
 use crate::time::UtcTime;
 
-/// A GOOSE message that keeps every rule.
+/// A GOOSE message that satisfies every rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     ethernet: EthernetView<'a>,
@@ -16,7 +16,8 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The message in the octets of an Ethernet frame, whose outer tag may have been taken out of it; `None`: it is no GOOSE.
+    /// Reads a message from the octets of an Ethernet frame, whose outer tag may have been stripped; `None` if it is
+    /// not GOOSE.
     pub fn within(octets: &'a [u8], tag: Option<VlanTag>) -> Option<Result<Self, FrameError>> {
         let ethernet = EthernetView::with_tag(octets, tag).ok()?;
         (ethernet.ether_type() == ether::GOOSE).then(|| Self::parse(&ethernet))
@@ -25,7 +26,7 @@ impl<'a> Frame<'a> {
     /// Checks the message.
     ///
     /// # Errors
-    /// The first rule broken; last of all, that the simulate bit is set while simulation is FALSE.
+    /// The first rule that is broken. Checked last: the simulate bit is set while simulation is FALSE.
     #[inline]
     pub fn parse(ethernet: &EthernetView<'a>) -> Result<Self, FrameError> {
         let header = Header::read(ethernet, ether::GOOSE)?;
@@ -51,8 +52,8 @@ impl<'a> Frame<'a> {
         &self.header
     }
 
-    /// The simulate bit of Reserved1. When it is clear and [`Self::simulation`] is true, the publisher is of Edition 1, or wrong:
-    /// accept such a message only when the subscription says Edition 1.
+    /// The simulate bit of Reserved1. If it is clear and [`Self::simulation`] is true, the publisher is of Edition 1,
+    /// or faulty: accept such a message only if the subscription states Edition 1.
     pub fn simulate(&self) -> bool {
         self.header.simulate()
     }
@@ -72,7 +73,7 @@ impl<'a> Frame<'a> {
         self.fields.dat_set.unwrap_or_default()
     }
 
-    /// Identifier; gocbRef stands for it when absent.
+    /// Identifier; if absent, gocbRef is used instead.
     pub fn go_id(&self) -> Option<&'a [u8]> {
         self.fields.go_id
     }
@@ -119,7 +120,8 @@ impl<'a> Frame<'a> {
             .unwrap_or_else(|| Entries::new(Reader::new(&[], 0, 0)))
     }
 
-    /// True if a quality among the values, or in a structure of them, has the bit `test`: such values are for tests alone.
+    /// True if a quality among the values, or in a structure of them, has the bit `test`: such values must only be used
+    /// in tests.
     pub fn is_test(&self) -> bool {
         self.all_data().any(|value| match value {
             Data::Structure(mut parts) => parts.any(|part| has_test_bit(&part)),
@@ -132,7 +134,7 @@ impl<'a> Frame<'a> {
         self.fields.unknown
     }
 
-    /// Number fields that came with their sign bit set and were read as unsigned.
+    /// Number fields whose sign bit was set, which were read as unsigned.
     pub fn negative_numbers(&self) -> impl Iterator<Item = Field> + use<> {
         self.fields.negative_numbers()
     }
@@ -149,19 +151,19 @@ fn has_test_bit(value: &Data<'_>) -> bool {
     }
 }
 
-/// The readable parts of a message that may break a rule. For people who look at captures.
+/// The readable parts of a message that may break a rule. Made for people who look at captures.
 #[derive(Debug, Clone, Copy)]
 pub struct Inspection<'a> {
-    /// APPID to Reserved2, when the frame is long enough.
+    /// APPID to Reserved2, if the frame is long enough.
     pub header: Option<Header>,
     /// The fields before the violation.
     pub fields: Fields<'a>,
-    /// The first rule broken; `None` for a message that [`Frame::parse`] accepts.
+    /// The first rule that is broken; `None` for a message that [`Frame::parse`] accepts.
     pub error: Option<FrameError>,
 }
 
-/// Reads as much of the message as its octets allow. When Length lies or the capture was cut, the error says so, and the
-/// fields that are there are read all the same.
+/// Reads as much of the message as possible. If Length is wrong or the capture was cut, the error reports that, and the
+/// fields that are present are still read.
 pub fn inspect<'a>(ethernet: &EthernetView<'a>) -> Inspection<'a> {
     let mut found = Inspection {
         header: None,

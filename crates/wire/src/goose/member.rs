@@ -1,10 +1,10 @@
-//! A boolean member of a GOOSE dataset, by its place: one that tells of a start or a trip.
+//! A boolean member of a GOOSE dataset, identified by its position, which reports a start or a trip.
 
 use super::{Data, Entries};
 use std::fmt;
 use std::str::FromStr;
 
-/// A member of a dataset: its number from 0, and, of a structure, its number in there.
+/// A member of a dataset: its number from 0 and, in a structure, its number within the structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     entry: u8,
@@ -15,7 +15,7 @@ pub struct Member {
 const OPEN: u8 = 0b01;
 const CLOSED: u8 = 0b10;
 
-/// The text names no member.
+/// Error: the text does not name a member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{0}\" is not a member: write its number in the dataset from 0, such as 2, or 2.0 for the first part of a structure"
@@ -23,12 +23,12 @@ const CLOSED: u8 = 0b10;
 pub struct MemberError(String);
 
 impl Member {
-    /// A member that is no part of a structure, by its number in the dataset from 0.
+    /// A member outside any structure, by its number in the dataset from 0.
     pub fn numbered(entry: u8) -> Self {
         Self { entry, part: None }
     }
 
-    /// A part of a structure, by the numbers of both from 0.
+    /// A part of a structure, by the numbers of the structure and the part, both from 0.
     pub fn part(entry: u8, part: u8) -> Self {
         Self {
             entry,
@@ -36,7 +36,7 @@ impl Member {
         }
     }
 
-    /// Its value in a message; `None` where it is not there, or no boolean.
+    /// Value of the member in a message; `None` if it is absent or not a boolean.
     pub fn of(self, entries: Entries<'_>) -> Option<bool> {
         match self.value(entries)? {
             Data::Boolean(value) => Some(value),
@@ -44,8 +44,8 @@ impl Member {
         }
     }
 
-    /// True if it reports a trip: a boolean that is true, or a position (Dbpos) that is open. `None` where it is not there, neither of
-    /// them, or a position between the two.
+    /// True if the member reports a trip: a boolean that is true, or a position (Dbpos) that is open. `None` if it is
+    /// absent, neither a boolean nor a position, or in an intermediate position.
     pub fn tripped(self, entries: Entries<'_>) -> Option<bool> {
         match self.value(entries)? {
             Data::Boolean(value) => Some(value),

@@ -68,7 +68,7 @@ impl Default for Message {
     }
 }
 
-/// How many octets a number takes.
+/// Number of octets that a number takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     /// As few as possible.
@@ -78,7 +78,7 @@ pub(super) enum Width {
 }
 
 impl Message {
-    /// The frame's octets, with minimal lengths and numbers, without padding and frame check sequence.
+    /// The octets of the frame, with minimal lengths and numbers, and without padding and frame check sequence.
     ///
     /// # Errors
     /// A field outside its limits, or an APDU too long for an Ethernet frame.
@@ -138,7 +138,7 @@ impl Message {
         write_element(pdu, tag::SIMULATION, &boolean(self.simulation));
         number(pdu, tag::CONF_REV, self.conf_rev, Width::Minimal);
         write_element(pdu, tag::NDS_COM, &boolean(self.nds_com));
-        // More values than 32 bits can count do not fit in a frame, which is checked after encoding.
+        // More values than 32 bits can count do not fit in a frame; the size is checked after encoding.
         number(
             pdu,
             tag::NUM_DAT_SET_ENTRIES,

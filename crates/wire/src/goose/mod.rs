@@ -72,7 +72,7 @@ mod data_tag {
     pub(super) const BINARY_TIME: Tag = Tag(0x8c);
     pub(super) const UTC_TIME: Tag = Tag(0x91);
 
-    /// MMS types that IEC 61850 does not use in GOOSE but that some devices send: generalized time, BCD, boolean array,
-    /// object identifier, MMS string. Passed on as octets.
+    /// MMS types that IEC 61850 does not use in GOOSE, but that some devices send: generalized time, BCD, boolean
+    /// array, object identifier, MMS string. Returned as octets.
     pub(super) const OTHER: [Tag; 5] = [Tag(0x8b), Tag(0x8d), Tag(0x8e), Tag(0x8f), Tag(0x90)];
 }

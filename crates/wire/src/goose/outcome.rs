@@ -1,4 +1,4 @@
-//! The outcome of a GOOSE message, and the part of the message that the rules look at.
+//! The outcome of a GOOSE message, and the fields of the message that the rules use.
 
 use super::Frame;
 use crate::order::OrderPlace;
@@ -6,40 +6,44 @@ use crate::order::OrderPlace;
 /// The messages of a stream, counted by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Changes of state, the first one seen not counted.
+    /// Changes of state, not counting the first state seen.
     pub states: u64,
-    /// Messages of a state that was known, duplicates and late ones among them.
+    /// Messages of a state already seen, including duplicates and late ones.
     pub repetitions: u64,
-    /// States that never came: stNum jumped over them. Each had at least one message, which is counted as lost.
+    /// States that never arrived: stNum skipped them. Each had at least one message, which is counted as lost.
     pub missed_states: u64,
-    /// States that did not begin with sqNum 0: their first messages were lost, or, where the time does not allow that, the publisher
-    /// does not reset it.
+    /// States that did not begin with sqNum 0: their first messages were lost or, if there was not enough time for
+    /// that, the publisher does not reset sqNum.
     pub begun_late: u64,
-    /// Of these, states whose sqNum goes on from that of the state before, further than the time allows messages to be lost: whether any
-    /// were is not known.
+    /// Of these, states whose sqNum continues that of the previous state, further than the elapsed time allows for lost
+    /// messages: it is not known whether any were lost.
     pub not_reset: u64,
-    /// Messages from before the last one, too far back to be late, while that was live: replayed, or of a second publisher.
+    /// Messages older than the last one, by too much to be late, while the last one was live: replayed, or from a
+    /// second publisher.
     pub old: u64,
-    /// Messages of the state before that came, one each, within 2 ms of this one's beginning: overtaken on their way.
+    /// Messages of the previous state that arrived within 2 ms of the beginning of this one, at most one per state:
+    /// overtaken on their way.
     pub held_up: u64,
-    /// Messages with numbers that were seen, and other contents: of a second publisher.
+    /// Messages with numbers already seen, but other contents: from a second publisher.
     pub conflicting: u64,
-    /// Repetitions whose values are not those of their state.
+    /// Repetitions whose values differ from those of their state.
     pub altered: u64,
-    /// Times the publisher restarted: with lower numbers after the last message had expired or with a later `t`, or with numbers
-    /// further ahead than the time since the last message allows; or another one took its place.
+    /// Restarts of the publisher: lower numbers after the last message had expired or with a later `t`, or numbers
+    /// further ahead than the time since the last message allows; or another publisher took its place.
     pub restarts: u64,
-    /// Times no message came for longer than the last one allowed.
+    /// Number of times that no message arrived within the time that the last one allowed.
     pub expired: u64,
-    /// Messages with timeAllowedtoLive 0, which is not allowed: whether the publisher died after them cannot be judged.
+    /// Messages with timeAllowedtoLive 0, which is not allowed: it cannot be judged whether the publisher stopped after
+    /// them.
     pub without_life: u64,
-    /// 1 when at the end no message had come for two and a half of the intervals at which they had come, though it had not expired.
+    /// 1 if at the end no message had arrived for two and a half of the previous, equal intervals, although the last
+    /// one had not expired.
     pub fell_silent: u64,
     /// Messages taken.
     pub taken: u64,
 }
 
-/// The fields that the rules are about.
+/// The fields that the rules check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbers {
     /// State number.
@@ -61,12 +65,12 @@ impl Numbers {
     }
 }
 
-/// The parts of a message that tell its publisher from another: its numbers, its time, and its values.
+/// The parts of a message that distinguish its publisher from another: its numbers, its time, and its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
     /// The numbers.
     pub numbers: Numbers,
-    /// `t`: when its state began by the publisher's clock, ns since 1970 UTC.
+    /// `t`: the beginning of its state by the publisher's clock, ns since 1970 UTC.
     pub t_ns: i64,
     /// A digest of its values.
     pub values: u64,
@@ -82,7 +86,7 @@ impl Said {
         }
     }
 
-    /// All that two messages of the same numbers have in common when they are one.
+    /// A digest of everything that two messages with the same numbers must have in common.
     pub(in crate::goose) fn body(&self) -> u64 {
         let parts = [self.values, self.t_ns.cast_unsigned(), u64::from(self.numbers.tal_ms)];
         parts.into_iter().fold(OFFSET, mix)
@@ -111,18 +115,18 @@ fn mix(hash: u64, part: u64) -> u64 {
     (hash ^ part).wrapping_mul(0x0100_0000_01b3)
 }
 
-/// When the kernel had a message, ns of a clock that is not stepped; `None` where no stamp says so. What happened to an application
-/// after that must neither hide a silence nor make one.
+/// Instant when the kernel received a message, in ns of a clock that is never stepped; `None` if there is no time
+/// stamp. A later delay of the application must neither hide a silence nor create one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Heard(pub Option<i64>);
 
 impl Heard {
-    /// At this instant, if it is known.
+    /// The instant `ns`, if it is known.
     pub fn at(ns: Option<i64>) -> Self {
         Self(ns)
     }
 
-    /// Time since `before`, ns; `None` when one of them is not known.
+    /// Time since `before`, ns; `None` if one of the two is not known.
     pub(in crate::goose) fn since(self, before: Self) -> Option<i64> {
         Some(self.0?.saturating_sub(before.0?))
     }
@@ -133,44 +137,46 @@ impl Heard {
 pub enum Outcome {
     /// The first of the stream.
     First,
-    /// A new state, after so many that never came.
+    /// A new state; this many states before it never arrived.
     NewState(u64),
-    /// The publisher began again.
+    /// The publisher restarted.
     Restart,
     /// A repetition, with its place among the others: `Next`, `Gap`, `Duplicate` or `Late`.
     Repetition(OrderPlace),
-    /// From before the last message, while that is live: replayed, or of a second publisher.
+    /// Older than the last message while that one is live: replayed, or from a second publisher.
     Old,
-    /// Of the state before, overtaken by this one on its way; so many before it never came.
+    /// A message of the previous state, overtaken by one of this state; this many messages before it never arrived.
     HeldUp(u64),
-    /// With numbers that were seen, and other contents: of a second publisher.
+    /// A message with numbers already seen, but other contents: from a second publisher.
     Conflicting,
 }
 
-/// An oddity of a message that was taken.
+/// An oddity of an accepted message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oddity {
-    /// `t` moved on in the state, once: the publisher had begun again.
+    /// `t` changed once within the state: the publisher had restarted.
     BeganAgain,
-    /// Its values are not those of its state.
+    /// Its values differ from those of its state.
     Altered,
-    /// A new state whose sqNum goes on from that of the state before: [`Counts::not_reset`].
+    /// A new state whose sqNum continues that of the previous state: [`Counts::not_reset`].
     NotReset,
-    /// The dataset has other entries, or is another one, under the same confRev.
+    /// The dataset has other entries, or is another one, with the same confRev.
     Regrouped,
-    /// sqNum went from its highest value to 0, which is the first of a state's: the next one is 1.
+    /// sqNum wrapped from its highest value to 0, which is reserved for the first message of a state: it should wrap to
+    /// 1.
     ToZero,
 }
 
 impl Oddity {
-    /// True where it puts the counts in doubt. A number that everybody understands does not.
+    /// True if it makes the counts doubtful. A wrap to 0 does not, since its meaning is clear.
     pub fn is_doubt(self) -> bool {
         self != Self::ToZero
     }
 }
 
 impl Outcome {
-    /// True if a subscriber takes the message: else it is a duplicate, late, old or contradicts an earlier one.
+    /// True if a subscriber uses the message; false for a duplicate, late or old message and one that contradicts an
+    /// earlier one.
     pub fn is_taken(self) -> bool {
         self.is_measured() && !matches!(self, Self::Repetition(OrderPlace::Late))
     }

@@ -1,4 +1,4 @@
-//! The rules of a GOOSE message, each checked once.
+//! The rules for a GOOSE message, each checked once.
 
 use super::{Entries, MAX_NAME, data, tag};
 use crate::ber::{Element, Reader, Tag};
@@ -6,7 +6,7 @@ use crate::frame_error::{Field, FrameError, Rule};
 use crate::header::Header;
 use crate::time::UtcTime;
 
-/// Fields read as numbers, of which each can come with its sign bit set.
+/// Fields read as numbers, whose sign bit may be set.
 const NUMBERS: [Field; 5] = [
     Field::TimeAllowedToLive,
     Field::StNum,
@@ -15,7 +15,7 @@ const NUMBERS: [Field; 5] = [
     Field::NumDatSetEntries,
 ];
 
-/// The fields of the APDU, as far as they were read.
+/// The fields of the APDU that could be read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fields<'a> {
     /// Control block reference.
@@ -24,7 +24,7 @@ pub struct Fields<'a> {
     pub time_allowed_to_live: Option<u32>,
     /// Dataset reference.
     pub dat_set: Option<&'a [u8]>,
-    /// Identifier; gocbRef stands for it when absent.
+    /// Identifier; if absent, gocbRef is used instead.
     pub go_id: Option<&'a [u8]>,
     /// Time of the last change of state.
     pub t: Option<UtcTime>,
@@ -42,14 +42,14 @@ pub struct Fields<'a> {
     pub num_dat_set_entries: Option<u32>,
     /// The values.
     pub all_data: Option<Entries<'a>>,
-    /// Elements behind allData that are not known here.
+    /// Number of unknown elements after allData.
     pub unknown: u16,
     negative: u8,
 }
 
 impl<'a> Fields<'a> {
-    /// Number fields whose INTEGER has its sign bit set. Some publishers leave out the leading 00, so such a number is read
-    /// as unsigned, and should be counted.
+    /// Number fields whose INTEGER has its sign bit set. Some publishers leave out the leading 00, so such a number is
+    /// read as unsigned; callers should count these fields.
     pub fn negative_numbers(&self) -> impl Iterator<Item = Field> + use<> {
         let negative = self.negative;
         NUMBERS
@@ -59,7 +59,7 @@ impl<'a> Fields<'a> {
             .map(|(_, field)| field)
     }
 
-    /// Reads the APDU. On an error the fields before it are set.
+    /// Reads the APDU. On an error, the fields before it are set.
     #[inline]
     pub(super) fn read(&mut self, outer: &mut Reader<'a>, header: &Header) -> Result<(), FrameError> {
         let pdu = outer.expect(tag::GOOSE_PDU, Field::GoosePdu)?;
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
         header.octets_after_apdu(outer).map_or(Ok(()), Err)
     }
 
-    /// The security element and extensions of later editions.
+    /// Reads the security element and extensions of later editions.
     fn behind_all_data(&mut self, reader: &mut Reader<'a>) -> Result<(), FrameError> {
         while let Some(next) = reader.next_element()? {
             let known = (0x80..=0x8a).contains(&next.tag.0) || next.tag == tag::ALL_DATA;
@@ -117,7 +117,7 @@ impl<'a> Fields<'a> {
         let element = reader.expect(tag, field)?;
         let octets = reader.content(&element);
         match *octets {
-            // The two forms most publishers use: one octet, and the fixed length of five.
+            // The two forms that most publishers use: one octet, and the fixed length of five.
             [low @ 0..0x80] => Ok(u32::from(low)),
             [0, a, b, c, d] => Ok(u32::from_be_bytes([a, b, c, d])),
             _ => self.any_number(reader, &element, field),

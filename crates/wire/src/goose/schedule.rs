@@ -1,16 +1,16 @@
-//! When a GOOSE publisher sends: the retransmission curve, and the numbers of its messages.
+//! Schedule of a GOOSE publisher: the retransmission curve, and the numbers of its messages.
 
 const NS_PER_MS: f64 = 1e6;
 
-/// How repetitions follow a change of state: soon at first, then with doubled intervals, at last at a constant one. The standard
-/// leaves the curve to the publisher; this is T1, T1, 2 T1, 4 T1 … up to T0.
+/// Schedule of the repetitions after a change of state: soon at first, then at doubled intervals, finally at a constant
+/// one. The standard leaves the curve to the publisher; this is T1, T1, 2 T1, 4 T1 … up to T0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve {
     /// Interval after the first message of a state, and after the second (T1, MinTime), ns.
     pub first_ns: u64,
     /// Longest interval (T0, MaxTime), ns.
     pub last_ns: u64,
-    /// timeAllowedtoLive is this times the interval to the next message.
+    /// timeAllowedtoLive is this factor times the interval to the next message.
     pub tal_factor: f64,
 }
 
@@ -38,7 +38,7 @@ impl Curve {
     /// timeAllowedtoLive of message `n` of a state: at least 1 ms, rounded up.
     pub fn time_allowed_to_live_ms(&self, n: u32) -> u32 {
         let ms = (self.interval_ns(n) as f64 * self.tal_factor / NS_PER_MS).ceil();
-        // `as` keeps what is too large at the highest value.
+        // `as` limits larger numbers to the highest value.
         (ms as u32).max(1)
     }
 }
@@ -48,12 +48,12 @@ impl Curve {
 pub struct Progress {
     st_num: u32,
     sq_num: u32,
-    /// Intervals of the curve that this state has used up.
+    /// Number of intervals of the curve already used in this state.
     step: u32,
 }
 
 impl Progress {
-    /// Begins with these numbers, as a publisher that has run for long.
+    /// Starts with these numbers, like a publisher that has run for a long time.
     pub fn at(st_num: u32, sq_num: u32) -> Self {
         Self {
             st_num,
@@ -62,33 +62,33 @@ impl Progress {
         }
     }
 
-    /// State number of the message to be sent.
+    /// State number of the next message.
     pub fn st_num(&self) -> u32 {
         self.st_num
     }
 
-    /// Sequence number of the message to be sent.
+    /// Sequence number of the next message.
     pub fn sq_num(&self) -> u32 {
         self.sq_num
     }
 
-    /// Place on the [`Curve`] of the message to be sent.
+    /// Position of the next message on the [`Curve`].
     pub fn step(&self) -> u32 {
         self.step
     }
 
-    /// The message was sent: the next one repeats it.
+    /// Records that the message was sent: the next one repeats it.
     pub fn repeat(&mut self) {
         self.sq_num = self.sq_num.checked_add(1).unwrap_or(1);
         self.step = self.step.saturating_add(1);
     }
 
-    /// A repetition was slept through: the next one takes its number.
+    /// Skips a repetition that was missed: the next one takes its number.
     pub fn skip(&mut self) {
         self.step = self.step.saturating_add(1);
     }
 
-    /// A value changed: the next message is the first of a new state.
+    /// Records a change of value: the next message is the first of a new state.
     pub fn change(&mut self) {
         self.st_num = self.st_num.checked_add(1).unwrap_or(1);
         self.sq_num = 0;

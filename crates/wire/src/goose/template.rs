@@ -8,8 +8,8 @@ use crate::ether::EthernetView;
 use crate::header::{EncodeError, Header, OCTETS, RESERVED1_AT};
 use crate::time::UtcTime;
 
-/// An encoded message with the places of its changing fields. timeAllowedtoLive, stNum and sqNum take five octets each (the
-/// fixed-length encoding of IEC 61850-8-1 Ed. 2). Patching allocates nothing and keeps the length.
+/// An encoded message and the positions of its changing fields. timeAllowedtoLive, stNum and sqNum take five octets
+/// each (the fixed-length encoding of IEC 61850-8-1 Ed. 2). Patching allocates nothing and keeps the length.
 #[derive(Debug, Clone)]
 pub struct Template {
     frame: Vec<u8>,
@@ -28,7 +28,7 @@ impl Template {
     /// The message cannot be encoded.
     pub fn new(message: &Message) -> Result<Self, EncodeError> {
         let frame = message.encode_with(Width::Fixed)?;
-        // Our own encoding keeps every rule, so this succeeds; a test holds it to that.
+        // The encoder satisfies every rule, so this succeeds; a test checks that.
         let payload_at = EthernetView::parse(&frame).map_or(0, |ethernet| ethernet.payload_offset());
         let pdu = frame.get(payload_at..).unwrap_or_default();
         let mut outer = Reader::new(pdu, OCTETS, 0);
@@ -56,7 +56,7 @@ impl Template {
         })
     }
 
-    /// The frame as it stands, ready to be sent.
+    /// The message with its current contents, ready to be sent.
     pub fn bytes(&self) -> &[u8] {
         &self.frame
     }
@@ -73,7 +73,7 @@ impl Template {
         }
     }
 
-    /// Sets every UTC time in allData, in structures too.
+    /// Sets every UTC time in allData, including those in structures.
     pub fn set_times(&mut self, t: UtcTime) {
         for element in &self.times {
             if let Some(content) = content_mut(&mut self.frame, self.payload_at, element) {
@@ -103,9 +103,9 @@ impl Template {
         }
     }
 
-    /// Sets entry `index` of allData, which must be of the same type and take as many octets: always so for booleans, bit
-    /// strings of one length, floating point, UTC time, numbers of 32 bits, and octets of one length. `false`, and nothing
-    /// changed, when it does not fit.
+    /// Sets entry `index` of allData. The value must have the same type and length, which is always so for booleans,
+    /// bit strings of one length, floating point, UTC time, numbers of 32 bits, and octet strings of one length.
+    /// Otherwise returns false and changes nothing.
     pub fn set_entry(&mut self, index: usize, value: &Value) -> bool {
         let Some(&element) = self.entries.get(index) else {
             return false;

@@ -8,7 +8,7 @@ use crate::header::EncodeError;
 use crate::quality::GooseQuality;
 use crate::time::UtcTime;
 
-/// One value of a dataset. The variants mean what those of [`Data`] mean.
+/// One value of a dataset. The variants correspond to those of [`Data`].
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the variants and fields are described at `Data`")]
 pub enum Value {
@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// Appends the value, which must have been checked.
+    /// Appends the value, which must have been checked before.
     pub(super) fn write(&self, out: &mut Vec<u8>, width: Width) {
         let entries = |out: &mut Vec<u8>, tag, entries: &[Self]| {
             nested(out, tag, |inner| {
@@ -96,7 +96,7 @@ impl Value {
     }
 }
 
-/// A number in nine octets of two's complement: any of 64 bits, with or without sign, fits.
+/// A number in nine octets of two's complement: every 64-bit number fits, signed or unsigned.
 pub(super) fn wide(number: i128) -> [u8; 9] {
     let octets = number.to_be_bytes();
     let mut wide = [0; 9];
@@ -104,10 +104,11 @@ pub(super) fn wide(number: i128) -> [u8; 9] {
     wide
 }
 
-/// Numbers of 32 bits, with or without sign.
+/// Range of 32-bit numbers, signed or unsigned.
 const OF_32_BITS: std::ops::Range<i128> = -(1 << 31)..1 << 32;
 
-/// The fixed-length encoding of IEC 61850-8-1 Ed. 2: five octets for a number of 32 bits, else eight, or nine with a leading 00.
+/// The fixed-length encoding of IEC 61850-8-1 Ed. 2: five octets for a number of 32 bits; otherwise eight, or nine with
+/// a leading 00.
 fn fixed(number: i128) -> impl Iterator<Item = u8> {
     let wide = wide(number);
     let octets = match () {
@@ -118,7 +119,7 @@ fn fixed(number: i128) -> impl Iterator<Item = u8> {
     wide.into_iter().skip(wide.len() - octets)
 }
 
-/// The last `octets` of a number, at most nine, if they mean the same.
+/// The last `octets` octets of a number, at most nine, if they encode the same number.
 pub(super) fn narrow(wide: &[u8; 9], octets: usize) -> Option<&[u8]> {
     let (cut, kept) = wide.split_at_checked(wide.len().checked_sub(octets)?)?;
     let sign = if kept.first()? & 0x80 == 0 { 0 } else { 0xff };

@@ -1,4 +1,4 @@
-//! The data sets (IEEE 1588-2008, 15.5.3, and linuxptp's own).
+//! The data sets (IEEE 1588-2008, 15.5.3, and those that linuxptp adds).
 
 use crate::bytes::{array, be16, be32, be64};
 use std::fmt;
@@ -22,7 +22,7 @@ fn octet(octets: &[u8], at: usize) -> u8 {
 pub struct ClockIdentity(pub [u8; 8]);
 
 impl fmt::Display for ClockIdentity {
-    /// As linuxptp writes it: `a28a82.fffe.af939c`.
+    /// Writes it as linuxptp does: `a28a82.fffe.af939c`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b, c, d, e, g, h, i] = self.0;
         write!(f, "{a:02x}{b:02x}{c:02x}.{d:02x}{e:02x}.{g:02x}{h:02x}{i:02x}")
@@ -34,7 +34,7 @@ impl fmt::Display for ClockIdentity {
 pub struct PortIdentity {
     /// The clock.
     pub clock: ClockIdentity,
-    /// The port of it; 0 is the daemon's own socket.
+    /// Port number of that clock; 0 is the daemon's own socket.
     pub port: u16,
 }
 
@@ -56,7 +56,7 @@ impl PortIdentity {
     }
 }
 
-/// How good a clock says it is.
+/// Quality that a clock claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClockQuality {
     /// clockClass: 6 locked to a primary reference, 7 in holdover of one, 248 default, 255 slave only.
@@ -80,15 +80,15 @@ impl ClockQuality {
 /// DEFAULT_DATA_SET.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DefaultData {
-    /// It never becomes a master.
+    /// The clock never becomes a master.
     pub slave_only: bool,
-    /// How many ports it has, the daemon's own sockets not counted.
+    /// Number of ports, without the daemon's own sockets.
     pub ports: u16,
-    /// How good it is as a master.
+    /// Quality as a master.
     pub quality: ClockQuality,
-    /// Its name.
+    /// Identity of the clock.
     pub identity: ClockIdentity,
-    /// Its domain.
+    /// PTP domain.
     pub domain: u8,
 }
 
@@ -109,7 +109,7 @@ impl DefaultData {
 /// CURRENT_DATA_SET.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CurrentData {
-    /// Boundary clocks between this clock and the grandmaster, plus one; 0 of the grandmaster itself.
+    /// Number of boundary clocks between this clock and the grandmaster, plus one; 0 on the grandmaster itself.
     pub steps_removed: u16,
     /// This clock minus its master, in ns.
     pub offset_ns: i64,
@@ -132,9 +132,9 @@ impl CurrentData {
 /// PARENT_DATA_SET.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParentData {
-    /// The port of the master that this clock follows; its own when it follows none.
+    /// Port of the master that this clock follows; its own port if it follows none.
     pub parent: PortIdentity,
-    /// How good the grandmaster says it is.
+    /// Quality that the grandmaster claims.
     pub grandmaster_quality: ClockQuality,
     /// The grandmaster.
     pub grandmaster: ClockIdentity,
@@ -157,15 +157,15 @@ impl ParentData {
 pub struct TimeFlags {
     /// The last minute of this day has 61 seconds.
     pub leap_61: bool,
-    /// It has 59.
+    /// The last minute of this day has 59 seconds.
     pub leap_59: bool,
-    /// The offset from UTC is known to be right.
+    /// The offset from UTC is known to be correct.
     pub utc_offset_valid: bool,
-    /// The time scale is TAI, not the grandmaster's own.
+    /// The time scale is TAI and not the grandmaster's own.
     pub ptp_timescale: bool,
     /// The time is traceable to a primary reference.
     pub time_traceable: bool,
-    /// The frequency is.
+    /// The frequency is traceable to a primary reference.
     pub frequency_traceable: bool,
 }
 
@@ -209,7 +209,7 @@ impl TimeProperties {
 /// GRANDMASTER_SETTINGS_NP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrandmasterSettings {
-    /// How good it announces itself.
+    /// Quality that it announces.
     pub quality: ClockQuality,
     /// The time scale it announces.
     pub time: TimeProperties,
@@ -230,25 +230,25 @@ impl GrandmasterSettings {
 /// The state of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PortState {
-    /// It starts.
+    /// The port is starting.
     Initializing,
-    /// It does not work.
+    /// The port does not work.
     Faulty,
-    /// It is switched off.
+    /// The port is disabled.
     Disabled,
-    /// It waits for a master.
+    /// The port waits for a master.
     Listening,
-    /// It is about to be a master.
+    /// The port is about to become a master.
     PreMaster,
-    /// It is a master.
+    /// The port is a master.
     Master,
-    /// It is neither, so that there is no loop.
+    /// The port is neither master nor slave, to avoid a loop.
     Passive,
-    /// It has a master, and the servo has not locked.
+    /// The port has a master, but the servo has not locked yet.
     Uncalibrated,
-    /// It follows its master, the servo has locked.
+    /// The port follows its master, and the servo has locked.
     Slave,
-    /// It is the grandmaster's port (linuxptp).
+    /// The port belongs to the grandmaster (linuxptp).
     Grandmaster,
     /// A number without a name.
     Unknown(u8),
@@ -273,7 +273,7 @@ impl PortState {
 }
 
 impl fmt::Display for PortState {
-    /// The word of the standard.
+    /// Writes the name from the standard.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Initializing => "INITIALIZING",
@@ -298,13 +298,13 @@ pub struct PortData {
     pub identity: PortIdentity,
     /// Its state.
     pub state: PortState,
-    /// Mean path delay to its neighbour in ns; 0 with the end-to-end mechanism.
+    /// Mean path delay to the neighbour in ns; 0 with the end-to-end mechanism.
     pub peer_delay_ns: i64,
-    /// Time between Sync messages: 2 to this power, in seconds.
+    /// Interval between Sync messages as a power of 2, in seconds.
     pub log_sync_interval: i8,
-    /// Announce intervals after which a silent master is given up.
+    /// Number of Announce intervals without a message after which the master counts as lost.
     pub announce_timeout: u8,
-    /// Time between Announce messages: 2 to this power, in seconds.
+    /// Interval between Announce messages as a power of 2, in seconds.
     pub log_announce_interval: i8,
     /// delayMechanism: 1 end-to-end, 2 peer-to-peer.
     pub delay_mechanism: u8,
@@ -328,7 +328,7 @@ impl PortData {
         }
     }
 
-    /// True if it measures the delay to its neighbour, not that to its master.
+    /// True if the port measures the delay to its neighbour (peer-to-peer) instead of the delay to its master.
     pub fn peer_to_peer(&self) -> bool {
         self.delay_mechanism == 2
     }
@@ -339,11 +339,11 @@ impl PortData {
 pub struct TimeStatus {
     /// This clock minus its master, in ns, as of the last Sync message.
     pub master_offset_ns: i64,
-    /// When that message came, in ns of the clock that stamps it; changes with every one.
+    /// Arrival time of that message in ns of the clock that stamps it; changes with every Sync message.
     pub ingress_ns: i64,
-    /// How much faster the grandmaster runs, in units of 2^-41.
+    /// Frequency offset of the grandmaster, in units of 2^-41; positive if it runs faster.
     pub rate_offset: i32,
-    /// There is a grandmaster that is not this clock.
+    /// There is a grandmaster, and it is another clock.
     pub grandmaster_present: bool,
     /// The grandmaster.
     pub grandmaster: ClockIdentity,
@@ -370,14 +370,14 @@ pub struct PortProperties<'a> {
     pub identity: PortIdentity,
     /// Its state.
     pub state: PortState,
-    /// Kind of stamps: 0 software, else the network card's.
+    /// Kind of time stamps: 0 software, any other value the network card's.
     pub timestamping: u8,
     /// The interface.
     pub interface: &'a [u8],
 }
 
 impl<'a> PortProperties<'a> {
-    /// Octets up to and with the length of the interface's name.
+    /// Octets up to and including the length of the interface name.
     pub(super) const FIXED_OCTETS: usize = 13;
 
     pub(super) fn read(octets: &[u8], interface: &'a [u8]) -> Self {

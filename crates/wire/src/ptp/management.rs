@@ -1,4 +1,4 @@
-//! The message: a question for one data set, and what comes back.
+//! Management messages: a request for one data set, and its reply.
 
 use super::data::{
     CurrentData, DefaultData, GrandmasterSettings, ParentData, PortData, PortIdentity, PortProperties, TimeProperties,
@@ -8,14 +8,14 @@ use crate::bytes::{array, be16, slice};
 
 /// messageType of a management message.
 pub const MANAGEMENT: u8 = 0x0d;
-/// Octets of a question.
+/// Octets of a request.
 pub const GET_OCTETS: usize = FIRST_TLV + 6;
 
 const VERSION: u8 = 2;
 const FIRST_TLV: usize = 48;
 const TLV_MANAGEMENT: u16 = 0x0001;
 const TLV_ERROR: u16 = 0x0002;
-/// controlField of a management message, and the logMessageInterval of a message that has none.
+/// controlField of a management message, and the logMessageInterval of a message without an interval.
 const CONTROL: u8 = 4;
 const NO_INTERVAL: u8 = 0x7f;
 
@@ -32,32 +32,32 @@ mod at {
     pub(super) const ACTION: usize = 46;
 }
 
-/// A data set that can be asked for: its managementId.
+/// managementId of a data set that can be requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Id {
-    /// The kind of this clock.
+    /// Kind of this clock.
     Default = 0x2000,
-    /// Its distance from its master.
+    /// Distance from the master.
     Current = 0x2001,
-    /// Its master and grandmaster.
+    /// Master and grandmaster.
     Parent = 0x2002,
     /// The time scale.
     TimeProperties = 0x2003,
-    /// One port.
+    /// State of one port.
     Port = 0x2004,
-    /// Offset in whole ns and when it was taken (linuxptp).
+    /// Offset in whole ns, and the time it was taken (linuxptp).
     TimeStatus = 0xc000,
-    /// The values that it announces as grandmaster (linuxptp).
+    /// Values that the clock announces as grandmaster (linuxptp).
     GrandmasterSettings = 0xc001,
-    /// Interface and kind of stamps of one port (linuxptp 3.0 and newer).
+    /// Interface and kind of time stamps of one port (linuxptp 3.0 and newer).
     PortProperties = 0xc004,
 }
 
 /// The purpose of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Asks for a data set.
+    /// Requests a data set.
     Get,
     /// Answers a GET or a SET.
     Response,
@@ -78,7 +78,7 @@ impl Action {
     }
 }
 
-/// The message that asks every port of a clock for a data set.
+/// Message that requests a data set from every port of a clock.
 pub fn get(id: Id, domain: u8, transport_specific: u8, source: PortIdentity, sequence: u16) -> [u8; GET_OCTETS] {
     let mut octets = [0; GET_OCTETS];
     octets[at::TYPE] = (transport_specific << 4) | MANAGEMENT;
@@ -91,22 +91,22 @@ pub fn get(id: Id, domain: u8, transport_specific: u8, source: PortIdentity, seq
     octets[at::INTERVAL] = NO_INTERVAL;
     octets[at::TARGET..at::TARGET + PortIdentity::OCTETS].fill(0xff);
     octets[FIRST_TLV..FIRST_TLV + 2].copy_from_slice(&TLV_MANAGEMENT.to_be_bytes());
-    // The length counts the id only: an empty data field is right for a GET.
+    // The length covers only the id: the data field of a GET may be empty.
     octets[FIRST_TLV + 3] = 2;
     octets[FIRST_TLV + 4..].copy_from_slice(&(id as u16).to_be_bytes());
     octets
 }
 
-/// Why octets are no answer that can be used.
+/// Why a received message is not a usable reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Fewer octets than header and management fields take, or than messageLength says.
+    /// Fewer octets than header and management fields need, or than messageLength states.
     #[error("the message is cut: {octets} octets")]
     Cut {
-        /// How many there are.
+        /// Octets received.
         octets: usize,
     },
-    /// Another message of PTP.
+    /// A PTP message of another type.
     #[error("message type {found:#x}, not a management message")]
     NotManagement {
         /// Its messageType.
@@ -121,15 +121,15 @@ pub enum Refused {
     /// A TLV goes past the end of the message.
     #[error("a TLV goes past the end of the message")]
     TlvCut,
-    /// There is none of the two kinds of TLV that answer.
+    /// The message has neither of the two TLV types that a reply carries.
     #[error("the message has no management TLV")]
     NoTlv,
-    /// A data set with fewer octets than it has.
+    /// The data set is shorter than its definition.
     #[error("data set {id:#06x} has only {octets} octets")]
     DataCut {
         /// Its managementId.
         id: u16,
-        /// How many there are.
+        /// Octets received.
         octets: usize,
     },
 }
@@ -169,10 +169,10 @@ pub enum Content<'a> {
 
 impl Content<'_> {}
 
-/// A management message that was checked.
+/// A checked management message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply<'a> {
-    /// Minor version: 0 of IEEE 1588-2008, 1 of 2019.
+    /// Minor version: 0 in IEEE 1588-2008, 1 in IEEE 1588-2019.
     pub minor_version: u8,
     /// transportSpecific: 1 for gPTP (IEEE 802.1AS), else 0.
     pub transport_specific: u8,
@@ -180,7 +180,7 @@ pub struct Reply<'a> {
     pub domain: u8,
     /// The sender.
     pub source: PortIdentity,
-    /// sequenceId: that of the question.
+    /// sequenceId, copied from the request.
     pub sequence: u16,
     /// The purpose.
     pub action: Action,
@@ -189,10 +189,10 @@ pub struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// Reads a message. TLVs of kinds that are not known are skipped, and so is what a newer daemon adds behind the data.
+    /// Reads a message. TLVs of unknown types are skipped, and so are octets that a newer daemon adds after the data.
     ///
     /// # Errors
-    /// The first thing that keeps it from being read.
+    /// The first reason why the message cannot be read.
     pub fn parse(octets: &'a [u8]) -> Result<Self, Refused> {
         let length = usize::from(be16(octets, at::LENGTH));
         if octets.len() < FIRST_TLV || length < FIRST_TLV || octets.len() < length {
@@ -219,7 +219,7 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// The first TLV that answers.
+/// Reads the first TLV that carries a reply.
 fn content(mut tlvs: &[u8]) -> Result<Content<'_>, Refused> {
     while !tlvs.is_empty() {
         let (kind, length) = (be16(tlvs, 0), usize::from(be16(tlvs, 2)));

@@ -1,5 +1,5 @@
-//! PTP management messages (IEEE 1588-2008, clause 15), as `ptp4l` answers them on its UNIX socket: the questions, and
-//! the data sets that come back.
+//! PTP management messages (IEEE 1588-2008, clause 15), as `ptp4l` answers them on its UNIX socket: requests and the
+//! returned data sets.
 //!
 //! A message, all big-endian:
 //!
@@ -16,7 +16,7 @@
 //! | 44 | startingBoundaryHops, boundaryHops, actionField (4 bits), reserved |
 //! | 48 | TLVs: type, length, and for a management TLV its id and data |
 //!
-//! `ptp4l` does not answer a message of another domain or another transportSpecific than its own.
+//! `ptp4l` does not answer messages whose domain or transportSpecific differs from its own.
 
 mod data;
 mod management;

@@ -1,4 +1,4 @@
-//! Answers of ptp4l 3.1.1, as they came over its socket; the values are those that pmc printed for them.
+//! Replies of ptp4l 3.1.1 as received over its socket; the expected values are those that pmc printed for them.
 
 use super::{Action, ClockIdentity, Content, GET_OCTETS, Id, PortIdentity, PortState, Refused, Reply, get};
 use proptest::prelude::{ProptestConfig, any, proptest};
@@ -7,7 +7,7 @@ const HEADER: &str = "00000000000000000000000000000000ba7cd7fffeeb87610000";
 const SLAVE: ClockIdentity = ClockIdentity([0xba, 0x7c, 0xd7, 0xff, 0xfe, 0xeb, 0x87, 0x61]);
 const MASTER: ClockIdentity = ClockIdentity([0xa2, 0x8a, 0x82, 0xff, 0xfe, 0xaf, 0x93, 0x9c]);
 
-/// An answer with this length, port, and what follows the management fields.
+/// A reply with this length, port, and octets after the management fields.
 fn answer(length: &str, port: u8, tlv: &str) -> Vec<u8> {
     let header = HEADER.trim_end_matches("0000");
     octets(&format!(
@@ -177,7 +177,7 @@ fn what_cannot_be_read_says_why() {
         Reply::parse(&answer("0034", 0, "00030000")).map(|_| ()),
         Err(Refused::NoTlv)
     );
-    // The name of an interface is as long as it says, or it is not read.
+    // An interface name shorter than its length field is refused.
     let long_name = answer("0046", 1, "00010012c004ba7cd7fffeeb87610001090009706200");
     assert!(matches!(
         Reply::parse(&long_name),

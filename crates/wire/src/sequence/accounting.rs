@@ -1,25 +1,26 @@
-//! Turns the sequence counters of a stream into counts that only grow. The counters can go back when a late sample
-//! comes.
+//! Turns the sequence counters of a stream into counts that only grow. The counters themselves can decrease when a late
+//! sample arrives.
 
 use super::{Counters, WINDOW};
 
-/// Counts that are new since the last look and can no longer change.
+/// Counts that became final since the last look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Settled {
-    /// Counts that never came.
+    /// Counts that never arrived.
     pub lost: u64,
-    /// Counts that came again.
+    /// Counts that arrived again.
     pub duplicates: u64,
-    /// Counts that came again with other contents.
+    /// Counts that arrived again with other contents.
     pub conflicting: u64,
-    /// Counts that came late.
+    /// Counts that arrived late.
     pub out_of_order: u64,
 }
 
-/// Remembers what was settled.
+/// Remembers which counts are already settled.
 ///
-/// A sample counted as lost is taken back when it comes up to 16 counts late. So a loss is settled at the second look after
-/// it, looks being further apart than that; until then each sample that comes late may be one taken back.
+/// A sample counted as lost is taken back if it arrives up to 16 counts late. So a loss is settled only at the second
+/// look after it, because looks are more than 16 counts apart; until then, each late sample may be one that was counted
+/// as lost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Accounting {
     settled: Settled,
@@ -28,7 +29,7 @@ pub struct Accounting {
 }
 
 impl Accounting {
-    /// True if enough samples came since the last look.
+    /// True if enough samples arrived since the last look.
     pub fn is_due(&self, counters: &Counters) -> bool {
         progress(counters).saturating_sub(self.looked_at) > 2 * u64::from(WINDOW)
     }
@@ -42,7 +43,7 @@ impl Accounting {
         self.settle(counters, lost)
     }
 
-    /// The same at the end of the run, when nothing can change any more.
+    /// Like [`Self::look`], at the end of the run, when nothing can change any more.
     pub fn last_look(&mut self, counters: &Counters) -> Settled {
         self.settle(counters, counters.lost)
     }
@@ -64,7 +65,7 @@ impl Accounting {
     }
 }
 
-/// Samples that moved the stream on: only they push a lost one out of the window.
+/// Number of samples that moved the stream on. Only they move a lost sample out of the window.
 fn progress(counters: &Counters) -> u64 {
     let moved_nothing = counters.duplicates + counters.conflicting + counters.out_of_order + counters.too_late;
     counters.asdus - moved_nothing - counters.out_of_range

@@ -1,53 +1,54 @@
-//! Findings of the rules in a stream, in the words of every command that follows it.
+//! Findings of the rules in a stream, worded alike for every command that follows streams.
 
 use crate::ether::Mac;
 use std::fmt::{self, Display};
 use units::Ns;
 
-/// A kind of finding. Its figures are in the [`Finding`].
+/// Kind of a finding. The fields `a` and `b` of the [`Finding`] hold its figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum What {
     /// The rate: `a` counts a second.
     RateLearned,
-    /// The rate is `a` counts a second, and was said to be `b`.
+    /// The rate is `a` counts a second, but `b` was stated.
     OtherRate,
-    /// A rate of `a` counts a second is no profile's, and the stream's instants do not confirm it.
+    /// A rate of `a` counts a second belongs to no profile, and the arrival times do not confirm it.
     OddRate,
-    /// Nothing came for `a` ns so far.
+    /// Nothing has arrived for `a` ns so far.
     Silent,
-    /// After `a` ns of silence it goes on, and `b` samples are lost.
+    /// The stream continued after `a` ns of silence; `b` samples are lost.
     Interrupted,
-    /// Nothing came for `a` ns up to the end; `b` samples are lost.
+    /// Nothing arrived for the last `a` ns of the run; `b` samples are lost.
     Stopped,
-    /// As [`What::Stopped`], of a stream whose rate is not known.
+    /// Like [`What::Stopped`], for a stream whose rate is not known.
     StoppedUncounted,
-    /// After `a` ns the counter, by `b` ahead, does not stand where the time says: what was lost is not known.
+    /// After `a` ns, the counter had advanced by `b`, which does not fit that time: the loss is not known.
     Uncountable,
-    /// After `a` ns of silence came more samples than were due since: they were held back for `b` counts of whole turns.
+    /// After `a` ns of silence, more samples arrived than were due since: they had been held back for whole turns of
+    /// the counter, `b` counts.
     Held,
-    /// The counter jumped from `a` to `b` without the time for it.
+    /// The counter jumped from `a` to `b` without enough time for it.
     Restart,
-    /// A second sequence under the same identity: the stream was at `a`, the other at `b`.
+    /// A second sequence with the same identity: the stream was at `a`, the second one at `b`.
     SecondSequence,
-    /// A sample of count `a` contradicts one that had come.
+    /// A sample with count `a` contradicts an earlier one.
     Conflict,
-    /// A sample of count `a`, beyond the rate `b`.
+    /// A sample with count `a`, which is beyond the rate `b`.
     OutOfRange,
-    /// `a` samples came more than `b` counts late.
+    /// `a` samples arrived more than `b` counts late.
     TooLate,
-    /// Source address: from `a` to `b`.
+    /// The source address changed from `a` to `b`.
     Source,
-    /// Simulation bit: from `a` to `b`.
+    /// The simulation bit changed from `a` to `b`.
     Simulation,
-    /// confRev: from `a` to `b`.
+    /// confRev changed from `a` to `b`.
     ConfRev,
-    /// `b` more findings of the kind `a`.
+    /// `b` more findings of kind `a`.
     More,
 }
 
 impl What {
-    /// Every kind, by its number.
+    /// Every kind, in the order of its number.
     const ALL: [Self; 18] = [
         Self::RateLearned,
         Self::OtherRate,
@@ -69,17 +70,18 @@ impl What {
         Self::More,
     ];
 
-    /// The kind of a number, as [`What::number`] gives it.
+    /// The kind with this number; the inverse of [`What::number`].
     pub fn of(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Its number, for a record of fixed size.
+    /// Number of the kind, for records of fixed size.
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// True if something may have happened to the stream that its counters do not show: no figure of it passes then.
+    /// True if something may have happened to the stream that its counters do not show: then no figure of the stream
+    /// passes.
     pub fn is_doubt(self) -> bool {
         matches!(
             self,
@@ -110,7 +112,7 @@ impl What {
     }
 }
 
-/// Something found in a stream.
+/// A finding in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
     /// The kind.
@@ -122,7 +124,7 @@ pub struct Finding {
 }
 
 impl Display for Finding {
-    /// One sentence without the stream's name.
+    /// Writes one sentence without the stream's name.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, a, b } = *self;
         match what {
@@ -191,7 +193,7 @@ impl Display for Finding {
     }
 }
 
-/// An address as one number.
+/// A MAC address as one number.
 pub(super) fn packed(mac: Mac) -> u64 {
     let [a, b, c, d, e, f] = mac.0;
     u64::from_be_bytes([0, 0, a, b, c, d, e, f])
@@ -202,13 +204,13 @@ fn mac(packed: u64) -> Mac {
     Mac([a, b, c, d, e, f])
 }
 
-/// Findings of one kind that are told one by one; further ones are counted.
+/// Number of findings per kind that are reported individually; further ones are only counted.
 const TOLD: u32 = 10;
 
-/// Findings that wait to be told. More than that come of no frame.
+/// Capacity for findings that are not yet reported. No single frame causes more.
 const WAITING: usize = 24;
 
-/// Findings on their way to whoever tells them, and how many of each kind there were. Allocates nothing.
+/// Findings that wait to be reported, and the number of findings of each kind. Allocates nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Findings {
     waiting: [Finding; WAITING],
@@ -260,7 +262,7 @@ impl Findings {
         Some(finding)
     }
 
-    /// How many of each kind were not told, once, at the end.
+    /// Adds one finding per kind with the number of findings not reported. Call it once, at the end.
     pub(super) fn end(&mut self) {
         for what in What::ALL {
             let seen = &mut self.seen[usize::from(what.number())];

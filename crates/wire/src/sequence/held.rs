@@ -1,32 +1,34 @@
-//! Whole turns of the counter that a silence may have cost.
+//! Whole turns of the counter that may have been lost in a silence.
 //!
-//! Where time says that whole turns are lost, two histories explain the first sample behind the silence: they were lost, or all that was
-//! sent meanwhile was held back and comes now. What follows tells: the samples of a stream that has lost some are never early.
+//! If the elapsed time suggests that whole turns are lost, there are two explanations for the first sample after the
+//! silence: they were lost, or everything sent in the meantime was held back and arrives now. The following samples
+//! decide: in a stream that lost samples, they never arrive early.
 
 use super::line::{EARLY_NS, Earliest};
 use super::{INTERRUPTION_NS, Sample, SampleStep, Sequence, What};
 
-/// So long after the silence, what was held back has come.
+/// Time after the silence by which samples that were held back have arrived.
 const RELEASED_NS: i64 = 250_000_000;
 
-/// A loss that is not counted yet.
+/// A possible loss that is not counted yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeldLoss {
-    /// Counts of whole turns.
+    /// Counts in the whole turns.
     turns: u64,
-    /// Counts that are lost if the turns are.
+    /// Counts that are lost if the whole turns are lost.
     lost: u64,
     silent_ns: i64,
-    /// The first sample behind it.
+    /// Number of the first sample after the silence.
     index: u64,
     /// When the silence ended.
     since_ns: i64,
-    /// The schedule as it was before it.
+    /// The schedule before the silence.
     line: Earliest,
 }
 
 impl Sequence {
-    /// After a silence the stream goes on `ahead` counts further, `turns` of them of whole turns. What follows tells whether they are lost.
+    /// Continues after a silence, `ahead` counts further, of which `turns` are in whole turns. Later samples decide
+    /// whether these are lost.
     pub(super) fn go_on_held(&mut self, count: u32, ahead: u64, turns: u64, sample: &Sample) -> SampleStep {
         self.settle_held();
         let line = self.line;
@@ -43,7 +45,7 @@ impl Sequence {
         self.leave_out(count, lost)
     }
 
-    /// A sample came late that was counted as lost, or would be.
+    /// A late sample arrived that was counted as lost, or would be.
     pub(super) fn found_one(&mut self) {
         match self.held.as_mut().filter(|held| held.lost > 0) {
             Some(held) => held.lost -= 1,
@@ -51,7 +53,7 @@ impl Sequence {
         }
     }
 
-    /// Looks at what has followed a silence so far; tells whether it took the loss back.
+    /// Examines the samples after a silence; returns true if they show that the turns were not lost.
     #[cold]
     pub(super) fn look_at_held(&mut self, sample: &Sample) -> bool {
         let Some((held, at_ns)) = self.held.zip(self.newest_ns) else {
@@ -71,7 +73,7 @@ impl Sequence {
         false
     }
 
-    /// The turns were not lost.
+    /// Takes the loss back: the turns were not lost.
     fn take_back_held(&mut self, held: HeldLoss, at_ns: i64) {
         self.held = None;
         self.nothing_is_missing_before(held.index);
@@ -80,14 +82,14 @@ impl Sequence {
         self.line.came(self.index, self.rate, at_ns);
         match held.lost.checked_sub(held.turns) {
             Some(lost) => self.count_lost(lost),
-            // Samples that came late were found among them.
+            // Late samples were already subtracted from the loss.
             None => self.counters.lost = self.counters.lost.saturating_sub(held.turns - held.lost),
         }
         self.findings
             .push(What::Held, held.silent_ns.unsigned_abs(), held.turns);
     }
 
-    /// No sample before number `index` was ever skipped.
+    /// Marks every sample before number `index` as not missing.
     fn nothing_is_missing_before(&mut self, index: u64) {
         let since = u32::try_from(self.index.saturating_sub(index)).unwrap_or(u32::MAX);
         let before = u32::MAX.checked_shl(since.saturating_add(1)).unwrap_or(0);
@@ -95,7 +97,7 @@ impl Sequence {
         self.missing &= !before;
     }
 
-    /// Nothing has shown that they were not lost.
+    /// Counts the loss: no later sample has disproved it.
     pub(super) fn settle_held(&mut self) {
         let Some(held) = self.held.take() else { return };
         self.count_lost(held.lost);

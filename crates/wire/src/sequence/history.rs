@@ -1,36 +1,38 @@
-//! The contents of the samples of the last second. They tell whether a sample that comes again has the same contents.
+//! Contents of the samples of the last second. They show whether a repeated sample has the same contents as the first.
 
 use std::num::NonZeroU32;
 
-/// A fingerprint of a sample's contents. Whoever makes it keys it, so that nobody on the network can make two contents alike.
+/// Fingerprint of a sample's contents. It must be computed with a secret key, so that nobody on the network can
+/// construct two contents with the same fingerprint.
 pub type Contents = NonZeroU32;
 
-/// Highest rate at which every count of a second is remembered.
+/// Highest rate for which every count of a second is remembered.
 pub(super) const REMEMBERED: u32 = 1 << 14;
 
-/// The fingerprint of each count, as it last came; 0 where it is not known. Empty where contents are not compared.
+/// The latest fingerprint of each count; 0 if it is not known. Empty if contents are not compared.
 #[derive(Debug, Clone, Default)]
 pub struct History(Vec<u32>);
 
-/// How a sample is to the one of the same count before it.
+/// Comparison of a sample with the previous sample of the same count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likeness {
-    /// The same contents, which no neighbour has.
+    /// The same contents, and the neighbours have other contents.
     Same,
-    /// The same contents as its neighbours have: it says nothing.
+    /// The same contents, but the neighbours have them too, so this proves nothing.
     Usual,
     /// Other contents.
     Other,
-    /// Not known.
+    /// The earlier contents are not known.
     Unknown,
 }
 
 impl History {
-    /// Room for the counts of a second: 64 KiB, every page of it written once.
+    /// Allocates room for the counts of a second: 64 KiB, and writes to every page.
     pub fn of_a_second() -> Self {
         let mut room = vec![1; REMEMBERED as usize];
         room.fill(0);
-        // Else the compiler may leave it to the kernel, which gives pages when they are touched.
+        // Without this, the compiler may leave the zeros to the kernel, which allocates pages only when they are
+        // touched.
         std::hint::black_box(&mut room);
         Self(room)
     }
@@ -42,7 +44,7 @@ impl History {
         }
     }
 
-    /// The stream skipped this count.
+    /// Forgets the contents of a count that the stream skipped.
     #[inline]
     pub(super) fn forget(&mut self, count: u32) {
         self.set(count, None);
@@ -52,7 +54,7 @@ impl History {
         self.0.fill(0);
     }
 
-    /// True where the contents of this count are known.
+    /// True if the contents of this count are known.
     pub(super) fn knows(&self, count: u32) -> bool {
         self.0.get(count as usize).is_some_and(|contents| *contents != 0)
     }

@@ -1,7 +1,7 @@
-//! Jumps of the counter: a loss, a restart, or a sample that belongs to no part of the stream.
+//! Jumps of the counter: a loss, a restart, or a sample that does not belong to the stream.
 //!
-//! The samples after a jump decide what it was. If the stream soon goes on where it was before, the samples in between were
-//! strays: far too late, copies, or somebody else's.
+//! The samples after a jump decide what it was. If the stream soon continues where it was before, the samples in
+//! between were strays: far too late, copies, or from another publisher.
 
 use super::held::HeldLoss;
 use super::history::{Contents, Likeness};
@@ -9,13 +9,13 @@ use super::line::Earliest;
 use super::pace::Pace;
 use super::{MOST_ASDUS, Sample, SampleStep, Sequence, WINDOW, What};
 
-/// As many samples as a frame has at the most: where they follow a jump, it was one.
+/// The maximum number of samples in a frame. A jump is confirmed once this many samples have followed it.
 const FOLLOWED: u32 = MOST_ASDUS;
 
-/// Count and contents of a sample, and when it came.
+/// Count and contents of a sample, and its arrival time.
 type Kept = (u32, Option<Contents>, Option<i64>);
 
-/// The meaning that a jump is given.
+/// The assumed meaning of a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Jump {
     Loss,
@@ -41,10 +41,11 @@ pub(super) struct Before {
     is_restart: bool,
     /// The gap to remember as skipped: the count after it, and its length.
     skipped: (u32, u64),
-    /// Samples that moved the stream on since, with the one that jumped: count, contents, when.
+    /// Samples that moved the stream on since the jump, starting with the one that jumped: count, contents, arrival
+    /// time.
     kept: [Kept; FOLLOWED as usize],
     moved: usize,
-    /// Samples that followed, with the one that jumped.
+    /// Number of samples since the jump, including the one that jumped.
     since: u32,
 }
 
@@ -53,7 +54,7 @@ impl Before {
         self.is_restart
     }
 
-    /// Remembers a sample that the stream moved on with.
+    /// Remembers a sample that moved the stream on.
     pub(super) fn keep(&mut self, count: u32, sample: &Sample) {
         if let Some(place) = self.kept.get_mut(self.moved) {
             *place = (count, sample.contents, sample.at_ns);
@@ -77,7 +78,7 @@ impl Before {
         &self.kept[..self.moved]
     }
 
-    /// As [`super::history::History::compare`], with the samples since the jump.
+    /// Like [`super::history::History::compare`], for the samples since the jump.
     pub(super) fn likeness(&self, count: u32, contents: Option<Contents>) -> Likeness {
         let before = self.kept().iter().find(|(kept, ..)| *kept == count);
         match before.and_then(|(_, before, _)| before.zip(contents)) {
@@ -89,7 +90,7 @@ impl Before {
 }
 
 impl Sequence {
-    /// A count further away than samples that come late.
+    /// Handles a count further away than any late sample can be.
     #[cold]
     pub(super) fn jump(&mut self, count: u32, ahead: u32, sample: &Sample) -> SampleStep {
         let is_known_way = self.is_rate_known || self.newest < Some(count);
@@ -110,7 +111,7 @@ impl Sequence {
         self.restart(count, sample)
     }
 
-    /// The counter jumped where no time takes it.
+    /// Handles a jump of the counter that the elapsed time does not explain.
     pub(super) fn restart(&mut self, count: u32, sample: &Sample) -> SampleStep {
         self.look_for_former(count, sample);
         self.doubt(Jump::Restart);
@@ -122,7 +123,7 @@ impl Sequence {
         SampleStep::Restart
     }
 
-    /// True if the time since the previous sample allows a loss of so many counts.
+    /// True if the time since the previous sample allows a loss of `ahead` counts.
     fn has_time_for(&self, ahead: u32, sample: &Sample) -> bool {
         let Some((at_ns, before_ns)) = sample.at_ns.zip(self.newest_ns) else {
             return true;
@@ -142,13 +143,14 @@ impl Sequence {
         }
     }
 
-    /// The pace before a jump that is not certain yet, where there is none since: a stray's counter goes no faster than the stream's.
+    /// The pace before an unconfirmed jump, if the pace since the jump is not known: a stray's counter runs no faster
+    /// than the stream's.
     fn pace_before(&self) -> Option<&Pace> {
         let before = self.before.as_ref().filter(|_| self.pace.rate().is_none())?;
         Some(&before.pace).filter(|pace| pace.has_moved())
     }
 
-    /// Remembers the stream as it is: the next samples tell whether it goes on here.
+    /// Saves the current state: the next samples show whether the stream continues from it.
     fn doubt(&mut self, jump: Jump) {
         self.confirm();
         let Some(newest) = self.newest else { return };
@@ -173,7 +175,8 @@ impl Sequence {
         });
     }
 
-    /// Takes a jump back when the stream goes on where it was before; makes it certain when as many samples have followed as a frame has.
+    /// Takes a jump back if the stream continues where it was before; confirms it once a frame's maximum number of
+    /// samples has followed.
     #[cold]
     pub(super) fn doubt_jump(&mut self, count: u32) {
         let Some(before) = &mut self.before else { return };
@@ -188,7 +191,7 @@ impl Sequence {
         }
     }
 
-    /// Decides a jump at the sample that shows the rate: at the wrap.
+    /// Decides about a jump at the wrap that shows the rate.
     pub(super) fn settle_jump(&mut self, count: u32, rate: u32) {
         let Some(before) = &self.before else { return };
         let ahead = (count + rate).checked_sub(before.newest).map(|ahead| ahead % rate);
@@ -199,7 +202,8 @@ impl Sequence {
         }
     }
 
-    /// Decides a jump that nothing more follows: it is no loss where another sequence has come between the samples all the time.
+    /// Decides about a jump at the end of the run. It is not a loss if another sequence arrived between the samples all
+    /// the time.
     pub(super) fn end_jump(&mut self) {
         match &self.before {
             Some(before) if before.jump == Jump::Loss && self.strays.are_a_sequence() => self.take_back(),
@@ -207,7 +211,7 @@ impl Sequence {
         }
     }
 
-    /// The stream goes on where it was before the jump.
+    /// The stream continues where it was before the jump.
     fn take_back(&mut self) {
         let Some(before) = self.before.take() else { return };
         (self.counters.lost, self.counters.gaps) = (before.lost, before.gaps);
@@ -221,12 +225,12 @@ impl Sequence {
         }
     }
 
-    /// The stream goes on from where it jumped to.
+    /// The stream continues from the count that it jumped to.
     pub(super) fn confirm(&mut self) {
         let Some(before) = self.before.take() else { return };
         if before.is_restart {
             self.settle_held();
-            // Gaps and held samples of the stream before do not belong to this one.
+            // Gaps and held samples from before the restart do not belong to the new sequence.
             self.skipped.fill(0);
             self.history.clear();
             self.strays.forget_unproven();

@@ -1,24 +1,24 @@
-//! The rate of a stream, and what happened before it was known.
+//! Finds the rate of a stream, and decides about events from before it was known.
 
 use super::line::{Earliest, counts};
 use super::pace::Pace;
 use super::silence::NEARLY_A_TURN_NS;
 use super::{Counters, RateLearner, Sample, Sequence, WINDOW, What};
 
-/// A wrap that takes longer than so many tenths of the time between frames may have lost some.
+/// A wrap that takes longer than this many tenths of the time between frames may include lost samples.
 const WRAP_TENTHS: i64 = 25;
 
-/// The largest number of events before the rate is known; more is a doubt in itself.
+/// Maximum number of stored events from before the rate is known. If there are more, the counts are in doubt.
 const MOST: usize = 8;
 
-/// A step of the counter that only the rate explains.
+/// A step of the counter that cannot be judged without the rate.
 #[derive(Debug, Clone, Copy, Default)]
 struct Unexplained {
     from: u32,
     to: u32,
-    /// Time from the one to the other.
+    /// Time of the step in ns, if known.
     took_ns: Option<i64>,
-    /// The counts that were taken as lost in it.
+    /// Counts in the step that were counted as lost.
     counted: u64,
     /// True if the counter went back.
     is_wrap: bool,
@@ -29,7 +29,7 @@ struct Unexplained {
 pub(super) struct Pending {
     steps: [Unexplained; MOST],
     count: usize,
-    /// Steps there was no room for.
+    /// True if further steps did not fit.
     more: bool,
 }
 
@@ -53,19 +53,19 @@ impl Pending {
     }
 }
 
-/// The rate as the pace of a counter tells it, before a wrap has shown it.
+/// The rate estimated from the pace of the counter, before a wrap has shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByPace {
-    /// Nothing.
+    /// No estimate yet.
     Untried,
-    /// A profile's rate, which is taken for that of the stream until its wrap shows it.
+    /// A profile's rate, which is used until a wrap confirms it.
     Adopted,
-    /// A rate that the counter has disproved.
+    /// The counter has disproved the estimate.
     Refuted,
 }
 
 impl Sequence {
-    /// From here on the counter runs from 0 to `rate - 1`; what was counted stays, and what happened before is decided.
+    /// From now on the counter runs from 0 to `rate - 1`; earlier counts remain, and earlier events are decided.
     fn set_rate(&mut self, rate: u32) {
         let was_certain = self.rate().is_some();
         self.adopt(rate);
@@ -76,7 +76,7 @@ impl Sequence {
         }
     }
 
-    /// Takes this rate for that of the stream.
+    /// Uses this rate for the stream.
     fn adopt(&mut self, rate: u32) {
         let rate = rate.clamp(1, 1 << 16);
         if self.is_rate_known && self.rate == rate {
@@ -87,7 +87,7 @@ impl Sequence {
         self.rate = rate;
         self.is_rate_known = true;
         self.within_the_rate();
-        // Both are in counts of the rate before.
+        // The skipped counts and the jump refer to the previous rate.
         self.skipped.fill(0);
         self.before = None;
         self.strays.within(self.rate);
@@ -99,7 +99,8 @@ impl Sequence {
         }
     }
 
-    /// A newest sample that the rate does not have is none of the stream: it begins anew with the next one.
+    /// If the newest count is beyond the rate, it does not belong to the stream, which begins again with the next
+    /// sample.
     fn within_the_rate(&mut self) {
         if let Some(beyond) = self.newest.filter(|newest| *newest >= self.rate) {
             self.newest = None;
@@ -108,20 +109,20 @@ impl Sequence {
         }
     }
 
-    /// Takes a profile's rate, which the pace is near to.
+    /// Uses the rate of the profile that is closest to the measured pace.
     pub(super) fn adopt_pace(&mut self, rate: u32) {
         self.by_pace = ByPace::Adopted;
         self.adopt(rate);
     }
 
-    /// The counter does not run as its pace said.
+    /// Discards the estimate: the counter does not run at its pace.
     fn refute_pace(&mut self) {
         (self.rate, self.is_rate_known, self.by_pace) = (1 << 16, false, ByPace::Refuted);
         self.line = Earliest::default();
         self.pace = Pace::default();
     }
 
-    /// Looks whether the count before this one was the last of a second.
+    /// Checks whether the count before this one was the last of a second.
     #[cold]
     pub(super) fn look_for_rate(&mut self, sample: &Sample) {
         let Some(mut learner) = self.learner.take() else { return };
@@ -137,9 +138,9 @@ impl Sequence {
                 self.learner = Some(learner);
                 self.look_at_pace(sample);
             }
-            // It is what was said.
+            // The wrap confirms the stated rate.
             Some(rate) if rate == self.rate => {}
-            // Two wraps that agree may have lost the same counts; a profile's rate is none by chance.
+            // Two wraps can agree because both lost the same counts. The rate of a profile is not a coincidence.
             Some(rate) if learner.is_known(rate) => self.take_other_rate(rate, highest, learner),
             _ => self.learner = Some(learner),
         }
@@ -149,17 +150,18 @@ impl Sequence {
         let said = self.rate;
         self.set_rate(rate);
         self.findings.push(What::OtherRate, u64::from(rate), u64::from(said));
-        // The stream came as far as that, though its last counts may have been beyond the rate that was said.
+        // The stream has reached this count, although its last counts may have been beyond the stated rate.
         let newest = highest.min(rate - 1);
         if self.newest != Some(newest) {
             (self.newest, self.seen, self.missing) = (Some(newest), 1, 0);
         }
-        // That it was one and no loss just there is certain when the next wrap shows it too.
+        // Only a second wrap at the same count makes it certain that no samples were lost there.
         self.learner = Some(learner);
     }
 
-    /// True where a wrap at `rate` shows it. A profile's rate is none by chance, unless the pace says another. Another one may be the profile's
-    /// with the same loss at every wrap: then more time passes there than between two frames.
+    /// True if a wrap at `rate` proves the rate. A profile's rate is not a coincidence, unless the pace suggests
+    /// another. Any other rate may be a profile's with the same loss at every wrap: then the wrap takes longer than the
+    /// time between two frames.
     fn is_shown(&mut self, rate: u32, learner: &RateLearner, sample: &Sample) -> bool {
         if learner.is_known(rate) {
             return match self.by_pace {
@@ -183,7 +185,7 @@ impl Sequence {
         Some(now_ns.saturating_sub(newest_ns))
     }
 
-    /// Takes the rate of the profile whose pace the counter has, and takes it back where the counter shows another one.
+    /// Adopts the rate of the profile that matches the counter's pace, and discards it if the counter disproves it.
     fn look_at_pace(&mut self, sample: &Sample) {
         match self.by_pace {
             ByPace::Untried if self.before.is_none() => {
@@ -196,8 +198,8 @@ impl Sequence {
         }
     }
 
-    /// A count beyond the rate; or a step back to the first counts that takes no longer than one from frame to frame, though others are
-    /// missing before it by that rate.
+    /// True for a count beyond the rate, and for a step back to the first counts of a second that took only one frame
+    /// interval, although by the adopted rate further counts are missing before it.
     fn is_refuted(&self, sample: &Sample) -> bool {
         let count = u32::from(sample.smp_cnt);
         let (Some(newest), Some(took_ns)) = (self.newest, self.took_ns(sample)) else {
@@ -208,12 +210,12 @@ impl Sequence {
         count >= self.rate || (is_wrap && counts(took_ns, self.rate) < ahead / 2)
     }
 
-    /// The profile that the counter's pace is of.
+    /// The profile rate that matches the counter's pace.
     pub(super) fn profile_by_pace(&self) -> Option<u32> {
         self.pace.profile(self.learner.as_ref().map_or(1, RateLearner::asdus))
     }
 
-    /// The counter went back, or far on, and the rate is not known.
+    /// Stores a step for later: the counter went back, or far ahead, and the rate is not known.
     pub(super) fn pend_wrap(&mut self, count: u32, sample: &Sample) {
         self.pend(count, sample, 0, true);
     }
@@ -229,7 +231,7 @@ impl Sequence {
         });
     }
 
-    /// Decides what happened before the rate was known.
+    /// Decides about the events from before the rate was known.
     fn explain(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         for step in &pending.steps[..pending.count] {
@@ -247,7 +249,7 @@ impl Sequence {
         }
     }
 
-    /// How many counts a step left out; `None` where the rate does not explain it.
+    /// Number of counts that a step left out; `None` if the rate does not explain the step.
     fn missing_in(&self, step: &Unexplained) -> Option<u64> {
         let rate = u64::from(self.rate);
         let (from, to) = (u64::from(step.from), u64::from(step.to));
@@ -261,7 +263,7 @@ impl Sequence {
                 let slack = rate.div_ceil(20);
                 let elapsed = counts(took_ns, self.rate);
                 let turns = (elapsed + slack).checked_sub(ahead)? / rate;
-                // Whole turns may have been held back as well: what followed is not known any more.
+                // Whole turns may also have been held back: the samples that followed are no longer known.
                 let by_time = Some(ahead).filter(|ahead| turns == 0 || *ahead > WINDOW.into())? + turns * rate;
                 (elapsed.abs_diff(by_time) <= rate.div_ceil(4)).then_some(by_time)?
             }
@@ -284,8 +286,8 @@ impl Sequence {
             .push(What::Uncountable, silent_ns, to.saturating_sub(from));
     }
 
-    /// The stream has ended without having shown its rate: its pace may be that of a profile, else nothing explains what is pending but
-    /// the time that it took.
+    /// The stream ended before it showed its rate. Its pace may match a profile; otherwise pending steps can only be
+    /// judged by the time they took.
     pub(super) fn give_up_rate(&mut self) {
         if self.is_rate_known || self.pending.count == 0 {
             return;
@@ -302,7 +304,7 @@ impl Sequence {
         }
     }
 
-    /// True where it is one step forward, for which there was time.
+    /// True for a single step forward that had enough time.
     fn is_plain_loss(&self, step: &Unexplained) -> bool {
         let ahead = u64::from(step.to.saturating_sub(step.from));
         let has_time = |took_ns| took_ns < NEARLY_A_TURN_NS && self.pace.allows(ahead, took_ns);

@@ -1,25 +1,26 @@
-//! When the samples of a stream come, by one clock that does not step. The time tells a loss from a jump of the
+//! Arrival times of a stream's samples, by one clock that is never stepped. They distinguish a loss from a jump of the
 //! counter.
 
-/// A sample that would have come this much before it could be sent is no sample of the same schedule. Stamps of a receiver that is held
-/// up come late, never early.
+/// A sample that arrives this much before it could have been sent does not belong to the same schedule. A receiver that
+/// is delayed stamps samples late, never early.
 pub(super) const EARLY_NS: i64 = 50_000_000;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// The earliest that samples came, relative to their places in the schedule, over the last one to two seconds.
+/// The earliest arrivals, relative to the schedule, over the last one to two seconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Earliest {
-    /// Place in the schedule that instants are counted from, in counts.
+    /// Sample number at which the schedule starts.
     base: u64,
     base_ns: i64,
-    /// Smallest instant minus its place in the schedule since the last turn, and in the second before.
+    /// Smallest difference between arrival and schedule since the last turn (`lead_ns`), and in the second before it
+    /// (`lead_before_ns`).
     lead_ns: Option<i64>,
     lead_before_ns: Option<i64>,
 }
 
 impl Earliest {
-    /// The sample number `index` came at `at_ns`.
+    /// Records that sample number `index` arrived at `at_ns`.
     #[inline]
     pub(super) fn came(&mut self, index: u64, rate: u32, at_ns: i64) {
         if self.lead_ns.is_none() && self.lead_before_ns.is_none() {
@@ -33,7 +34,7 @@ impl Earliest {
         self.lead_ns = Some(self.lead_ns.map_or(lead, |least| least.min(lead)));
     }
 
-    /// Forgets the schedule: it begins anew with this sample.
+    /// Starts a new schedule with this sample.
     pub(super) fn from(index: u64, at_ns: i64) -> Self {
         Self {
             base: index,
@@ -52,14 +53,14 @@ impl Earliest {
         self.lead_before_ns = self.lead_ns.take();
     }
 
-    /// Counts from sample number `newest` to where the schedule stands at `at_ns`, fewer by what may come early; `None` before the first
-    /// sample. What came at `at_ns` is none of a later place.
+    /// Maximum number of counts that the stream can be ahead of sample `newest` at `at_ns`: the counts due by then,
+    /// including those that may be early. `None` before the first sample.
     pub(super) fn most_ahead(&self, newest: u64, rate: u32, at_ns: i64) -> Option<u64> {
         let elapsed_ns = self.elapsed_ns(newest, rate, at_ns)?.saturating_add(EARLY_NS);
         Some(counts(elapsed_ns, rate))
     }
 
-    /// From when number `index` is due to `at_ns`.
+    /// Time from the due instant of sample `index` to `at_ns`.
     pub(super) fn elapsed_ns(&self, index: u64, rate: u32, at_ns: i64) -> Option<i64> {
         let leads = self.lead_ns.into_iter().chain(self.lead_before_ns);
         let lead = leads.min()?;
@@ -81,7 +82,7 @@ fn places_ns(places: u64, rate: u32) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX / 4)
 }
 
-/// Whole counts of `rate` a second in `ns`; 0 where that is negative.
+/// Number of whole counts in `ns` at `rate` per second; 0 if `ns` is negative.
 pub(super) fn counts(ns: i64, rate: u32) -> u64 {
     let ns = u128::try_from(ns).unwrap_or(0);
     u64::try_from(ns * u128::from(rate) / SECOND_NS as u128).unwrap_or(u64::MAX)

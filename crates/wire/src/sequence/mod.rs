@@ -1,8 +1,9 @@
-//! Supervision of one SV stream by its sample counter and by time: what was lost, doubled, late, contradicted, or restarted.
+//! Follows one SV stream by its sample counter and by time, and finds lost, duplicate, late and contradicting samples,
+//! and restarts.
 //!
-//! The rules are the same for every command that follows a stream. A sample is placed by its count; where instants are known, time tells
-//! a loss from a jump of the counter, and how many turns of the counter a silence took. What cannot be known is a [`Finding`] that is a
-//! doubt: see [`What::is_doubt`].
+//! The rules are the same for every command that follows a stream. A sample is placed by its count. If arrival times
+//! are known, they distinguish a loss from a jump of the counter, and show how many turns of the counter a silence
+//! lasted. Everything that cannot be decided becomes a [`Finding`] that is a doubt: see [`What::is_doubt`].
 
 mod accounting;
 mod finding;
@@ -35,47 +36,47 @@ use line::Earliest;
 use pace::Pace;
 use strays::Strays;
 
-/// A sample up to this many counts behind the newest one is late; one further behind is too late to be taken back from those
-/// that are lost.
+/// A sample up to this many counts older than the newest one is late, and no longer counts as lost; an older one is too
+/// late and stays lost.
 pub const WINDOW: u32 = 16;
 
 const WORDS: usize = REMEMBERED as usize / 64;
 
-/// Most samples in a frame: so many can come late together.
+/// Maximum number of samples in a frame: this many can be late together.
 const MOST_ASDUS: u32 = crate::sv::MAX_ASDUS as u32;
 
-/// A loss in a silence this long is told as one.
+/// A loss in a silence at least this long is reported as an interruption.
 const INTERRUPTION_NS: i64 = 100_000_000;
 
 /// The state of one stream.
 #[derive(Debug, Clone)]
 pub struct Sequence {
     rate: u32,
-    /// True where `rate` is that of the stream, or was given as that, or is taken for it.
+    /// True if `rate` was learned, given, or adopted for the stream.
     is_rate_known: bool,
     by_pace: ByPace,
-    /// While the wrap has not shown the rate.
+    /// `Some` until the wrap has shown the rate.
     learner: Option<RateLearner>,
     newest: Option<u32>,
-    /// Number of the newest sample, in order of the schedule. That of the first one is 1.
+    /// Number of the newest sample in the schedule. The first sample has number 1.
     index: u64,
-    /// When it came.
+    /// Arrival time of the newest sample, in ns.
     newest_ns: Option<i64>,
     line: Earliest,
     pace: Pace,
-    /// Bit n: the count n behind the newest one was seen.
+    /// Bit n: the count n below the newest one was seen.
     seen: u32,
-    /// Bit n: the count n behind the newest one was counted as lost.
+    /// Bit n: the count n below the newest one was counted as lost.
     missing: u32,
-    /// A bit for each count: the stream skipped it when it last came by.
+    /// One bit for each count: set if the stream skipped it in the last turn.
     skipped: [u64; WORDS],
     history: History,
-    /// Samples in a row that were too late.
+    /// Number of consecutive samples that were too late.
     too_late_in_a_row: u32,
     before: Option<Before>,
     strays: Strays,
     pending: Pending,
-    /// A loss that what follows may disprove.
+    /// A loss that later samples may disprove.
     held: Option<HeldLoss>,
     is_silent: bool,
     counters: Counters,
@@ -112,8 +113,9 @@ impl Sequence {
         }
     }
 
-    /// Supervises a stream of unknown rate. Its pace tells a profile's rate within a fifth of a second, and its wrap confirms it, or tells
-    /// another one. Until then the counter is taken to run to 65535; what happened before is decided when the rate is known.
+    /// Follows a stream of unknown rate. Its pace shows a profile's rate within a fifth of a second, and its wrap
+    /// confirms or corrects the rate. Until then the counter is assumed to run to 65535; earlier events are decided
+    /// when the rate is known.
     pub fn learning() -> Self {
         Self {
             is_rate_known: false,
@@ -122,7 +124,7 @@ impl Sequence {
         }
     }
 
-    /// Supervises a stream that is said to have this rate. Where its wrap shows that of another profile, that one is taken.
+    /// Follows a stream with this stated rate. If its wrap shows the rate of another profile, that rate is used.
     pub fn checking(rate: u32) -> Self {
         Self {
             learner: Some(RateLearner::new()),
@@ -130,20 +132,20 @@ impl Sequence {
         }
     }
 
-    /// Counts and rate are of frames, with so many samples in each. To be said before the first one.
+    /// Counts and rate refer to frames with `asdus` samples each. Call this before the first sample.
     #[must_use]
     pub fn of_frames(mut self, asdus: u16) -> Self {
         self.learner = self.learner.map(|_| RateLearner::of_frames(asdus));
         self
     }
 
-    /// The contents of samples are compared. To be said before the first one.
+    /// Compares the contents of samples. Call this before the first sample.
     #[must_use]
     pub fn comparing(self) -> Self {
         self.remembering(History::of_a_second())
     }
 
-    /// The same, with room that was made before.
+    /// Like [`Self::comparing`], with memory that was allocated before.
     #[must_use]
     pub fn remembering(mut self, history: History) -> Self {
         self.history = history;
@@ -160,7 +162,7 @@ impl Sequence {
         &self.counters
     }
 
-    /// Restarts that the samples since have not shown to be one that came far too late: these are never taken back.
+    /// Number of restarts that are certain: later samples can no longer show that they were only late samples.
     pub fn certain_restarts(&self) -> u64 {
         self.counters.restarts - u64::from(self.before.as_ref().is_some_and(Before::is_restart))
     }
@@ -171,13 +173,13 @@ impl Sequence {
         self.findings.take()
     }
 
-    /// A frame of another source came under the stream's identity.
+    /// Reports that a frame with the stream's identity came from another source address.
     pub fn source_changed(&mut self, before: Mac, now: Mac) {
         self.findings
             .push(What::Source, finding::packed(before), finding::packed(now));
     }
 
-    /// Adds what somebody else found in the stream, to be told and counted with the rest.
+    /// Adds a finding of the caller, which is reported and counted like all others.
     pub fn find(&mut self, what: What, a: u64, b: u64) {
         self.findings.push(what, a, b);
     }
@@ -236,7 +238,7 @@ impl Sequence {
         }
     }
 
-    /// The stream begins, or begins anew, with this sample.
+    /// Starts the stream, or restarts it, with this sample.
     fn begin(&mut self, count: u32, sample: &Sample) {
         self.newest = Some(count);
         self.seen = 1;
@@ -247,7 +249,7 @@ impl Sequence {
         self.came(count, sample);
     }
 
-    /// The newest sample is there.
+    /// Records the newest sample.
     #[inline]
     fn came(&mut self, count: u32, sample: &Sample) {
         if let Some(at_ns) = sample.at_ns {
@@ -264,7 +266,7 @@ impl Sequence {
         }
     }
 
-    /// The stream moved on by `ahead` counts, to `count`; those between are lost.
+    /// Moves the stream on by `ahead` counts to `count`; the counts in between are lost.
     #[inline]
     fn go_on(&mut self, count: u32, ahead: u64, sample: &Sample) -> SampleStep {
         let silent_ns = self.move_on(count, ahead, sample);
@@ -275,7 +277,7 @@ impl Sequence {
         self.leave_out(count, ahead - 1)
     }
 
-    /// The newest sample is `ahead` counts further, at `count`; returns how long nothing came before it, in ns.
+    /// Moves the newest sample on by `ahead` counts to `count`; returns the silence before it in ns.
     #[inline]
     fn move_on(&mut self, count: u32, ahead: u64, sample: &Sample) -> i64 {
         self.newest = Some(count);
@@ -296,7 +298,7 @@ impl Sequence {
         silent_ns
     }
 
-    /// So many counts are missing before `count`.
+    /// Marks the `lost` counts before `count` as missing.
     #[cold]
     fn leave_out(&mut self, count: u32, lost: u64) -> SampleStep {
         match &mut self.before {
@@ -311,13 +313,13 @@ impl Sequence {
         self.counters.gaps += 1;
         self.counters.lost = self.counters.lost.saturating_add(lost);
         let lost_ns = lost.saturating_mul(1_000_000_000) / u64::from(self.rate);
-        // A receiver that was held up misses none, or few, of those that came meanwhile.
+        // A receiver that was only delayed misses none, or few, of the samples sent in the meantime.
         if silent_ns >= INTERRUPTION_NS && (lost_ns >= silent_ns.unsigned_abs() / 2 || !self.is_rate_known) {
             self.findings.push(What::Interrupted, silent_ns.unsigned_abs(), lost);
         }
     }
 
-    /// Remembers the `lost` counts before `count`; of more than a second's, the last second's.
+    /// Remembers the `lost` counts before `count`, at most those of the last second.
     fn skip(&mut self, count: u32, lost: u64) {
         let most = self.rate.min(REMEMBERED) - 1;
         for back in 1..=u32::try_from(lost).unwrap_or(most).min(most) {
@@ -361,7 +363,7 @@ impl Sequence {
         if self.before.is_none() {
             self.history.set(count, sample.contents);
         }
-        // Not missing: it belongs to the time before the stream's first sample, so it was never counted as lost.
+        // Otherwise it was sent before the stream's first sample here, so it was never counted as lost.
         if self.missing & bit != 0 {
             self.missing &= !bit;
             self.found_one();
@@ -369,7 +371,7 @@ impl Sequence {
         SampleStep::OutOfOrder
     }
 
-    /// How the contents are to those of the same count in the stream as it stands.
+    /// Compares the contents with those of the previous sample of the same count.
     fn likeness(&self, count: u32, contents: Option<Contents>) -> Likeness {
         match &self.before {
             Some(before) => before.likeness(count, contents),
@@ -378,7 +380,7 @@ impl Sequence {
     }
 }
 
-/// Where the bit of a count is.
+/// Index of the word that holds the bit of a count.
 fn word(count: u32) -> usize {
     (count / 64) as usize
 }

@@ -1,31 +1,31 @@
-//! How fast a counter of unknown rate runs, by the instants of its samples.
+//! Measures how fast a counter of unknown rate runs, by the arrival times of its samples.
 
 use super::line::{EARLY_NS, counts};
 use super::rate::KNOWN_RATES;
 
-/// A measurement over less says nothing.
+/// Minimum duration of a usable measurement.
 const SPAN_NS: i64 = 200_000_000;
 
-/// The counter turns once a second; a publisher's second may be a little shorter.
+/// The counter wraps once a second; a publisher's second may be a little shorter.
 const TURN_NS: i64 = 900_000_000;
 
-/// As few counts.
+/// Minimum number of counts of a usable measurement.
 const COUNTS: u32 = 16;
 
-/// A profile's rate this near to the measured one is meant: profiles differ by 12 % and more.
+/// A measured rate within this many thousandths of a profile's rate matches it: profiles differ by 12 % and more.
 const PER_THOUSAND: u64 = 15;
 
-/// The counts since the last jump, and the time they took.
+/// Counts since the last jump, and the time they took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
     first: Option<(u32, i64)>,
     newest: (u32, i64),
-    /// Instants between the two: of samples that share a frame, one.
+    /// Number of arrival times after the first; samples in the same frame share one.
     frames: u32,
 }
 
 impl Pace {
-    /// The counter moved on to `count`, without a wrap.
+    /// Records that the counter advanced to `count` without a wrap.
     #[inline]
     pub(super) fn came(&mut self, count: u32, at_ns: i64) {
         match self.first {
@@ -36,7 +36,7 @@ impl Pace {
         self.newest = (count, at_ns);
     }
 
-    /// Counts a second; `None` while that is not known.
+    /// Counts per second; `None` while it is not known.
     pub(super) fn rate(&self) -> Option<f64> {
         let (count, at_ns) = self.first?;
         let span_ns = self.newest.1.checked_sub(at_ns).filter(|ns| *ns >= SPAN_NS)?;
@@ -44,12 +44,13 @@ impl Pace {
         Some(f64::from(counts) * 1e9 / span_ns as f64)
     }
 
-    /// Counts in so much time; `None` while the pace is not known.
+    /// Number of counts in `ns` nanoseconds; `None` while the pace is not known.
     pub(super) fn counts_in(&self, ns: i64) -> Option<u64> {
         Some((self.rate()? * ns.max(0) as f64 / 1e9).round() as u64)
     }
 
-    /// Most counts that a stream of this pace moves on by in so much time; while it is not known, of the fastest profile's without delay.
+    /// Maximum number of counts that a stream of this pace can advance in `ns` nanoseconds. If the pace is not known:
+    /// the number for the fastest profile, without an allowance for delay.
     pub(super) fn most_ahead(&self, ns: i64) -> u64 {
         let [.., fastest] = KNOWN_RATES;
         let counts = self
@@ -58,14 +59,15 @@ impl Pace {
         counts + u64::from(super::WINDOW)
     }
 
-    /// True where the counter came by `count` less than a turn before `at_ns`.
+    /// True if the counter passed `count` less than a turn before `at_ns`.
     pub(super) fn has_passed(&self, count: u32, at_ns: i64) -> bool {
         self.first.is_some_and(|(first, first_ns)| {
             (first..=self.newest.0).contains(&count) && at_ns.saturating_sub(first_ns) < TURN_NS
         })
     }
 
-    /// True where a step forward is no more than twice what its time allows at the pace so far, however short that was measured.
+    /// True if a step forward is at most twice as long as its time allows at the pace so far, however short the
+    /// measurement was.
     pub(super) fn allows(&self, ahead: u64, took_ns: i64) -> bool {
         let Some((count, at_ns)) = self.first else { return false };
         let (counts, ns) = (self.newest.0.saturating_sub(count), self.newest.1.saturating_sub(at_ns));
@@ -73,7 +75,7 @@ impl Pace {
         scaled(ahead, ns) <= 2 * scaled(u64::from(counts), took_ns)
     }
 
-    /// True where it says anything.
+    /// True if the counter has advanced since the measurement began.
     pub(super) fn has_moved(&self) -> bool {
         self.first.is_some_and(|(first, _)| self.newest.0 > first)
     }
@@ -84,7 +86,7 @@ impl Pace {
         self.newest.1.checked_sub(at_ns)?.checked_div(i64::from(self.frames))
     }
 
-    /// The rate of a profile that the measured one is near to, where a count is `asdus` samples.
+    /// The profile rate nearest to the measured one, if each count represents `asdus` samples.
     pub(super) fn profile(&self, asdus: u32) -> Option<u32> {
         let measured = self.rate()? * f64::from(asdus);
         let near = |rate: &u32| {

@@ -1,12 +1,14 @@
-//! Times in which nothing at all was seen on a network.
+//! Times in which no frame at all was seen on a network.
 
-/// No shorter time is remembered.
+/// Shortest time that is remembered.
 const QUIET_NS: i64 = 100_000_000;
 
-/// A silence of a stream of which this many tenths were quiet may be a step of the clock that the stamps are of.
+/// If at least this many tenths of a stream's silence had no frames of any stream, the silence may be a step of the
+/// clock that stamps them.
 const TENTHS: i64 = 9;
 
-/// The last long time without any frame, by the stamps of a capture or of a log. Their clock may have stepped in it.
+/// The last long time without any frame, by the time stamps of a capture or log. Their clock may have been stepped in
+/// that time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Quiet {
     newest_ns: Option<i64>,
@@ -20,7 +22,7 @@ impl Quiet {
         last: None,
     };
 
-    /// A frame of any stream was stamped `at_ns`.
+    /// Records that a frame of any stream was stamped `at_ns`.
     #[inline]
     pub fn came(&mut self, at_ns: i64) {
         if let Some(before_ns) = self.newest_ns.replace(at_ns)

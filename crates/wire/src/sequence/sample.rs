@@ -1,4 +1,4 @@
-//! A sample, what it turned out to be, and how many of each kind there were.
+//! A sample, its classification, and the counters of each class.
 
 use super::Contents;
 
@@ -8,41 +8,42 @@ use super::Contents;
 pub struct Counters {
     /// Samples given to [`super::Sequence::accept`].
     pub asdus: u64,
-    /// Counts that never came.
+    /// Counts that never arrived.
     pub lost: u64,
     /// Places where at least one count was missing. Stays counted when the missing sample arrives late.
     pub gaps: u64,
-    /// Counts that came again, with the same contents as far as these are known.
+    /// Counts that arrived again, with the same contents as far as these are known.
     pub duplicates: u64,
-    /// Counts that came again with other contents.
+    /// Counts that arrived again with other contents.
     pub conflicting: u64,
-    /// Counts that came late, at most 16 behind the newest.
+    /// Counts that arrived late, at most 16 lower than the newest.
     pub out_of_order: u64,
-    /// Jumps of the counter that the time since the sample before does not explain: the publisher started again or
-    /// resynchronised. Not a loss, and a doubt.
+    /// Jumps of the counter that the time since the previous sample does not explain: the publisher restarted or
+    /// resynchronised. Not a loss, but a doubt.
     pub restarts: u64,
-    /// Samples that came more than 16 counts late: they were missing, and stay lost, or the stream went on behind them where
-    /// it had been.
+    /// Samples that arrived more than 16 counts late. They were missing and stay lost, or the stream continued after
+    /// them where it had been.
     pub too_late: u64,
     /// Counts at or beyond the sample rate. They do not move the stream.
     pub out_of_range: u64,
 }
 
-/// One sample, as far as its sequence is concerned.
+/// A sample, reduced to the fields that its sequence needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// Its count.
+    /// Sample counter.
     pub smp_cnt: u16,
-    /// Its contents, where they are compared.
+    /// Fingerprint of its contents, if contents are compared.
     pub contents: Option<Contents>,
-    /// When it came, in ns of any one clock that does not step; `None` where that is not known.
+    /// Arrival time in ns of a clock that is never stepped; `None` if it is not known.
     pub at_ns: Option<i64>,
-    /// Nothing at all was seen of the network since the sample before, so that a silence may be a step of the clock.
+    /// True if no frame at all was seen on the network since the previous sample, so that a silence may be a step of
+    /// the clock.
     pub alone: bool,
 }
 
 impl From<u16> for Sample {
-    /// A sample of which only the count is known.
+    /// A sample with only its count known.
     fn from(smp_cnt: u16) -> Self {
         Self {
             smp_cnt,
@@ -53,22 +54,22 @@ impl From<u16> for Sample {
     }
 }
 
-/// The outcome of one sample.
+/// Classification of one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleStep {
     /// The first of the stream.
     First,
-    /// The one expected.
+    /// The expected sample.
     Next,
-    /// So many counts are missing before it.
+    /// This many counts are missing before it.
     Gap(u32),
-    /// Already seen.
+    /// Seen before.
     Duplicate,
-    /// Already seen, with other contents.
+    /// Seen before, with other contents.
     Conflicting,
     /// Late.
     OutOfOrder,
-    /// Missing for so long that it stays lost.
+    /// Missing for so long that it stays counted as lost.
     TooLate,
     /// A jump that time does not explain, or a wrap of a counter whose rate is not known.
     Restart,
@@ -77,7 +78,7 @@ pub enum SampleStep {
 }
 
 impl SampleStep {
-    /// True if the stream moved on with it.
+    /// True if the sample moved the stream on.
     pub fn is_newest(self) -> bool {
         matches!(self, Self::First | Self::Next | Self::Gap(_) | Self::Restart)
     }

@@ -1,31 +1,32 @@
-//! Silence: what was lost in it, and when to report it.
+//! Silence of a stream: the samples lost in it, and when to report it.
 
 use super::learn::ByPace;
 use super::line::{EARLY_NS, Earliest, counts};
 use super::pace::Pace;
 use super::{Sample, SampleStep, Sequence, WINDOW, What};
 
-/// A stream that was silent for longer may have lost more than its counter shows: time tells.
+/// After a longer silence, more may be lost than the counter shows; the elapsed time shows how much.
 const SILENCE_NS: i64 = 250_000_000;
 
-/// A counter may have turned in this time, less the counts that come late.
+/// The counter may have wrapped in this time, which is a turn minus the counts that may be late.
 pub(super) const NEARLY_A_TURN_NS: i64 = 700_000_000;
 
-/// More strays in a row than those of a few frames: the stream itself goes on there.
+/// If more consecutive strays than this arrive, which is more than a few frames hold, the stream itself continues
+/// there.
 const STRAYS: u32 = 3 * super::MOST_ASDUS;
 
-/// A silence this long is told while it lasts, and is a loss, or a doubt, where the stream does not come back.
+/// A silence this long is reported while it lasts. If the stream does not return, the silence is a loss or a doubt.
 const STOPPED_NS: i64 = 500_000_000;
 
 impl Sequence {
-    /// How long nothing came before this sample, if that is long.
+    /// Length of the silence before this sample in ns, if it was long.
     #[inline]
     pub(super) fn silence_before(&self, sample: &Sample) -> Option<i64> {
         let silent_ns = sample.at_ns?.saturating_sub(self.newest_ns?);
         (silent_ns > SILENCE_NS).then_some(silent_ns)
     }
 
-    /// Looks at a sample after a silence, which samples that the stream had passed do not end.
+    /// Handles a sample after a silence. Late samples do not end a silence.
     #[cold]
     pub(super) fn in_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<SampleStep> {
         if !self.is_rate_known || ahead <= WINDOW || self.is_on_time(ahead, silent_ns) {
@@ -40,31 +41,31 @@ impl Sequence {
         }
     }
 
-    /// True where the counter stands where the time of the silence takes it, at the latest.
+    /// True if the counter is where the elapsed time would put it, or a little behind.
     fn is_on_time(&self, ahead: u32, silent_ns: i64) -> bool {
         let elapsed = counts(silent_ns, self.rate).saturating_add(u64::from(WINDOW / 2));
         let behind = elapsed.saturating_sub(u64::from(ahead)) % u64::from(self.rate);
-        // The samples of a frame come together.
+        // The samples of a frame arrive together.
         elapsed >= u64::from(ahead) && behind <= u64::from(WINDOW + super::MOST_ASDUS)
     }
 
-    /// Places a sample by its count and the time together; `None` where the silence changes nothing.
+    /// Places a sample by its count and the elapsed time together; `None` if the silence changes nothing.
     ///
-    /// The counter alone cannot tell an interruption of half a second or more from a restart of the publisher, nor one of a whole second
-    /// from none. Where it stands where the time says, the samples of that time are lost.
+    /// The counter alone cannot distinguish an interruption of half a second or more from a restart of the publisher,
+    /// nor one of a whole second from none. If the counter fits the elapsed time, the samples of that time are lost.
     fn after_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<SampleStep> {
         if !self.is_rate_known {
             return self.after_silence_unrated(count, ahead, silent_ns, sample);
         }
         let rate = u64::from(self.rate);
-        // No more is lost than was due in the silence, whatever the stream's pace was before.
+        // At most the counts that were due in the silence are lost, whatever the stream's pace was before.
         let most = counts(silent_ns.saturating_add(EARLY_NS), self.rate);
         let turns = most.checked_sub(u64::from(ahead))? / rate;
         let by_time = u64::from(ahead) + turns * rate;
         if by_time == 0 {
             return None;
         }
-        // A publisher, or the network, that holds frames back for less than half a second leaves no doubt which turn they are of.
+        // If frames are held back for less than half a second, there is no doubt about their turn.
         let most_behind = if turns == 0 { rate.div_ceil(2) } else { rate.div_ceil(4) };
         let is_held_up = counts(silent_ns, self.rate).saturating_sub(by_time) > most_behind;
         let may_be_a_step = sample.alone && turns > 0 && ahead <= WINDOW;
@@ -78,7 +79,7 @@ impl Sequence {
         })
     }
 
-    /// The counter does not stand where the time says.
+    /// Handles a counter that does not fit the elapsed time.
     fn uncountable(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> SampleStep {
         self.findings
             .push(What::Uncountable, silent_ns.unsigned_abs(), u64::from(ahead));
@@ -87,14 +88,14 @@ impl Sequence {
         }
         self.confirm();
         let step = self.go_on(count, u64::from(ahead), sample);
-        // Whatever it was, the schedule is another one from here on.
+        // In any case, a new schedule begins here.
         self.line = sample
             .at_ns
             .map_or_else(Earliest::default, |at_ns| Earliest::from(self.index, at_ns));
         step
     }
 
-    /// Without the rate, the pace before the silence tells whether the counter went on in it.
+    /// Without a known rate, the pace before the silence shows whether the counter ran on during it.
     fn after_silence_unrated(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<SampleStep> {
         if let Some(rate) = self
             .profile_by_pace()
@@ -105,12 +106,12 @@ impl Sequence {
             return self.after_silence(count, ahead, silent_ns, sample);
         }
         if !(1..self.rate / 2).contains(&ahead) {
-            // A count near the newest sample may be a copy, or as many counts before it, of the next turn.
+            // A count near the newest sample may be a copy, or a late count of the next turn.
             return (silent_ns >= NEARLY_A_TURN_NS).then(|| self.restart(count, sample));
         }
         let expected = self.pace.counts_in(silent_ns);
         let half = self.pace.counts_in(1_000_000_000 / 2).unwrap_or(0);
-        // Counters turn once a second: one that was held up for less than half of that has not gone round meanwhile.
+        // Counters wrap once a second: a counter delayed by less than half of that has not wrapped in the meantime.
         let fits = expected.is_some_and(|expected| {
             let apart = expected.abs_diff(u64::from(ahead));
             apart <= expected / 8 + 2 || (u64::from(ahead) <= expected && apart <= half)
@@ -125,12 +126,13 @@ impl Sequence {
         }
         self.confirm();
         self.pend(count, sample, u64::from(ahead - 1), false);
-        // The time of the silence is no part of the pace.
+        // The time of the silence must not enter the pace.
         self.pace = Pace::default();
         Some(self.go_on(count, u64::from(ahead), sample))
     }
 
-    /// Looks at silence at `now_ns`, when every sample before was given: a stream that stops is told half a second later.
+    /// Checks for silence at `now_ns`, after every earlier sample was given: a stream that stops is reported half a
+    /// second later.
     pub fn look(&mut self, now_ns: i64) {
         if let Some(silent_ns) = self.stopped_for(now_ns)
             && !self.is_silent
@@ -140,7 +142,7 @@ impl Sequence {
         }
     }
 
-    /// How long nothing came, if that is longer than a stream of its pace is silent.
+    /// Length of the current silence in ns, if it is longer than the normal pauses of a stream of this pace.
     fn stopped_for(&self, now_ns: i64) -> Option<i64> {
         let silent_ns = now_ns.saturating_sub(self.newest_ns?);
         let frame_ns = match self.is_rate_known {
@@ -150,8 +152,8 @@ impl Sequence {
         (silent_ns > STOPPED_NS.max(frame_ns.saturating_mul(3))).then_some(silent_ns)
     }
 
-    /// The stream is followed no longer, at `now_ns` of the samples' clock: all that came before was given. What was due since the newest
-    /// sample is lost. To be said once, before the last findings are taken.
+    /// Ends the stream at `now_ns` of the samples' clock; every earlier sample must have been given. Samples due since
+    /// the newest one are lost. Call it once, before taking the last findings.
     pub fn end(&mut self, now_ns: Option<i64>) {
         self.end_jump();
         self.give_up_rate();
@@ -169,7 +171,7 @@ impl Sequence {
 
     fn stopped(&mut self, silent_ns: i64) {
         let lost = match self.is_rate_known {
-            // A sample that is due at the very end is not.
+            // A sample that is due exactly at the end is not lost.
             true => Some(counts(silent_ns.saturating_sub(1), self.rate)),
             false => self.profile_by_pace().map(|rate| counts(silent_ns, rate)),
         };

@@ -1,62 +1,67 @@
-//! Samples that are no part of the stream as it goes on: copies, samples that come far too late, or those of somebody else.
+//! Samples that do not belong to the current sequence: copies, samples that are far too late, or samples of another
+//! publisher.
 
 use super::history::{Contents, Likeness};
 use super::line::{Earliest, counts};
 use super::pace::Pace;
 use super::{MOST_ASDUS, Sample, SampleStep, Sequence, WINDOW, What};
 
-/// Strays whose counts follow each other that make a sequence of its own.
+/// Number of consecutive strays that make a sequence of their own.
 const OWN_SEQUENCE: u32 = 3;
 
-/// Copies come within this time.
+/// Maximum delay of copies, in ns.
 const COPIES_NS: i64 = 1_000_000_000;
 
-/// So many strays in a row, with nothing of the stream between them, may be the stream itself, which goes on there.
+/// After this many consecutive strays, with no sample of the stream in between, the strays may be the stream itself,
+/// which continues there.
 const GONE_ON: u32 = 64;
 
-/// Copies come no later than a turn of the counter, less one of so many parts of it: what is nearer before the stream is a jump of it.
+/// Copies are less than a turn of the counter late, by at least a turn divided by this number: a count that is closer
+/// is a jump of the stream.
 const LATEST: u32 = 12;
 
-/// Strays so far.
+/// The strays so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Strays {
     last: Option<u32>,
     last_ns: Option<i64>,
-    /// How many samples had come then.
+    /// Number of samples at the time of the last stray.
     last_asdus: u64,
-    /// Frames of them, where instants tell frames; else samples.
+    /// Consecutive strays, counted in frames if arrival times distinguish frames, otherwise in samples.
     in_a_row: u32,
     unproven: Option<Unproven>,
-    /// Where the stream was before its last certain restart, and when.
+    /// Count of the stream before its last certain restart, and the time.
     pub(super) former: Option<(u32, Option<i64>)>,
 }
 
-/// A second sequence, of counts that were over before the stream's first sample came. Where every frame comes again, later, a stream
-/// begins so; one of both is made of copies.
+/// A second sequence, with counts from before the stream's first sample. If every frame arrives again later, a stream
+/// begins like this; one of the two sequences consists of copies.
 #[derive(Debug, Clone, Copy)]
 struct Unproven {
-    /// Where the stream was, and where the other one.
+    /// Counts of the stream (`newest`) and of the second sequence (`count`) at the time.
     newest: u32,
     count: u32,
     since_ns: Option<i64>,
-    /// Samples of it with other contents than one of the same count: they are of another turn, or contradict it.
+    /// Samples of the second sequence with other contents than a sample of the same count: they belong to another turn,
+    /// or contradict it.
     conflicting: u64,
-    /// The stream itself has sent what the other one had: the copies are what was followed.
+    /// True if the stream has sent samples that the second sequence had sent before: then the followed stream consists
+    /// of copies.
     is_ahead: bool,
 }
 
 impl Strays {
-    /// Forgets where the last one was, if no count of `rate` is there.
+    /// Forgets the count of the last stray if it is beyond `rate`.
     pub(super) fn within(&mut self, rate: u32) {
         self.last = self.last.filter(|last| *last < rate);
     }
 
-    /// True where they follow each other.
+    /// True if the strays form a sequence.
     pub(super) fn are_a_sequence(&self) -> bool {
         self.unproven.is_some() || self.in_a_row >= OWN_SEQUENCE
     }
 
-    /// They were the stream itself, which has begun anew.
+    /// Forgets the second sequence: it was the stream itself, which has restarted.
     pub(super) fn forget_unproven(&mut self) {
         self.unproven = None;
     }
@@ -65,7 +70,7 @@ impl Strays {
         self.unproven.is_some()
     }
 
-    /// True where the count goes on with a sequence of which the stream's samples are copies.
+    /// True if the count continues a sequence of which the stream's samples are copies.
     pub(super) fn is_followed_by(&self, count: u32, rate: u32) -> bool {
         let is_ahead = self.unproven.is_some_and(|unproven| unproven.is_ahead);
         is_ahead
@@ -76,7 +81,7 @@ impl Strays {
 }
 
 impl Sequence {
-    /// A sample that the stream has passed, whatever it is late; `None` where that is not known of it.
+    /// Classifies a sample that the stream has passed, however late it is; `None` if that is not certain.
     pub(super) fn come_late(&mut self, count: u32, sample: &Sample) -> Option<SampleStep> {
         let step = match self.is_of_this_turn(count, sample) {
             true => self.come_again(count, sample),
@@ -87,8 +92,8 @@ impl Sequence {
         Some(step)
     }
 
-    /// True where the count can be one that the stream has passed: it goes on meanwhile, and no turn is over that its rate would have to
-    /// tell.
+    /// True if the stream may have passed this count: the stream continues meanwhile, and no full turn has elapsed, so
+    /// the rate is not needed to decide.
     fn is_of_this_turn(&self, count: u32, sample: &Sample) -> bool {
         match self.is_rate_known {
             true => self.too_late_in_a_row < self.rate / 4,
@@ -96,7 +101,7 @@ impl Sequence {
         }
     }
 
-    /// A sample that was missing, or a copy of one.
+    /// Handles a sample that was missing, or a copy of an earlier one.
     fn come_again(&mut self, count: u32, sample: &Sample) -> Option<SampleStep> {
         if self.is_skipped(count) {
             self.counters.too_late += 1;
@@ -111,7 +116,8 @@ impl Sequence {
         Some(SampleStep::Duplicate)
     }
 
-    /// A sample of the time before the stream's first one: a copy, or the stream itself where copies were taken for it.
+    /// Handles a sample from before the stream's first one: a copy, or the stream itself if the stream so far consisted
+    /// of copies.
     fn come_before_the_first(&mut self, count: u32, sample: &Sample) -> Option<SampleStep> {
         let ahead = self.newest.map_or(0, |newest| (count + self.rate - newest) % self.rate);
         let may_be_a_wrap = !self.is_rate_known && count <= WINDOW;
@@ -134,7 +140,7 @@ impl Sequence {
         Some(SampleStep::TooLate)
     }
 
-    /// A sample that is no part of the stream, which went on elsewhere.
+    /// Handles a sample that does not belong to the stream, which continued elsewhere.
     pub(super) fn stray(&mut self, count: u32, contents: Option<Contents>, at_ns: Option<i64>) {
         if self.is_rate_known && self.is_skipped(count) {
             self.counters.too_late += 1;
@@ -151,7 +157,7 @@ impl Sequence {
                 self.counters.too_late += 1;
                 self.history.set(count, contents);
             }
-            // The other one may be of a turn before.
+            // The earlier sample may belong to the previous turn.
             Likeness::Other if !self.is_rate_known => {
                 self.counters.too_late += 1;
                 self.second_sequence(count);
@@ -171,13 +177,14 @@ impl Sequence {
         self.follow_stray(count, at_ns);
     }
 
-    /// Strays whose counts follow each other are somebody's sequence. Those of one frame are one.
+    /// Checks whether consecutive strays form a sequence. Strays in one frame count as one.
     fn follow_stray(&mut self, count: u32, at_ns: Option<i64>) {
         let strays = &mut self.strays;
         let last = strays.last.replace(count);
         let ahead = last.map(|last| (count + self.rate - last) % self.rate);
         let last_ns = std::mem::replace(&mut strays.last_ns, at_ns);
-        // Nothing comes between the samples of a frame. A receiver that was held up stamps many frames alike.
+        // Nothing arrives between the samples of a frame, but a delayed receiver may give many frames the same time
+        // stamp.
         let between = self.counters.asdus.saturating_sub(strays.last_asdus);
         strays.last_asdus = self.counters.asdus;
         let is_of_the_same_frame = at_ns.is_some() && at_ns == last_ns && between <= 1;
@@ -205,7 +212,8 @@ impl Sequence {
         }
     }
 
-    /// True where a sample of other contents is of a sequence that may still turn out to be the stream itself. Copies come within a second.
+    /// True if a sample with other contents belongs to a sequence that may still turn out to be the stream itself.
+    /// Copies arrive within a second.
     fn is_withheld(&mut self, count: u32, at_ns: Option<i64>) -> bool {
         let (rate, is_next) = (self.rate, self.strays.last);
         let is_next = is_next.is_some_and(|last| (0..=WINDOW).contains(&((count + rate - last) % rate)));
@@ -223,7 +231,7 @@ impl Sequence {
         is_next
     }
 
-    /// A copy came, of a count that the stream had: it proves the sequence that it goes on with.
+    /// Records a copy of a count that the stream had: it proves that the sequence it continues consists of copies.
     fn prove(&mut self, count: u32) {
         let Some((unproven, last)) = self.strays.unproven.zip(self.strays.last) else {
             return;
@@ -237,13 +245,13 @@ impl Sequence {
         }
     }
 
-    /// True where the stream was not there yet when this count was due.
+    /// True if this count was due before the stream's first sample.
     fn is_before_the_first(&self, count: u32) -> bool {
         let behind = self.newest.map_or(0, |newest| (newest + self.rate - count) % self.rate);
         u64::from(behind) >= self.index
     }
 
-    /// Looks whether the stream's next sample is what another sequence had before.
+    /// Checks whether the stream's next sample was sent by another sequence before.
     #[cold]
     pub(super) fn look_at_unproven(&mut self, count: u32, sample: &Sample) {
         let is_next = self.newest.is_some_and(|newest| (newest + 1) % self.rate == count);
@@ -253,7 +261,8 @@ impl Sequence {
         }
     }
 
-    /// The stream so far was made of copies: it goes on with the sequence that they are of. What came of neither is lost.
+    /// Changes to the original sequence: the stream so far consisted of copies. Counts that neither sequence sent are
+    /// lost.
     pub(super) fn change_over(&mut self, count: u32, sample: &Sample) -> SampleStep {
         let newest = self.newest.unwrap_or(count);
         let ahead = (count + self.rate - newest) % self.rate;
@@ -282,7 +291,7 @@ impl Sequence {
         SampleStep::Restart
     }
 
-    /// The end: nothing has proved that a sequence was one of copies.
+    /// Reports a second sequence at the end of the run if no sample proved that it consisted of copies.
     pub(super) fn give_up_strays(&mut self) {
         let Some(unproven) = self.strays.unproven.take() else {
             return;
@@ -302,7 +311,8 @@ impl Sequence {
         }
     }
 
-    /// A restart to where the stream was before the last one, moved on by the time since: both are there all the while.
+    /// Checks whether a restart returns to the count where the stream would be without its last restart: then two
+    /// sequences run at the same time.
     pub(super) fn look_for_former(&mut self, count: u32, sample: &Sample) {
         let Some((former, former_ns)) = self.strays.former else {
             return;

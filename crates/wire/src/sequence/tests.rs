@@ -65,7 +65,7 @@ fn many_samples_too_late_in_a_row_are_a_restart_after_all() {
     assert_eq!((sequence.counters().lost, sequence.counters().too_late), (1_899, 1_000));
 }
 
-/// A sample that came at `at_ns`.
+/// A sample that arrived at `at_ns`.
 fn timed(count: u32, at_ns: i64) -> Sample {
     Sample {
         at_ns: Some(at_ns),
@@ -104,7 +104,7 @@ fn a_silence_is_lost_to_the_sample_however_long_it_was() {
                 assert_eq!(sequence.counters().lost, u64::from(skipped));
                 assert_eq!(found(&mut sequence), [What::Interrupted]);
             }
-            // The counter stands elsewhere: another publisher, or the same one with another phase.
+            // The counter is elsewhere: another publisher, or the same one with another phase.
             let elsewhere = next + rate * 2 / 5;
             if (2 * rate - elsewhere % rate) % rate <= WINDOW {
                 continue;
@@ -166,7 +166,7 @@ fn a_copy_that_comes_far_too_late_is_no_restart_either() {
 
 #[test]
 fn every_sample_is_counted_as_one_thing() {
-    // A copy far too late, itself doubled, before the stream goes on.
+    // A copy that is far too late and is itself duplicated, before the stream continues.
     let counts = (0..200).chain([100, 100, 99, 100]).chain(200..300);
     let counters = *after(4800, counts).counters();
     assert_eq!((counters.lost, counters.restarts), (0, 0));
@@ -259,7 +259,8 @@ fn extreme_rates_do_not_overflow() {
     }
 }
 
-/// A stream of 4800 samples a second whose sample `late` comes `behind` samples late, while its rate is not known yet.
+/// A stream of 4800 samples a second, in which sample `late` arrives `behind` samples late while the rate is not known
+/// yet.
 fn learning_with_one_late(late: u16, behind: u16, doubled: bool) -> Sequence {
     let mut sequence = Sequence::learning();
     for place in 0..12_000_u32 {
@@ -276,7 +277,7 @@ fn learning_with_one_late(late: u16, behind: u16, doubled: bool) -> Sequence {
 
 #[test]
 fn a_sample_far_too_late_neither_hides_the_rate_nor_costs_others() {
-    // Behind 3990 and 3999, a step back looks like the wrap of 4000 samples a second.
+    // After 3990 to 3999, a step back looks like the wrap of 4000 samples a second.
     for (late, behind) in [
         (100, 17),
         (100, 1_900),
@@ -328,7 +329,8 @@ fn a_restart_is_certain_when_as_many_samples_follow_as_a_frame_has() {
     assert_eq!((certain[15], certain[16..].to_vec()), (0, vec![1; 4]));
 }
 
-/// A stream that is declared with `said` frames a second, and has `sent` of `asdus` samples, over four seconds.
+/// A stream declared with `said` frames a second that sends `sent` frames of `asdus` samples a second, over four
+/// seconds.
 fn checked(said: u32, sent: u32, asdus: u16, lost: impl Fn(u32) -> bool) -> Sequence {
     let mut sequence = Sequence::checking(said).of_frames(asdus);
     for place in (sent / 2..4 * sent).filter(|place| !lost(*place)) {
@@ -372,17 +374,17 @@ fn the_rate_of_frames_with_several_samples_is_found() {
             assert_eq!(sequence.counters().lost, 0, "{said} {asdus}");
         }
     }
-    // With one sample in each frame it is no profile's.
+    // With one sample in each frame, the rate belongs to no profile.
     assert_eq!(checked(4_800, 2_400, 1, |_| false).rate(), Some(4_800));
 }
 
 #[test]
 fn a_loss_that_looks_like_another_rate_does_so_until_the_next_wrap() {
-    // From 3995 on to the end of the second nothing comes.
+    // Nothing arrives from 3995 to the end of the second.
     let sequence = checked(4_800, 4_800, 1, |place| (3_995..4_800).contains(&place));
     assert_eq!(sequence.rate(), Some(4_800));
-    assert!(sequence.counters().out_of_range > 0, "told as a doubt");
-    // Where the wrap has shown the rate that was said, nothing shows another one.
+    assert!(sequence.counters().out_of_range > 0, "reported as a doubt");
+    // Once the wrap has shown the stated rate, nothing suggests another one.
     let later = checked(4_800, 4_800, 1, |place| (8_795..9_600).contains(&place));
     assert_eq!((later.counters().lost, later.counters().out_of_range), (805, 0));
 }

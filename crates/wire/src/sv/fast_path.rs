@@ -5,15 +5,15 @@ use super::parse::Span;
 use crate::bytes::{array, be16, slice};
 use std::ops::Range;
 
-/// Octets compared at a time.
+/// Number of octets compared at a time.
 const WORD: usize = 8;
 
 /// Remembers the last accepted frame of one stream and recognises the next one without parsing it.
 ///
-/// A frame is recognised when it equals the remembered one in every octet outside smpCnt, smpSynch, seqData and the fields of
-/// an HSR tag, up to the end of Length; what follows is padding. The octets outside fix the whole structure, so a recognised frame keeps every
-/// rule that the remembered one kept. A VLAN tag that `AF_PACKET` stripped is not part of the octets: compare it yourself
-/// if it matters.
+/// A frame is recognised when it equals the remembered one in every octet outside smpCnt, smpSynch, seqData and the
+/// fields of an HSR tag, up to the end of Length; everything after that is padding. The compared octets determine the
+/// whole structure, so a recognised frame satisfies every rule that the remembered one satisfied. A VLAN tag that
+/// `AF_PACKET` stripped is not part of the octets: the caller must compare it if it matters.
 #[derive(Debug, Clone, Default)]
 pub struct FastPath {
     words: Vec<Word>,
@@ -23,7 +23,7 @@ pub struct FastPath {
     used: usize,
 }
 
-/// Eight octets of the frame and what they must be.
+/// Eight octets of the frame and their expected value.
 #[derive(Debug, Clone, Copy)]
 struct Word {
     at: usize,
@@ -41,13 +41,13 @@ struct Slot {
 }
 
 impl FastPath {
-    /// Knows no frame yet, so recognises none.
+    /// Remembers no frame yet, so it recognises none.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts back what [`std::mem::take`] took out of here for a moment: the one here is empty and owns nothing, so nothing of it is
-    /// dropped. This comes for every frame.
+    /// Puts back a value that [`std::mem::take`] took from here for a moment. The current value is empty and owns
+    /// nothing, so dropping it costs nothing. Called for every frame.
     #[inline]
     pub fn put_back(&mut self, taken: Self) {
         assert_eq!(self.words.capacity() + self.slots.capacity(), 0, "something was taken");
@@ -90,7 +90,7 @@ impl FastPath {
         }
     }
 
-    /// The counters and samples of a recognised frame; `None` calls for the full parse.
+    /// The counters and samples of a recognised frame; on `None`, the caller must parse the frame in full.
     #[inline]
     pub fn accept<'a>(&'a self, frame: &'a [u8]) -> Option<FastAsdus<'a>> {
         let frame = frame.get(..self.used)?;
@@ -117,7 +117,7 @@ impl FastPath {
     }
 }
 
-/// The ASDUs of a recognised frame, in its order.
+/// The ASDUs of a recognised frame, in the order of the frame.
 #[derive(Debug, Clone)]
 pub struct FastAsdus<'a> {
     frame: &'a [u8],

@@ -10,7 +10,7 @@ use crate::header::Header;
 use crate::quality::SvQuality;
 use crate::time::UtcTime;
 
-/// An SV frame that keeps every rule.
+/// An SV frame that satisfies every rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     ethernet: EthernetView<'a>,
@@ -23,7 +23,7 @@ impl<'a> Frame<'a> {
     /// Checks the frame.
     ///
     /// # Errors
-    /// The first rule broken. The whole frame is refused, also when only one of its ASDUs is wrong.
+    /// The first rule that is broken. The whole frame is refused, even when only one of its ASDUs is wrong.
     #[inline]
     pub fn parse(ethernet: &EthernetView<'a>) -> Result<Self, FrameError> {
         let header = Header::read(ethernet, ether::SV)?;
@@ -47,7 +47,7 @@ impl<'a> Frame<'a> {
         &self.header
     }
 
-    /// Application identifier. The codec does not judge its range.
+    /// Application identifier. Its range is not checked here.
     pub fn appid(&self) -> u16 {
         self.header.appid
     }
@@ -78,14 +78,14 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Where in the frame the two octets of each ASDU's smpCnt lie.
+    /// Offsets in the frame of the two octets of each ASDU's smpCnt.
     pub fn smp_cnt_offsets(&self) -> impl Iterator<Item = usize> {
         let payload_at = self.ethernet.payload_offset();
         self.asdus()
             .map(move |asdu| payload_at + asdu.start + usize::from(asdu.layout.smp_cnt))
     }
 
-    /// The octets from the first of the frame to the last that Length covers.
+    /// The octets from the start of the frame to the last one that Length covers.
     pub(super) fn used(&self) -> &'a [u8] {
         slice(
             self.ethernet.frame(),
@@ -114,7 +114,7 @@ impl<'a> Iterator for Asdus<'a> {
         let layout = if self.shape.uniform {
             self.shape.first
         } else {
-            // The frame was checked: this reads the same octets once more and cannot fail.
+            // The frame was already checked: this reads the same octets again and cannot fail.
             let mut layout = Layout::default();
             let seq = self.pdu.get(..usize::from(self.shape.seq_end))?;
             parse::asdu(&mut Reader::new(seq, start, 0), &mut layout).ok()?;
@@ -138,9 +138,9 @@ impl ExactSizeIterator for Asdus<'_> {}
 /// One ASDU: one sample of every channel.
 #[derive(Debug, Clone, Copy)]
 pub struct Asdu<'a> {
-    /// The whole ASDU from its own tag on.
+    /// The whole ASDU, starting at its own tag.
     pub(super) octets: &'a [u8],
-    /// Where it lies, counted from APPID.
+    /// Offset of the ASDU, counted from APPID.
     pub(super) start: usize,
     pub(super) layout: Layout,
 }
@@ -163,7 +163,8 @@ impl<'a> Asdu<'a> {
         (span.at != 0).then(|| slice(self.octets, usize::from(span.at), usize::from(span.len)))
     }
 
-    /// Sample counter; 0 is the sample at the top of the second. May be beyond the sample rate: the codec does not know it.
+    /// Sample counter; 0 is the sample at the top of the second. It may exceed the sample rate, which is not known
+    /// here.
     #[inline]
     pub fn smp_cnt(&self) -> u16 {
         be16(self.octets, usize::from(self.layout.smp_cnt))
@@ -182,8 +183,8 @@ impl<'a> Asdu<'a> {
             .map(|at| UtcTime::from_bytes(array(self.octets, at)))
     }
 
-    /// Synchronisation: 0 none, 1 local, 2 global, 5..=254 a named local clock. `None` when the publisher left it out:
-    /// treat as 0 and count it.
+    /// Synchronisation: 0 none, 1 local, 2 global, 5..=254 a named local clock. `None` if the publisher left it out:
+    /// treat this as 0 and count it.
     #[inline]
     pub fn smp_synch(&self) -> Option<u8> {
         self.present(self.layout.smp_synch)
@@ -206,7 +207,7 @@ impl<'a> Asdu<'a> {
         )
     }
 
-    /// 0 samples per nominal period, 1 samples per second, 2 seconds per sample.
+    /// Unit of the sample rate: 0 samples per nominal period, 1 samples per second, 2 seconds per sample.
     #[inline]
     pub fn smp_mod(&self) -> Option<u16> {
         self.present(self.layout.smp_mod).map(|at| be16(self.octets, at))
@@ -235,7 +236,8 @@ impl<'a> Asdu<'a> {
     }
 }
 
-/// seqData read as INT32 values with quality: currents in mA and voltages in 10 mV for 9-2LE and IEC 61869-9, primary.
+/// seqData read as INT32 values with quality. In 9-2LE and IEC 61869-9: primary currents in mA, primary voltages in 10
+/// mV.
 #[derive(Debug, Clone, Copy)]
 pub struct Members<'a> {
     octets: &'a [[u8; MEMBER]],
@@ -261,13 +263,13 @@ impl<'a> Members<'a> {
         self.octets.is_empty()
     }
 
-    /// One member.
+    /// The member at `index`.
     #[inline]
     pub fn get(&self, index: usize) -> Option<(i32, SvQuality)> {
         self.octets.get(index).map(split)
     }
 
-    /// Every member in order.
+    /// All members in order.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (i32, SvQuality)> + Clone + use<'a> {
         self.octets.iter().map(split)

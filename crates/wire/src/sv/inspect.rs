@@ -1,5 +1,4 @@
-//! A frame that may break a rule: reads what comes before the violation. It serves people who look at captures, not hot
-//! paths.
+//! Reads the part of a frame before its first violation. Made for people who look at captures, not for hot paths.
 
 use super::parse::{self, Layout};
 use super::{Asdu, MAX_ASDUS};
@@ -13,20 +12,20 @@ use crate::time::UtcTime;
 /// The readable parts of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Inspection<'a> {
-    /// APPID to Reserved2, when the frame is long enough.
+    /// APPID to Reserved2, if the frame is long enough.
     pub header: Option<Header>,
     /// The noASDU field.
     pub no_asdu: Option<u32>,
-    /// The first rule broken; `None` for a frame that [`super::Frame::parse`] accepts.
+    /// The first rule that is broken; `None` for a frame that [`super::Frame::parse`] accepts.
     pub error: Option<FrameError>,
     pdu: &'a [u8],
-    /// Of each ASDU where it lies, counted from APPID, and its fields.
+    /// Offset of each ASDU, counted from APPID, and its fields.
     layouts: [(usize, Layout); MAX_ASDUS],
     present: usize,
 }
 
 impl<'a> Inspection<'a> {
-    /// The ASDUs read, the last one perhaps only in part.
+    /// The ASDUs that were read; the last one may be incomplete.
     pub fn asdus(&self) -> impl ExactSizeIterator<Item = PartialAsdu<'a>> {
         let pdu = self.pdu;
         self.layouts[..self.present].iter().map(move |&(start, layout)| {
@@ -39,7 +38,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// An ASDU of which the last fields may be missing.
+/// An ASDU whose last fields may be missing.
 #[derive(Debug, Clone, Copy)]
 pub struct PartialAsdu<'a>(Asdu<'a>);
 
@@ -106,8 +105,8 @@ impl<'a> From<Asdu<'a>> for PartialAsdu<'a> {
     }
 }
 
-/// Reads as much of the frame as its octets allow. When Length lies or the capture was cut, the error says so, and the
-/// fields that are there are read all the same.
+/// Reads as much of the frame as possible. If Length is wrong or the capture was cut, the error reports that, and the
+/// fields that are present are still read.
 pub fn inspect<'a>(ethernet: &EthernetView<'a>) -> Inspection<'a> {
     let mut found = Inspection {
         header: None,
@@ -125,7 +124,7 @@ pub fn inspect<'a>(ethernet: &EthernetView<'a>) -> Inspection<'a> {
             Err(error) => {
                 found.error = Some(error);
                 let payload = ethernet.payload();
-                // Offsets in a layout have 16 bits, as Length has.
+                // Offsets in a layout have 16 bits, like the Length field.
                 let cut = payload.get(..usize::from(u16::MAX)).unwrap_or(payload);
                 Reader::of_cut_frame(cut, OCTETS, base)
             }
@@ -146,7 +145,7 @@ fn fields(found: &mut Inspection<'_>, outer: Reader<'_>, header: &Header) -> Res
         if found.present == said {
             return Err(envelope.count_error(&outer, envelope.no_asdu + 1));
         }
-        // noASDU was checked to be at most the number of places.
+        // noASDU was already checked not to exceed the size of the array.
         let (start, layout) = &mut found.layouts[found.present];
         found.present += 1;
         *start = reader.position();

@@ -1,4 +1,4 @@
-//! Marks in the header of a stream that must not go unseen, and the contents of a sample.
+//! Header fields of a stream whose changes must be reported, and fingerprints of the samples.
 
 use super::Frame;
 use crate::bytes::array;
@@ -6,7 +6,7 @@ use crate::ether::Mac;
 use crate::sequence::{Contents, Sequence, What};
 use std::hash::{BuildHasher, RandomState};
 
-/// Header fields of one stream, as they came last.
+/// The latest values of the header fields of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marks {
     /// Source address.
@@ -18,7 +18,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// The marks of a frame.
+    /// The header fields of a frame.
     pub fn of(frame: &Frame<'_>) -> Self {
         Self {
             source: frame.ethernet().src(),
@@ -27,7 +27,7 @@ impl Marks {
         }
     }
 
-    /// Takes those of the next frame; what changed is found in the stream's sequence.
+    /// Takes the fields of the next frame, and reports changes to the stream's sequence.
     pub fn follow(&mut self, frame: &Frame<'_>, sequence: &mut Sequence) {
         let now = Self::of(frame);
         let before = std::mem::replace(self, now);
@@ -43,22 +43,24 @@ impl Marks {
     }
 }
 
-/// 2^61 - 1: a prime by which a remainder takes no division.
+/// 2^61 - 1: a prime whose remainder can be computed without a division.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Octets that are taken into a fingerprint at a time: a multiplication for each four of them, and one remainder.
+/// Octets added to a fingerprint at a time: one multiplication for every four octets, and one remainder.
 const STRIDE: usize = 16;
 
-/// Makes fingerprints of contents, with a key of its own: nobody who does not know it can make two contents alike.
+/// Computes fingerprints of sample contents with a secret key: without the key, nobody can construct two contents with
+/// the same fingerprint.
 ///
-/// The contents are the coefficients of a polynomial, whose value at a secret place is taken modulo a prime. Two polynomials of n
-/// coefficients agree at n places at the most, so two contents of n words agree with a probability of n / 2^61; the value is then spread
-/// over 32 bits by a secret line. A hash function for any input (SipHash) says no more of two contents, and takes several times as long.
+/// The contents are the coefficients of a polynomial, which is evaluated at a secret point modulo a prime. Two
+/// different polynomials of n coefficients agree in at most n points, so two contents of n words agree with a
+/// probability of n / 2^61; a secret linear function then spreads the value over 32 bits. A general hash function
+/// (SipHash) would distinguish contents no better and take several times as long.
 #[derive(Debug, Clone)]
 pub struct Fingerprints {
-    /// The secret place, to the powers 1 to 4.
+    /// The secret point, to the powers 1 to 4.
     powers: [u64; 4],
-    /// The secret line.
+    /// Coefficients of the secret linear function.
     line: [u64; 2],
 }
 
@@ -69,7 +71,7 @@ impl Default for Fingerprints {
 }
 
 impl Fingerprints {
-    /// With a new key.
+    /// Creates fingerprints with a new random key.
     pub fn new() -> Self {
         let secret = RandomState::new();
         let [place, slope, start] = [0, 1, 2].map(|number: u64| secret.hash_one(number) % (PRIME - 1) + 1);
@@ -84,13 +86,14 @@ impl Fingerprints {
         }
     }
 
-    /// The fingerprint of a sample: of its seqData and its smpSynch.
+    /// The fingerprint of a sample, computed from its seqData and smpSynch.
     #[inline]
     pub fn of(&self, seq_data: &[u8], smp_synch: Option<u8>) -> Contents {
         let synch = smp_synch.map_or(u64::from(u16::MAX), u64::from);
         let strides = seq_data.chunks_exact(STRIDE);
         let rest = strides.remainder();
-        // The length is below 2^32 in any frame: with it, contents that end in zeros differ from shorter ones.
+        // The length is below 2^32 in any frame. Including it distinguishes contents that end in zeros from shorter
+        // ones.
         let mut value = (synch << 32) | seq_data.len() as u64;
         for stride in strides {
             value = self.further(value, stride);
@@ -105,12 +108,12 @@ impl Fingerprints {
         Contents::new(spread as u32).unwrap_or(Contents::MIN)
     }
 
-    /// The polynomial with four more coefficients: below 2^62, as `value` is.
+    /// Adds four coefficients to the polynomial. The result is below 2^62, like `value`.
     #[inline]
     fn further(&self, value: u64, stride: &[u8]) -> u64 {
         let word = |number: usize| u64::from(u32::from_le_bytes(array(stride, 4 * number)));
         let [first, second, third, fourth] = self.powers;
-        // Below 2^124: nothing wraps.
+        // Below 2^124, so nothing wraps.
         let sum = product(value, fourth) + product(word(0), third) + product(word(1), second) + product(word(2), first);
         remainder(sum + u128::from(word(3)))
     }
@@ -124,7 +127,7 @@ fn product(a: u64, b: u64) -> u128 {
 /// A number below 2^62 that is the same modulo [`PRIME`]; `sum` is below 2^124.
 #[inline]
 fn remainder(sum: u128) -> u64 {
-    // 2^61 is 1 modulo the prime, so the upper bits count as they are. Below 2^61 + 2^63 after the first step.
+    // 2^61 is 1 modulo the prime, so the upper bits can simply be added. Below 2^61 + 2^63 after the first step.
     let folded = (sum as u64 & PRIME).wrapping_add((sum >> 61) as u64);
     (folded & PRIME) + (folded >> 61)
 }

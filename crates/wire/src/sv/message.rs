@@ -38,7 +38,7 @@ pub struct OwnedAsdu {
     pub conf_rev: u32,
     /// Refresh time.
     pub refr_tm: Option<UtcTime>,
-    /// Synchronisation; the standard wants it, `None` leaves it out.
+    /// Synchronisation; the standard requires it, `None` leaves it out.
     pub smp_synch: Option<u8>,
     /// Sample rate.
     pub smp_rate: Option<u16>,
@@ -128,7 +128,7 @@ impl From<Asdu<'_>> for OwnedAsdu {
 }
 
 impl Message {
-    /// The frame's octets, with minimal lengths, without padding and frame check sequence.
+    /// The octets of the frame, with minimal lengths and without padding and frame check sequence.
     ///
     /// # Errors
     /// A field outside its limits, or an APDU too long for an Ethernet frame.

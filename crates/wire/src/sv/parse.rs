@@ -1,8 +1,9 @@
-//! The rules of an SV frame, each checked once.
+//! The rules for an SV frame, each checked once.
 //!
-//! Almost every frame repeats its first ASDU with other counters and samples. So the first ASDU is parsed and its
-//! [`Layout`] kept; each further one is compared with it outside smpCnt, smpSynch and seqData, and only parsed when it
-//! differs. Equal octets have an equal structure, so the short cut accepts nothing the parser would refuse.
+//! Almost every ASDU of a frame differs from the first one only in its counters and samples. So the first ASDU is
+//! parsed and its [`Layout`] kept; each further one is compared with it outside smpCnt, smpSynch and seqData, and
+//! parsed only when it differs. Equal octets have an equal structure, so the shortcut accepts nothing that the parser
+//! would refuse.
 
 use super::{MAX_ASDUS, MAX_NAME, MEMBER_UNIT, tag};
 use crate::ber::{Element, Reader, Tag};
@@ -10,15 +11,15 @@ use crate::bytes::same;
 use crate::frame_error::{Field, FrameError, Rule};
 use crate::header::{Header, OCTETS};
 
-/// A field's place, counted from the ASDU's own tag. At 0: the field is absent.
+/// Position of a field, counted from the ASDU's own tag. Offset 0 means that the field is absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) at: u16,
     pub(super) len: u16,
 }
 
-/// Where the fields of one ASDU lie, counted from its own tag; 0 where a field is absent. Length is a 16-bit field, so every
-/// offset fits.
+/// Positions of the fields of one ASDU, counted from its own tag; 0 if a field is absent. Length is a 16-bit field, so
+/// every offset fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Octets of the ASDU, tag and length included.
@@ -33,11 +34,11 @@ pub(super) struct Layout {
     pub(super) seq_data: Span,
     pub(super) smp_mod: u16,
     pub(super) gm_identity: u16,
-    /// Context tags behind seqData that are not known here.
+    /// Number of unknown context tags after seqData.
     pub(super) unknown: u16,
 }
 
-/// seqASDU and what stands before it. Offsets count from APPID.
+/// seqASDU and the elements before it. Offsets count from APPID.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Envelope {
     pub(super) no_asdu: u32,
@@ -53,13 +54,13 @@ pub(super) struct Shape {
     pub(super) seq_start: u16,
     pub(super) seq_end: u16,
     pub(super) asdus: u8,
-    /// Every ASDU has the layout of the first, one behind the other.
+    /// Every ASDU has the layout of the first one, and each follows the one before without a gap.
     pub(super) uniform: bool,
     pub(super) unknown: u16,
     pub(super) first: Layout,
 }
 
-/// Checks everything behind the header. `pdu` is the frame from APPID to the end of Length.
+/// Checks everything after the header. `pdu` is the frame from APPID to the end of Length.
 #[inline]
 pub(super) fn frame(pdu: &[u8], header: &Header, base: usize) -> Result<Shape, FrameError> {
     let outer = Reader::new(pdu, OCTETS, base);
@@ -101,7 +102,7 @@ pub(super) fn frame(pdu: &[u8], header: &Header, base: usize) -> Result<Shape, F
     Ok(shape)
 }
 
-/// The end of the next ASDU when it equals the first outside smpCnt, smpSynch and seqData.
+/// Returns the end of the next ASDU if it equals the first one outside smpCnt, smpSynch and seqData.
 #[inline]
 fn repeats(reader: &Reader<'_>, first_at: usize, first: &Layout) -> Option<usize> {
     let size = usize::from(first.size);
@@ -126,7 +127,7 @@ fn repeats(reader: &Reader<'_>, first_at: usize, first: &Layout) -> Option<usize
     equal.then_some(end)
 }
 
-/// savPdu, noASDU, security, seqASDU, read by a reader that stands behind the header.
+/// Reads savPdu, noASDU, security and seqASDU. The reader must be positioned after the header.
 #[inline]
 pub(super) fn envelope(mut outer: Reader<'_>) -> Result<Envelope, FrameError> {
     let sav_pdu = outer.expect(tag::SAV_PDU, Field::SavPdu)?;
@@ -157,7 +158,8 @@ impl Envelope {
         )
     }
 
-    /// Checks that nothing follows seqASDU in savPdu, nor savPdu in Length, apart from an IEC 62351-6 extension.
+    /// Checks that nothing follows seqASDU in savPdu, and nothing but an IEC 62351-6 extension follows savPdu within
+    /// Length.
     #[inline]
     pub(super) fn nothing_behind(&self, mut outer: Reader<'_>, header: &Header) -> Result<(), FrameError> {
         if self.seq.end != self.sav_pdu_end {
@@ -204,7 +206,7 @@ fn any_no_asdu(reader: &mut Reader<'_>) -> Result<(usize, u32), FrameError> {
     ))
 }
 
-/// One ASDU. On an error `layout` holds the fields before it.
+/// Reads one ASDU. On an error, `layout` holds the fields before it.
 #[inline]
 pub(super) fn asdu(outer: &mut Reader<'_>, layout: &mut Layout) -> Result<(), FrameError> {
     let element = outer.expect(tag::ASDU, Field::Asdu)?;
@@ -254,7 +256,7 @@ impl Fields<'_> {
         }
     }
 
-    /// The same with a length that is not minimal, or an error.
+    /// Reads a field of constant size whose length may not be minimal; reports the error otherwise.
     #[cold]
     fn any_sized(&mut self, tag: Tag, octets: u8, field: Field) -> Result<u16, FrameError> {
         let element = self.reader.expect(tag, field)?;
@@ -298,7 +300,7 @@ impl Fields<'_> {
         }
     }
 
-    /// smpMod, gmIdentity, and extensions of later editions.
+    /// Reads smpMod, gmIdentity, and extensions of later editions.
     fn behind_seq_data(&mut self, layout: &mut Layout) -> Result<(), FrameError> {
         if self.reader.next_is(tag::SMP_MOD) {
             layout.smp_mod = self.sized(tag::SMP_MOD, 2, Field::SmpMod)?;

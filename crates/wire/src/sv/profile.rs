@@ -1,13 +1,13 @@
-//! Profiles by name: how many samples a second, how many in a frame, which quantities.
+//! Profiles by name: samples per second, ASDUs per frame, and quantities.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Contents and rate of a stream, in the notation of IEC 61869-9: `F4800S2I4U4` is 4800 samples a second, 2 ASDUs in
+/// Contents and rate of a stream, in the notation of IEC 61869-9: `F4800S2I4U4` is 4800 samples per second, 2 ASDUs in
 /// a frame, 4 currents and 4 voltages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Profile {
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
     /// ASDUs in a frame.
     pub asdus: u8,
@@ -17,28 +17,28 @@ pub struct Profile {
     pub voltages: u8,
 }
 
-/// Why a text is no profile, or a profile cannot be.
+/// Why a text is not a profile, or a profile is not possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// Neither notation.
+    /// The text matches neither notation.
     #[error(
         "`{0}` is not a profile: write it as F4800S2I4U4 (samples a second, ASDUs in a frame, currents, voltages), or as 6I3U for 4800 samples a second, 2 in a frame"
     )]
     Notation(String),
-    /// smpCnt has 16 bits.
+    /// The rate does not fit in smpCnt, which has 16 bits.
     #[error("{0}: smpCnt counts at most 65536 samples a second, and at least 1 is needed")]
     Rate(Profile),
-    /// More ASDUs than any reader takes.
+    /// More ASDUs than a frame may have here.
     #[error("{0}: a frame carries 1 to {max} ASDUs", max = super::MAX_ASDUS)]
     Asdus(Profile),
-    /// A second is not a whole number of frames.
+    /// A second does not consist of a whole number of frames.
     #[error(
         "{0}: a second has to be a whole number of frames: {rate} samples a second are not divisible by {asdus} ASDUs",
         rate = .0.rate,
         asdus = .0.asdus
     )]
     Uneven(Profile),
-    /// Outside what a stream may carry.
+    /// More or fewer quantities than a stream may carry.
     #[error("{0}: a stream carries 1 to {max} quantities", max = Profile::MOST_CHANNELS)]
     Channels(Profile),
     /// The frame would be too long for Ethernet.
@@ -47,10 +47,10 @@ pub enum ProfileError {
 }
 
 impl Profile {
-    /// Most quantities in a stream (IEC 61869-9).
+    /// Maximum number of quantities in a stream (IEC 61869-9).
     pub const MOST_CHANNELS: u8 = 24;
 
-    /// The preferred profile of IEC 61869-9 for protection, whatever the system frequency.
+    /// The preferred profile of IEC 61869-9 for protection, for any system frequency.
     pub const F4800S2I4U4: Self = Self::with_i4u4(4_800, 2);
 
     /// The dataset of 9-2LE, 4 currents and 4 voltages.
@@ -63,17 +63,17 @@ impl Profile {
         }
     }
 
-    /// Quantities in an ASDU.
+    /// Number of quantities in an ASDU.
     pub const fn channels(self) -> u8 {
         self.currents.saturating_add(self.voltages)
     }
 
-    /// Frames a second.
+    /// Frames per second.
     pub fn frames_per_second(self) -> u32 {
         self.rate / u32::from(self.asdus.max(1))
     }
 
-    /// Checks what can be checked without names and addresses.
+    /// Checks everything that does not depend on names and addresses.
     ///
     /// # Errors
     /// The first rule that is broken.
@@ -97,9 +97,10 @@ impl Profile {
         Ok(self)
     }
 
-    /// Octets of the APDU with a svID of one character and no optional field.
+    /// Octets of the APDU with an svID of one character and no optional field.
     fn least_apdu(self) -> usize {
-        /// svID, smpCnt, confRev, smpSynch with one character, and the heads of seqData and of the ASDU in their short form.
+        /// svID with one character, smpCnt, confRev, smpSynch, and the heads of seqData and of the ASDU in their short
+        /// form.
         const FIELDS: usize = 3 + 4 + 6 + 3 + 2 + 2;
         usize::from(self.asdus) * (FIELDS + usize::from(self.channels()) * super::MEMBER)
     }
@@ -123,7 +124,7 @@ impl FromStr for Profile {
     }
 }
 
-/// `F4800S2I4U4`; without the quantities they are those of 9-2LE.
+/// Reads `F4800S2I4U4`; without quantities, those of 9-2LE are used.
 fn letters_first(text: &str) -> Option<Profile> {
     let (rate, rest) = text.strip_prefix('F')?.split_once('S')?;
     let (asdus, quantities) = match rest.split_once('I') {
@@ -138,7 +139,7 @@ fn letters_first(text: &str) -> Option<Profile> {
     })
 }
 
-/// `6I3U`: the quantities alone, at the preferred rate.
+/// Reads `6I3U`: only the quantities, at the preferred rate.
 fn numbers_first(text: &str) -> Option<Profile> {
     let (currents, voltages) = text.strip_suffix('U')?.split_once('I')?;
     Some(Profile {
@@ -148,7 +149,7 @@ fn numbers_first(text: &str) -> Option<Profile> {
     })
 }
 
-/// Digits only: `parse` alone would take a sign.
+/// Reads digits only: `parse` alone would also accept a sign.
 fn number<N: FromStr>(digits: &str) -> Option<N> {
     let plain = !digits.is_empty() && digits.bytes().all(|octet| octet.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)

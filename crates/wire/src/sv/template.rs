@@ -6,12 +6,12 @@ use crate::ether::EthernetView;
 use crate::header::{EncodeError, Header, RESERVED1_AT};
 use crate::quality::SvQuality;
 
-/// An encoded frame with the places of its changing fields. Patching allocates nothing and keeps the length.
+/// An encoded frame and the positions of its changing fields. Patching allocates nothing and keeps the length.
 #[derive(Debug, Clone)]
 pub struct Template {
     frame: Vec<u8>,
     payload_at: usize,
-    /// Of each ASDU where it lies, counted from APPID, and its fields.
+    /// Offset of each ASDU, counted from APPID, and its fields.
     asdus: Vec<(usize, Layout)>,
 }
 
@@ -22,7 +22,7 @@ impl Template {
     /// The message cannot be encoded.
     pub fn new(message: &Message) -> Result<Self, EncodeError> {
         let frame = message.encode()?;
-        // Our own encoding keeps every rule, so both steps succeed; a test holds them to it.
+        // The encoder satisfies every rule, so both steps succeed; a test checks this.
         let view = EthernetView::parse(&frame).and_then(|ethernet| Frame::parse(&ethernet));
         let (payload_at, asdus) = view.map_or((0, Vec::new()), |view| {
             (
@@ -37,7 +37,7 @@ impl Template {
         })
     }
 
-    /// The frame as it stands, ready to be sent.
+    /// The frame with its current contents, ready to be sent.
     pub fn bytes(&self) -> &[u8] {
         &self.frame
     }
@@ -86,7 +86,7 @@ impl AsduMut<'_> {
         self.put(self.layout.smp_cnt, smp_cnt.to_be_bytes());
     }
 
-    /// Sets the synchronisation; nothing happens when the ASDU was encoded without it.
+    /// Sets the synchronisation; does nothing if the ASDU was encoded without it.
     #[inline]
     pub fn set_smp_synch(&mut self, smp_synch: u8) {
         self.put(self.layout.smp_synch, [smp_synch]);
@@ -101,7 +101,7 @@ impl AsduMut<'_> {
             .unwrap_or_default()
     }
 
-    /// Sets member `index` to an INT32 value with its quality. `false` when there is no such member.
+    /// Sets member `index` to an INT32 value with its quality. Returns false if there is no such member.
     #[inline]
     pub fn set_member(&mut self, index: usize, value: i32, quality: SvQuality) -> bool {
         let (members, _) = self.seq_data_mut().as_chunks_mut::<MEMBER>();

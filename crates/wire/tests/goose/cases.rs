@@ -9,7 +9,7 @@ fn supervisor() -> Supervisor {
     Supervisor::new(Settings::default(), Expectation::default())
 }
 
-/// Gives (ms, message) one after the other; what each was, those refused left out.
+/// Gives the messages (ms, message) one after the other; returns the outcome of each one that was not refused.
 fn outcomes(supervisor: &mut Supervisor, messages: &[(i64, Message)]) -> Vec<Outcome> {
     let given = messages.iter().map(|(ms, message)| give(supervisor, message, ms * MS));
     let outcome = |verdict| match verdict {
@@ -21,7 +21,7 @@ fn outcomes(supervisor: &mut Supervisor, messages: &[(i64, Message)]) -> Vec<Out
 
 #[test]
 fn the_same_state_from_its_beginning_with_a_later_time_is_a_restart() {
-    // As a GE F650 does: heartbeats every 10 s, and 7 s later sqNum 1 of the same stNum.
+    // Like a GE F650: heartbeats every 10 s, and 7 s after one of them, sqNum 1 of the same stNum.
     let mut supervisor = supervisor();
     let of = |sq_num, t_ms, tal| Message {
         time_allowed_to_live: tal,
@@ -79,7 +79,7 @@ fn a_second_publisher_one_state_ahead_takes_nothing_over_and_loses_nothing() {
         );
         assert!(supervisor.is_in_doubt(), "{source}");
         let is_taken = supervisor.rules().last().is_some_and(|last| last.st_num == 5);
-        assert_eq!(is_taken, source != OTHER, "by its address it is told at once");
+        assert_eq!(is_taken, source != OTHER, "its address shows it immediately");
     }
 }
 
@@ -173,7 +173,7 @@ fn what_a_message_that_was_overtaken_leaves_out_is_lost() {
     );
     assert_eq!(found[2], Outcome::HeldUp(2));
     assert_eq!((supervisor.rules().lost(), supervisor.rules().gaps()), (2, 1));
-    // More than can have been sent in that time is of somebody else.
+    // These are more messages than can have been sent in that time, so they belong to another publisher.
     let found = outcomes(
         &mut supervisor,
         &[(200, message(6, 0, 200, 0)), (201, message(5, 4_000_000, 100, 1))],

@@ -1,4 +1,4 @@
-//! Random histories: nothing that was lost, fell silent, began again or is of another publisher is ever passed over.
+//! Random histories: every loss, silence, restart and second publisher must be reported.
 
 use crate::publisher::{Fate, Fault, History, NextMessage};
 use crate::{at, give, is_clean};
@@ -7,7 +7,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof};
 use proptest::{prop_assert, proptest};
 use wire::goose::{Expectation, Settings, Supervisor};
 
-/// The supervision of a history.
+/// The supervisor after a whole history.
 fn supervised(history: &History, tal_factor: f64) -> Supervisor {
     let settings = Settings {
         tal_factor,
@@ -15,7 +15,7 @@ fn supervised(history: &History, tal_factor: f64) -> Supervisor {
     };
     let mut supervisor = Supervisor::new(settings, Expectation::default());
     for came in &history.came {
-        // A look at the clock just before changes nothing but when an expiry is told.
+        // A look at the clock just before a message changes nothing except when an expiry is reported.
         supervisor.expire(at(came.at_ns));
         give(&mut supervisor, &came.message, came.at_ns);
     }
@@ -29,12 +29,12 @@ fn steps(fate: impl Strategy<Value = Fate>) -> impl Strategy<Value = Vec<(NextMe
     whole.prop_map(|(first, rest)| std::iter::once(first).chain(rest).collect())
 }
 
-/// stNum and sqNum of a publisher that has just begun, or of one whose sqNum is about to go round.
+/// stNum and sqNum of a publisher that has just started, or of one whose sqNum is about to wrap.
 fn numbers() -> impl Strategy<Value = [u32; 2]> {
     prop_oneof![2 => Just([1, 1]), 1 => (u32::MAX - 12..=u32::MAX).prop_map(|sq_num| [5, sq_num])]
 }
 
-/// Of one whose states are, too.
+/// Also numbers of a publisher whose stNum is about to wrap.
 fn any_numbers() -> impl Strategy<Value = [u32; 2]> {
     let high = (u32::MAX - 3..=u32::MAX, u32::MAX - 12..=u32::MAX).prop_map(|(st_num, sq_num)| [st_num, sq_num]);
     prop_oneof![1 => numbers(), 1 => high]
@@ -96,10 +96,10 @@ proptest! {
 
     #[test]
     fn a_publisher_without_fault_is_clean(begin in any_numbers(), steps in steps(harmless_fate())) {
-        // A whole state that the next one overtakes is one that never came in time.
+        // A whole state overtaken by the next one counts as a state that did not arrive in time.
         let in_order = |(step, fate)| (step, if step == NextMessage::Change { Fate::Arrives } else { fate });
         let steps: Vec<_> = steps.into_iter().map(in_order).collect();
-        // An overtaken message makes the time between those taken longer than one interval.
+        // An overtaken message makes the time between accepted messages longer than one interval.
         let history = History::of(begin, &steps, Fault::None, 0);
         let supervisor = supervised(&history, 8.0);
         prop_assert!(is_clean(&supervisor), "lost {}; {:?}", supervisor.rules().lost(), supervisor.counts());

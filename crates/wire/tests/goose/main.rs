@@ -1,4 +1,4 @@
-//! Whole histories of GOOSE publishers through the supervision: what it says against what was really done.
+//! Whole histories of GOOSE publishers passed to the supervisor: its counts are compared with what was really done.
 
 mod cases;
 mod histories;
@@ -8,12 +8,12 @@ use wire::ether::{EthernetView, Mac};
 use wire::goose::{Frame, Heard, Message, Supervisor, Value, Verdict};
 use wire::time::{TimeQuality, UtcTime};
 
-/// Source address of the publisher that the block belongs to.
+/// Source address of the publisher of the block.
 const OWNER: Mac = Mac([2, 0, 0, 0, 0, 1]);
-/// Source address of another one.
+/// Source address of another publisher.
 const OTHER: Mac = Mac([2, 0, 0, 0, 0, 2]);
 
-/// A message of the owner: `t_ms` is when its state began, `value` what it says.
+/// A message of the block's publisher: `t_ms` is the beginning of its state, `value` its value.
 fn message(st_num: u32, sq_num: u32, t_ms: i64, value: i64) -> Message {
     Message {
         dst: Mac([1, 0x0c, 0xcd, 1, 0, 1]),
@@ -39,14 +39,14 @@ fn at(ns: i64) -> Heard {
     Heard::at(Some(ns))
 }
 
-/// Gives a message that came at `ns`.
+/// Gives the supervisor a message that arrived at `ns`.
 fn give(supervisor: &mut Supervisor, message: &Message, ns: i64) -> Verdict {
     let octets = message.encode().expect("it can be encoded");
     let ethernet = EthernetView::parse(&octets).expect("Ethernet");
     supervisor.accept(&Frame::parse(&ethernet).expect("GOOSE"), at(ns))
 }
 
-/// True if the supervision has nothing to say against the block.
+/// True if the supervisor has no doubt about the block.
 fn is_clean(supervisor: &Supervisor) -> bool {
     supervisor.rules().lost() == 0 && supervisor.counts().expired == 0 && !supervisor.is_in_doubt()
 }

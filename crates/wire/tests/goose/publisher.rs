@@ -1,4 +1,4 @@
-//! A publisher whose history is known, and what became of its messages.
+//! A publisher with a known history, and the fate of its messages.
 
 use crate::{OTHER, message};
 use wire::goose::{Curve, Message, Progress};
@@ -11,7 +11,7 @@ pub(crate) enum Fate {
     Arrives,
     Lost,
     Twice,
-    /// Behind the next one.
+    /// Arrives after the next one.
     Swapped,
 }
 
@@ -22,20 +22,21 @@ pub(crate) enum NextMessage {
     Change,
 }
 
-/// A fault, once in a history.
+/// A fault, at most one in a history.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Fault {
     None,
-    /// Nothing is sent for so long beyond the longest timeAllowedtoLive.
+    /// Nothing is sent for this much longer than the longest timeAllowedtoLive.
     Silence {
         beyond_ms: i64,
     },
-    /// The publisher begins again after so long.
+    /// The publisher restarts after this time.
     Restart {
         after_ms: i64,
         sq_num: u32,
     },
-    /// Messages of another one: so many states and ms ahead of the owner's, one after each of the owner's next.
+    /// Messages of another publisher, one after each following message of the block's publisher, with stNum and time
+    /// ahead by these amounts.
     Foreign {
         same_source: bool,
         ahead: i32,
@@ -46,7 +47,7 @@ pub(crate) enum Fault {
     },
 }
 
-/// A message as it came.
+/// A message as it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Came {
     pub(crate) at_ns: i64,
@@ -62,18 +63,18 @@ struct Sent {
     is_lost: bool,
 }
 
-/// A history, and its ledger.
+/// A history, and the record of what was done.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     pub(crate) came: Vec<Came>,
     sent: Vec<Sent>,
-    /// A message of a later life came whose state is none after those of the earlier one that came.
+    /// True if a message after a restart arrived whose state does not follow those that had arrived before.
     is_restarted: bool,
     was_silent: bool,
 }
 
 impl History {
-    /// Runs a publisher through `steps` from this stNum and sqNum on; `fault` happens before step `at`.
+    /// Runs a publisher through `steps`, starting at this stNum and sqNum; `fault` happens before step `at`.
     pub(crate) fn of([st_num, sq_num]: [u32; 2], steps: &[(NextMessage, Fate)], fault: Fault, at: usize) -> Self {
         let mut run = Run::new(Progress::at(st_num, sq_num));
         for (number, (step, fate)) in steps.iter().enumerate() {
@@ -91,12 +92,12 @@ impl History {
         run.history
     }
 
-    /// When the last message came.
+    /// Arrival time of the last message.
     pub(crate) fn end_ns(&self) -> i64 {
         self.came.last().map_or(0, |came| came.at_ns)
     }
 
-    /// True if a message is missing that those before it and after it show.
+    /// True if a message is missing, and the messages before and after it show that.
     pub(crate) fn has_lost(&self) -> bool {
         let arrived = |range: &[Sent], is: &dyn Fn(&Sent) -> bool| range.iter().any(|sent| !sent.is_lost && is(sent));
         self.sent.iter().enumerate().any(|(number, lost)| {
@@ -112,7 +113,7 @@ impl History {
         })
     }
 
-    /// True if nothing came for longer than any of the last messages allowed.
+    /// True if nothing arrived for longer than each of the last messages allowed.
     pub(crate) fn has_expired(&self) -> bool {
         let own: Vec<&Came> = self.came.iter().filter(|came| came.is_own).collect();
         let allowed = |came: &&Came| i64::from(came.message.time_allowed_to_live) * MS;
@@ -127,12 +128,12 @@ impl History {
         }) || self.was_silent && own.windows(2).any(|pair| pair[1].at_ns - pair[0].at_ns > longest)
     }
 
-    /// True if the publisher restarted and both its lives were heard.
+    /// True if the publisher restarted, and messages from before and after that arrived.
     pub(crate) fn has_restarted(&self) -> bool {
         self.is_restarted
     }
 
-    /// True if a message of another publisher came before the last two of the owner.
+    /// True if a message of another publisher arrived before the last two of the block's publisher.
     pub(crate) fn has_foreign(&self) -> bool {
         let foreign = self.came.iter().position(|came| !came.is_own);
         foreign.is_some_and(|at| self.came[at..].iter().filter(|came| came.is_own).count() > 2)
@@ -202,7 +203,7 @@ impl Run {
             let at_ns = self.now_ns + 50_000;
             self.history.came.push(Came { at_ns, ..delayed });
         }
-        // A state that would have been the next one of the life before shows nothing.
+        // If the state could be the next one from before the restart, the restart is not visible.
         let heard = |sent: &Sent| !sent.is_lost && sent.life < self.life && sent.st_num >= st_num;
         let is_seen = fate != Fate::Lost && self.history.sent.iter().any(heard);
         self.history.is_restarted |= is_seen;

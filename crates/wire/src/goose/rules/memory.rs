@@ -1,12 +1,12 @@
-//! The rules' memory of earlier messages: their contents, the state before, and how `t` behaves.
+//! Earlier messages that the rules remember: their contents, the previous state, and the behaviour of `t`.
 
 use crate::goose::outcome::{Heard, Said};
 
-/// So long a message may be held up and still be one of the publisher's own that the next state overtook: more than two paths of a
-/// redundant network differ by, and about the shortest time after which a state that goes on is repeated.
+/// Maximum delay of a message that the publisher's next state overtook: more than the difference between two paths of a
+/// redundant network, and about the shortest time after which a state is repeated.
 const HELD_UP_NS: i64 = 2_000_000;
 
-/// Messages whose contents are kept: more than can be told from late ones.
+/// Number of messages whose contents are kept: more than the window for late messages.
 const KEPT: usize = 32;
 
 /// Digests of the newest messages of a state, by their numbers.
@@ -14,34 +14,35 @@ const KEPT: usize = 32;
 pub(super) struct Bodies([u64; KEPT]);
 
 impl Bodies {
-    /// Keeps what message `number` says.
+    /// Keeps the contents of message `number`.
     pub(super) fn keep(&mut self, number: u64, said: &Said) {
         self.0[slot(number)] = said.body();
     }
 
-    /// True if message `number`, which was kept, said the same.
+    /// True if the kept message `number` had the same contents.
     pub(super) fn is_kept(&self, number: u64, said: &Said) -> bool {
         self.0[slot(number)] == said.body()
     }
 }
 
 fn slot(number: u64) -> usize {
-    // Less than 32.
+    // The result is below 32.
     (number % KEPT as u64) as usize
 }
 
-/// A state that is over.
+/// A state that has ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Earlier {
     st_num: u32,
-    /// The last one taken of it.
+    /// sqNum of the last message taken in it.
     sq_num: u32,
     t_ns: i64,
-    /// When the next one began.
+    /// When the next state began.
     over: Heard,
-    /// A late one may still come.
+    /// True if one late message may still arrive.
     may_be_late: bool,
-    /// So many messages more may have been sent and lost between its last one and the next state's first.
+    /// Maximum number of messages that may have been sent and lost between its last message and the first of the next
+    /// state.
     most_missing: u64,
 }
 
@@ -61,7 +62,7 @@ impl Earlier {
         said.numbers.st_num == self.st_num && said.t_ns == self.t_ns
     }
 
-    /// The same, whose late message came.
+    /// The same state after its late message has arrived.
     pub(super) fn without_late(self) -> Self {
         Self {
             may_be_late: false,
@@ -69,7 +70,8 @@ impl Earlier {
         }
     }
 
-    /// The number of missing messages between this one and the last one taken, if this one may have been overtaken on its way.
+    /// Number of missing messages between the last one taken and this one, if this one may have been overtaken on its
+    /// way.
     pub(super) fn overtaken(&self, said: &Said, now: Heard) -> Option<u64> {
         let missing = u64::from(said.numbers.sq_num.saturating_sub(self.sq_num)).saturating_sub(1);
         let is_just_over = now.since(self.over).is_some_and(|ns| ns <= HELD_UP_NS);
@@ -77,18 +79,18 @@ impl Earlier {
     }
 }
 
-/// How `t` behaves within a state.
+/// Behaviour of `t` within a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stamps {
-    /// It stands, as it should.
+    /// It stays constant, as required.
     OfTheState,
-    /// It moved on once with a repetition: a publisher that began again, or one that stamps each message.
+    /// It changed once with a repetition: the publisher restarted, or stamps each message.
     Moved,
-    /// It moves on with repetitions.
+    /// It changes with each repetition.
     OfEachMessage,
 }
 
 impl Stamps {
-    /// The clocks of devices that stamp each message are no coarser: one that stands for longer is that of a state.
+    /// Coarsest clock of devices that stamp each message: a `t` that stays constant for longer belongs to the state.
     pub(super) const COARSEST_NS: i64 = 100_000_000;
 }

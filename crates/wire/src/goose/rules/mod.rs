@@ -1,13 +1,16 @@
-//! Classes each message of a GOOSE stream as a new state, a repetition or an old one, and finds when the stream has expired.
+//! Classifies each message of a GOOSE stream as a new state, a repetition or an old message, and detects expiry of the
+//! stream.
 //!
-//! Rules of IEC 61850-8-1 as a subscriber applies them: a new state has a higher stNum and begins with sqNum 0; repetitions
-//! count sqNum up; the next message comes within timeAllowedtoLive. What is behind the last message is old while that one is
-//! live (the replay rule of IEC 62351-6), and a publisher that began again after that. What is further ahead than the time since the
-//! last message allows is no loss either, however many numbers it left out: see [`SHORTEST_INTERVAL_NS`].
+//! Rules of IEC 61850-8-1 as a subscriber applies them: a new state has a higher stNum and begins with sqNum 0;
+//! repetitions increment sqNum; the next message arrives within timeAllowedtoLive. A message older than the last one is
+//! old while the last one is live (the replay rule of IEC 62351-6); after that, it means that the publisher restarted.
+//! If the numbers are further ahead than the time since the last message allows, that is also a restart and not a loss:
+//! see [`SHORTEST_INTERVAL_NS`].
 //!
-//! `t` is the time of the last change of state, so it tells a publisher from another: lower numbers with a later `t` are of one that
-//! began again, and an earlier `t`, or other values, in a state that is known are of another one. Publishers that stamp each
-//! message are known by their second such stamp, and judged by their numbers alone.
+//! `t` is the time of the last change of state, so it distinguishes publishers: lower numbers with a later `t` come
+//! from a publisher that restarted; an earlier `t`, or other values, in a known state come from another publisher.
+//! Publishers that stamp each message are recognised at their second such time stamp, and judged by their numbers
+//! alone.
 
 mod memory;
 mod time;
@@ -26,15 +29,15 @@ const NS_PER_MS: f64 = 1e6;
 pub struct Rules {
     ns_per_ms: f64,
     last: Option<Last>,
-    /// The silence since the last message was found too long, and counted.
+    /// True if the silence since the last message was found too long, and counted.
     is_expired: bool,
     order: Order,
-    /// Added to sqNum, which goes from its highest value to 1.
+    /// Added to sqNum to make it grow when it wraps from its highest value to 1.
     base: u64,
-    /// The number that was added before that.
+    /// The previous value of `base`.
     base_before: u64,
     bodies: Bodies,
-    /// The state before, which the last one took the place of while it was live.
+    /// The previous state, if it was live when the last one replaced it.
     earlier: Option<Earlier>,
     stamps: Stamps,
     beat: Beat,
@@ -49,15 +52,15 @@ struct Last {
 }
 
 impl Default for Rules {
-    /// Silence may last timeAllowedtoLive.
+    /// A stream expires after timeAllowedtoLive.
     fn default() -> Self {
         Self::new(1.0)
     }
 }
 
 impl Rules {
-    /// Rules by which silence may last `tal_factor` times timeAllowedtoLive: with 2, one lost message does not make a stream
-    /// expire. Factors that are no number above 0 count as 1.
+    /// Rules by which a stream expires after `tal_factor` times timeAllowedtoLive: with 2, one lost message does not
+    /// make it expire. Factors that are not greater than 0 count as 1.
     pub fn new(tal_factor: f64) -> Self {
         let factor = if tal_factor.is_finite() && tal_factor > 0.0 {
             tal_factor
@@ -85,7 +88,7 @@ impl Rules {
         self.counts
     }
 
-    /// Messages that never came, as far as that is certain.
+    /// Messages that never arrived, as far as that is certain.
     pub fn lost(&self) -> u64 {
         self.order.lost + self.counts.missed_states
     }
@@ -95,22 +98,22 @@ impl Rules {
         self.order.gaps
     }
 
-    /// Messages that came again.
+    /// Messages that arrived again.
     pub fn duplicates(&self) -> u64 {
         self.order.duplicates
     }
 
-    /// Messages that came after a later one.
+    /// Messages that arrived after a later one.
     pub fn late(&self) -> u64 {
         self.order.late + self.counts.old + self.counts.held_up
     }
 
-    /// An oddity of the last message beside its outcome, or of the end.
+    /// An oddity of the last message, in addition to its outcome, or one found at the end.
     pub fn oddity(&self) -> Option<Oddity> {
         self.oddity
     }
 
-    /// Takes the next message. Also gives by how much it came after the time the last one allowed, in ns.
+    /// Takes the next message. Returns its outcome and, in ns, how long after the allowed time it arrived.
     pub fn accept(&mut self, message: impl Into<Said>, at: Heard) -> (Outcome, Option<i64>) {
         let message = message.into();
         self.oddity = None;
@@ -127,8 +130,8 @@ impl Rules {
         self.taken(outcome, message, overdue, at)
     }
 
-    /// Takes the next message as that of another publisher, which takes the place of the last one's: its numbers say nothing of
-    /// what the other one sent.
+    /// Takes the next message as one of another publisher, which replaces the previous one: its numbers say nothing
+    /// about messages of the previous publisher.
     pub(super) fn take_over(&mut self, message: Said, at: Heard) -> (Outcome, Option<i64>) {
         if self.last.is_none() {
             return self.accept(message, at);
@@ -140,7 +143,7 @@ impl Rules {
         self.taken(outcome, message, overdue, at)
     }
 
-    /// By how much a message comes too late; 0 when the silence before it was found already.
+    /// How long a message arrived after the allowed time; 0 if that silence was already counted.
     fn lateness(&self, at: Heard) -> Option<i64> {
         self.overdue(at).or(self.is_expired.then_some(0))
     }
@@ -154,7 +157,8 @@ impl Rules {
         (outcome, overdue)
     }
 
-    /// Looks at the clock between messages. The first time that the last message has expired, gives by how much, in ns.
+    /// Checks for expiry between messages. When it first finds the last message expired, returns how long ago that was,
+    /// in ns.
     pub fn expire(&mut self, now: Heard) -> Option<i64> {
         if self.is_expired {
             return None;
@@ -165,7 +169,7 @@ impl Rules {
         Some(overdue)
     }
 
-    /// Nothing more comes: what is missing is lost, and a silence that lasts until `end` may be one message too long.
+    /// Ends the stream: missing messages are lost, and the silence until `end` may show that a message is missing.
     pub fn finish(&mut self, end: Heard) -> Option<i64> {
         self.order.settle();
         self.oddity = None;
@@ -178,7 +182,7 @@ impl Rules {
         overdue
     }
 
-    /// True if only one message was taken: nothing is known of the following ones.
+    /// True if only one message was taken: nothing is known about later ones.
     pub fn is_single(&self) -> bool {
         self.counts.taken == 1
     }
@@ -188,7 +192,8 @@ impl Rules {
         self.last.is_some() && !self.is_expired
     }
 
-    /// When the last message expires by the clock of the stamps; `None` when that cannot be said or has been.
+    /// When the last message expires, by the clock of the time stamps; `None` if that is not known or the message has
+    /// already expired.
     pub fn deadline_ns(&self) -> Option<i64> {
         let last = self
             .last
@@ -206,7 +211,7 @@ impl Rules {
         now.since(self.last?.at)
     }
 
-    /// By how much `now` is after the time that the last message allowed, in ns.
+    /// Time from the expiry of the last message to `now`, in ns.
     pub(super) fn overdue(&self, now: Heard) -> Option<i64> {
         let last = self.last?;
         let elapsed = now.since(last.at)?;
@@ -237,7 +242,7 @@ impl Rules {
         {
             return self.of_the_state_before(earlier, &said, at);
         }
-        // stNum goes from its highest value to 1: close to both ends, a lower one may be the next.
+        // stNum wraps from its highest value to 1: near both ends, a lower number may be the next one.
         let wrapped = message.st_num < last_numbers.st_num && ahead < 1 << 16;
         if message.st_num > last_numbers.st_num || wrapped {
             let missed = u64::from(ahead) - 1 - u64::from(wrapped && ahead > 1);
@@ -247,7 +252,7 @@ impl Rules {
                     false => self.restart(message.sq_num),
                 };
             };
-            // Neither from 0 nor on from the last one: what is missing before it cannot be said.
+            // sqNum starts neither at 0 nor after the last one: the number of missing messages cannot be known.
             let goes_on = message.sq_num == last_numbers.sq_num.wrapping_add(1);
             if u64::from(message.sq_num) > most_missing && !goes_on {
                 return self.restart(message.sq_num);
@@ -273,7 +278,7 @@ impl Rules {
         let number = number(base, sq_num);
         let place = self.order.place(number);
         let is_beyond = matches!(place, OrderPlace::Gap(missing) if missing > time.most_missing);
-        // Lower, and no round further on: it is behind after all.
+        // Lower, but not after a wrap: it is an older message.
         let is_ahead = matches!(place, OrderPlace::Next | OrderPlace::Gap(_)) && !(is_beyond && sq_num < last_sq_num);
         let is_earlier = said.t_ns < last.t_ns && self.stamps != Stamps::OfEachMessage;
         match place {
@@ -299,8 +304,8 @@ impl Rules {
         Outcome::Repetition(self.order.accept(number))
     }
 
-    /// The number that is added to a sqNum that comes after this one: it goes from its highest value to 1, or, of a publisher that breaks the
-    /// rule, to 0; one from before that may come late.
+    /// The number to add to `sq_num` after `last_sq_num`. sqNum wraps from its highest value to 1 or, for a publisher
+    /// that breaks the rule, to 0; a message from before the wrap may be late.
     fn base_of(&self, sq_num: u32, last_sq_num: u32) -> u64 {
         match sq_num.abs_diff(last_sq_num) > u32::MAX / 2 {
             true if sq_num < last_sq_num => self.base + u64::from(u32::MAX) + u64::from(sq_num == 0),
@@ -309,10 +314,10 @@ impl Rules {
         }
     }
 
-    /// A repetition says what the message before it said.
+    /// Checks that a repetition has the contents of the previous message.
     fn look_at_contents(&mut self, now: Said, last: Said, time: Time) {
         if now.t_ns != last.t_ns {
-            // An earlier one is taken only of a publisher that stamps each message.
+            // An earlier `t` is accepted only from a publisher that stamps each message.
             self.stamps = match self.stamps {
                 Stamps::OfTheState => Stamps::Moved,
                 Stamps::Moved | Stamps::OfEachMessage => Stamps::OfEachMessage,
@@ -323,24 +328,25 @@ impl Rules {
         if self.stamps == Stamps::Moved || self.stamps == Stamps::OfEachMessage && stands {
             self.began_again();
         }
-        // Some that stamp each message take a value that has just changed into a repetition.
+        // Some publishers that stamp each message put a changed value into a repetition.
         if now.values != last.values && self.stamps == Stamps::OfTheState {
             self.counts.altered += 1;
             self.oddity.get_or_insert(Oddity::Altered);
         }
     }
 
-    /// `t` moved on with a repetition, and stands again.
+    /// Counts a restart: `t` changed with a repetition, and then stayed constant.
     fn began_again(&mut self) {
         self.stamps = Stamps::OfTheState;
         self.counts.restarts += 1;
         self.oddity = Some(Oddity::BeganAgain);
     }
 
-    /// A message of the state before, which was live when this one began.
+    /// Handles a message of the previous state, which was live when this one began.
     fn of_the_state_before(&mut self, earlier: Earlier, said: &Said, at: Heard) -> Outcome {
         if let Some(missing) = earlier.overtaken(said, at) {
-            // One: a state that goes on is no late message. What is missing before it would be another.
+            // Only one message can be late: a second one shows that the previous state continues. A missing message
+            // before it would also be late.
             self.earlier = Some(earlier.without_late());
             self.counts.held_up += 1;
             self.order.lost += missing;
@@ -351,7 +357,7 @@ impl Rules {
         Outcome::Old
     }
 
-    /// A number that was seen says something else now.
+    /// Handles a number already seen, with other contents.
     fn conflicting(&mut self, sq_num: u32, time: Time) -> Outcome {
         if time.is_overdue {
             return self.restart(sq_num);
@@ -381,7 +387,7 @@ impl Rules {
         Outcome::Restart
     }
 
-    /// A state is due to begin with sqNum 0: what is missing until `sq_num` is lost, where the time allows that.
+    /// A state should begin with sqNum 0: the messages before `sq_num` are lost, if there was enough time to send them.
     fn new_state(&mut self, sq_num: u32, most_missing: u64) {
         self.counts.begun_late += u64::from(sq_num != 0);
         self.begin(sq_num);
@@ -391,7 +397,7 @@ impl Rules {
         }
     }
 
-    /// Goes on from `sq_num`; what is missing before it is settled.
+    /// Continues from `sq_num`; missing messages before it are settled.
     fn begin(&mut self, sq_num: u32) {
         self.order.settle();
         (self.base, self.base_before) = (0, 0);
@@ -399,7 +405,7 @@ impl Rules {
     }
 }
 
-/// sqNum as a number that only grows: 1 more, so that there is one before 0.
+/// Converts sqNum to a number that only grows, plus 1 to leave a number before 0.
 fn number(base: u64, sq_num: u32) -> u64 {
     base + u64::from(sq_num) + 1
 }

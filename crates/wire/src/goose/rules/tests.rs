@@ -170,7 +170,7 @@ fn a_publisher_that_goes_on_from_zero_is_followed_and_found_out() {
     assert_eq!(follow(&[1], &[]), (1, 0, 0, 1));
     assert_eq!(follow(&[u32::MAX], &[u32::MAX]), (1, 0, 1, 0), "it comes late");
     assert_eq!(follow(&[], &[0]), (1, 1, 0, 0), "it comes again");
-    // Where 0 is lost, the rule is kept as far as anybody can tell.
+    // If message 0 is lost, nobody can see that the rule is broken.
     assert_eq!(follow(&[0], &[]), (0, 0, 0, 0));
 }
 
@@ -192,7 +192,7 @@ fn a_state_that_goes_on_near_the_wrap_is_in_doubt() {
         assert_eq!(odd, [None, Some(Oddity::NotReset), None]);
         assert_eq!((rules.counts.not_reset, lost(rules)), (1, 0));
     }
-    // Near enough that all could have been lost, they are.
+    // The numbers are close enough that all of them could have been lost, so they count as lost.
     let (_, rules) = run(&[(0.0, 5, 6, 1_000), (300.0, 6, 7, 1_000)]);
     assert_eq!((rules.counts.not_reset, lost(rules)), (0, 7));
 }
@@ -215,7 +215,7 @@ fn far_back_in_one_state_is_old_while_live_and_a_restart_after() {
 
 #[test]
 fn a_jump_that_the_time_does_not_explain_is_no_loss() {
-    // 4 ms after the last message at most 16 and 40 are missing.
+    // In the 4 ms after the last message, at most 16 and 40 messages can be missing.
     for (sq_num, lost_then) in [(66, 55), (67, 56), (68, 0), (u32::MAX, 0)] {
         let (outcomes, rules) = run(&[(0.0, 3, 10, 1000), (4.0, 3, sq_num, 1000), (8.0, 3, sq_num, 1000)]);
         let expected = match lost_then {
@@ -232,10 +232,10 @@ fn a_jump_that_the_time_does_not_explain_is_no_loss() {
         assert_eq!((rules.gaps(), rules.counts.restarts), (1 - restarts, restarts));
         assert_eq!(lost(rules), lost_then);
     }
-    // In an hour they may have been sent and lost.
+    // In an hour, all of them may have been sent and lost.
     let (_, rules) = run(&[(0.0, 3, 10, 1000), (3.6e6, 3, 3_000_000, 1000)]);
     assert_eq!(lost(rules), 3_000_000 - 11);
-    // No clock tells: what the numbers say.
+    // Without time stamps, only the numbers decide.
     let mut rules = Rules::default();
     for sq_num in [10, 1_000_000] {
         let message = Numbers {
@@ -256,7 +256,7 @@ fn states_that_the_time_does_not_explain_are_not_missed() {
         (rules.counts.missed_states, rules.counts.states, lost(rules)),
         (0, 0, 0)
     );
-    // A publisher that counts sqNum on through its states.
+    // A publisher that continues sqNum across states.
     let (outcomes, rules) = run(&[
         (0.0, 3, 900_000, 1000),
         (4.0, 4, 900_001, 1000),
@@ -264,7 +264,7 @@ fn states_that_the_time_does_not_explain_are_not_missed() {
     ]);
     assert_eq!(outcomes[1], Outcome::NewState(0));
     assert_eq!((rules.counts.begun_late, lost(rules)), (1, 1));
-    // stNum beyond its highest, but much further than in 4 ms: it is behind.
+    // stNum after its highest value, but much further than 4 ms allow: the message is old.
     let (outcomes, rules) = run(&[(0.0, u32::MAX, 3, 2000), (4.0, 60_000, 0, 2000)]);
     assert_eq!((outcomes[1], lost(rules)), (Outcome::Old, 0));
 }
@@ -311,7 +311,7 @@ fn a_look_at_the_clock_finds_the_expiry_once() {
     assert_eq!((rules.counts.expired, rules.is_live()), (1, true), "counted once");
 }
 
-/// Numbers near each other, near both ends, and any.
+/// Numbers close to each other, numbers near both ends, and random numbers.
 fn numbers() -> impl Strategy<Value = u32> {
     prop_oneof![0..40_u32, u32::MAX - 20..=u32::MAX, any::<u32>()]
 }
@@ -369,7 +369,7 @@ proptest! {
     fn what_is_left_out_of_a_sound_sequence_is_lost(states in vec(1..40_u32, 1..12), keep in vec(any::<bool>(), 500)) {
         let sound = states.iter().zip(1_u32..).flat_map(|(count, st_num)| (0..*count).map(move |sq_num| (st_num, sq_num)));
         let sound: Vec<(u32, u32)> = sound.collect();
-        // The last of each state is kept: what is missing behind it nobody can know.
+        // The last message of each state is kept: nobody can know what is missing after it.
         let is_last = |n: usize| sound.get(n + 1).is_none_or(|next| next.1 == 0);
         let mut rules = Rules::default();
         let mut left_out = 0;

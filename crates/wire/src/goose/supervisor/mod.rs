@@ -1,35 +1,37 @@
-//! Supervision of one GOOSE control block: which messages a subscriber takes, and changes that must not go unseen.
+//! Follows one GOOSE control block: decides which messages a subscriber uses, and detects changes that must be
+//! reported.
 
 use super::outcome::{Counts, Heard, Oddity, Outcome, Said};
 use super::rules::Rules;
 use super::{Frame, MAX_NAME};
 use crate::ether::Mac;
 
-/// The messages to take when some are simulated (LPHD.Sim of the subscriber).
+/// Which messages to use if some are simulated (LPHD.Sim of the subscriber).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Simulation {
-    /// All: for who looks on.
+    /// All messages, for an observer.
     Both,
-    /// Sim FALSE: simulated ones are refused.
+    /// Sim FALSE: simulated messages are refused.
     Off,
-    /// Sim TRUE: real ones are taken until the first simulated one comes, and refused from then on.
+    /// Sim TRUE: real messages are used until the first simulated one arrives, and refused from then on.
     #[default]
     On,
 }
 
-/// How a control block is supervised.
+/// Settings for a control block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Silence may last this times timeAllowedtoLive.
+    /// The stream expires after this factor times timeAllowedtoLive.
     pub tal_factor: f64,
-    /// The messages to take when some are simulated.
+    /// Which messages to use if some are simulated.
     pub simulation: Simulation,
     /// The publisher is of Edition 1: it sets the simulation (then test) flag without the simulate bit.
     pub edition_1: bool,
 }
 
 impl Default for Settings {
-    /// timeAllowedtoLive as it is sent, and real messages until simulated ones come: a port and a capture are looked at alike.
+    /// timeAllowedtoLive as sent, and real messages until simulated ones arrive: the same for a network interface and a
+    /// capture.
     fn default() -> Self {
         Self {
             tal_factor: 1.0,
@@ -39,37 +41,37 @@ impl Default for Settings {
     }
 }
 
-/// The subscriber's configuration of a control block; a field that is `None` is not checked.
+/// The subscriber's configuration of a control block; fields that are `None` are not checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expectation {
     /// Configuration revision.
     pub conf_rev: Option<u32>,
     /// Dataset reference.
     pub dat_set: Option<Vec<u8>>,
-    /// Identifier; a message without one stands for its gocbRef.
+    /// Identifier; for a message without goID, its gocbRef is compared.
     pub go_id: Option<Vec<u8>>,
     /// Entries of the dataset.
     pub entries: Option<u32>,
 }
 
-/// Why a message was refused, whatever its numbers.
+/// Why a message was refused, regardless of its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// Simulated, and Sim is FALSE.
     Simulated,
-    /// Real, and simulated ones are taken.
+    /// Real, while simulated messages are used.
     Real,
     /// The simulation flag is set without the simulate bit.
     FlagWithoutBit,
-    /// Another source address than the live publisher's.
+    /// Another source address than that of the live publisher.
     SecondSource,
-    /// confRev is not the configured one.
+    /// confRev differs from the configured one.
     ConfRev,
-    /// datSet is not the configured one.
+    /// datSet differs from the configured one.
     DatSet,
-    /// goID is not the configured one.
+    /// goID differs from the configured one.
     GoId,
-    /// numDatSetEntries is not the configured one.
+    /// numDatSetEntries differs from the configured number.
     Entries,
 }
 
@@ -86,13 +88,13 @@ pub const REFUSALS: [Refusal; 8] = [
 ];
 
 impl Refusal {
-    /// True if a message refused for this leaves a doubt: it came under the name of the block, and what its publisher lost is not
-    /// known. Not so where the subscriber was told that simulated ones are none of its own.
+    /// True if a message refused for this reason leaves a doubt: it had the reference of the block, and its publisher's
+    /// losses are not known. False for simulated messages if the subscriber's configuration excludes them.
     pub fn is_doubt(self) -> bool {
         self != Self::Simulated
     }
 
-    /// In words, behind "refused:".
+    /// Text of the reason, printed after "refused:".
     pub fn reason(self) -> &'static str {
         match self {
             Self::Simulated => "simulated, and Sim is off",
@@ -107,7 +109,7 @@ impl Refusal {
     }
 }
 
-/// How many messages were refused, by reason.
+/// Number of refused messages, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Refused([u64; REFUSALS.len()]);
 
@@ -117,7 +119,7 @@ impl Refused {
         self.0[refusal as usize]
     }
 
-    /// All of them.
+    /// Number of refused messages, for any reason.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -132,7 +134,7 @@ impl Refused {
     }
 }
 
-/// The fields that a subscriber looks at beside the numbers.
+/// The fields that a subscriber checks in addition to the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marks {
     /// Source address.
@@ -145,7 +147,7 @@ pub struct Marks {
     pub nds_com: bool,
     /// Entries of the dataset.
     pub entries: u32,
-    /// Dataset reference and how long it is.
+    /// Length of the dataset reference, and its octets.
     dat_set: (u8, [u8; MAX_NAME]),
 }
 
@@ -162,12 +164,12 @@ impl Marks {
             conf_rev: frame.conf_rev(),
             nds_com: frame.nds_com(),
             entries: frame.num_dat_set_entries(),
-            // At most 129.
+            // The length is at most 129.
             dat_set: (length as u8, dat_set),
         }
     }
 
-    /// True where the dataset is another one than it was, or has other entries, though confRev says that it is the same.
+    /// True if the dataset differs from the earlier one, or has other entries, although confRev is the same.
     fn is_regrouped(&self, before: &Self) -> bool {
         self.conf_rev == before.conf_rev && (self.entries, self.dat_set) != (before.entries, before.dat_set)
     }
@@ -178,31 +180,31 @@ impl Marks {
     }
 }
 
-/// The action of a subscriber on one message, and the news in it.
+/// A subscriber's decision about one message, and its news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its numbers were looked at.
+    /// The message was used, and its numbers were checked.
     Judged {
         /// The outcome of the message.
         outcome: Outcome,
-        /// By how much it came after the time the last one allowed, ns. 0 when that had been found before it came.
+        /// How long after the allowed time it arrived, ns. 0 if the expiry was found before it arrived.
         overdue_ns: Option<i64>,
-        /// The fields of the last message, where they differ from those of this one.
+        /// The fields of the previous message, if they differ from those of this one.
         before: Option<Marks>,
         /// A further oddity.
         oddity: Option<Oddity>,
     },
-    /// It was refused.
+    /// The message was refused.
     Refused {
-        /// Why.
+        /// The reason.
         refusal: Refusal,
-        /// True if the previous message was not refused for this reason: a transition is reported once.
+        /// True if the previous message was not refused for this reason, so that each transition is reported once.
         is_new: bool,
     },
 }
 
 impl Verdict {
-    /// True if it is the first message of a new state: only then does its arrival say how long the change took.
+    /// True if it is the first message of a new state: only its arrival shows how long the change took.
     pub fn is_event(&self, sq_num: u32) -> bool {
         matches!(
             self,
@@ -214,25 +216,25 @@ impl Verdict {
     }
 }
 
-/// Supervises one control block. After [`Supervisor::new`] nothing is allocated.
+/// Follows one control block. After [`Supervisor::new`] nothing is allocated.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     settings: Settings,
     expectation: Expectation,
     rules: Rules,
     marks: Option<Marks>,
-    /// A simulated message was taken while Sim is TRUE.
+    /// True if a simulated message was used while Sim is TRUE.
     is_simulated: bool,
     refused: Refused,
-    /// Messages whose dataset is another one under the same confRev.
+    /// Number of messages with another dataset but the same confRev.
     regrouped: u64,
-    /// Bit n: the refusal n has been told of, and nothing came since that ends it.
+    /// Bit n: refusal n was reported, and no message since has ended it.
     told: u8,
     messages: u64,
 }
 
 impl Supervisor {
-    /// A supervisor that has seen nothing yet.
+    /// Creates a supervisor that has seen no message.
     pub fn new(settings: Settings, expectation: Expectation) -> Self {
         Self {
             settings,
@@ -254,7 +256,7 @@ impl Supervisor {
         if let Some(refusal) = self.refusal(frame, &marks, at) {
             return self.refuse(refusal);
         }
-        // A fault of this publisher's messages ends with a right one; a second publisher goes on.
+        // A fault in this publisher's messages ends with a correct one; a second publisher may continue.
         self.told &= bit(Refusal::Simulated) | bit(Refusal::Real) | bit(Refusal::SecondSource);
         let is_other = self.takes_over(&marks) || self.is_of_another(&marks);
         self.is_simulated |= marks.simulation;
@@ -279,27 +281,28 @@ impl Supervisor {
         }
     }
 
-    /// Looks at the clock between messages. The first time that the last message has expired, gives by how much, in ns.
+    /// Checks for expiry between messages. When it first finds the last message expired, returns how long ago that was,
+    /// in ns.
     pub fn expire(&mut self, now: Heard) -> Option<i64> {
         self.rules.expire(now)
     }
 
-    /// Nothing more comes; as [`Rules::finish`].
+    /// Ends the stream, like [`Rules::finish`].
     pub fn finish(&mut self, end: Heard) -> Option<i64> {
         self.rules.finish(end)
     }
 
-    /// True if the values of the last message may be used: it has not expired, needs no commissioning, and none since was
-    /// refused for what the configuration says.
+    /// True if the values of the last message may be used: it has not expired, needs no commissioning, and no later
+    /// message was refused because of the configuration.
     pub fn is_usable(&self) -> bool {
         let configured = [Refusal::ConfRev, Refusal::DatSet, Refusal::GoId, Refusal::Entries];
         let is_refused = configured.into_iter().any(|refusal| self.told & bit(refusal) != 0);
         self.rules.is_live() && !is_refused && self.marks.is_some_and(|marks| !marks.nds_com)
     }
 
-    /// True if the counts are in doubt: the publisher restarted, was replaced, or has a second one beside it; messages were
-    /// refused, contradict others or forbid to judge a silence; a state began unseen; the dataset changed; or no second message
-    /// came.
+    /// True if the counts are in doubt: the publisher restarted, was replaced, or a second one is active; messages were
+    /// refused, contradict others or make it impossible to judge a silence; the beginning of a state was not seen; the
+    /// dataset changed; or no second message arrived.
     pub fn is_in_doubt(&self) -> bool {
         let counts = self.rules.counts();
         let of_another = counts.old + counts.conflicting + counts.altered + self.refused.doubtful();
@@ -307,12 +310,12 @@ impl Supervisor {
         of_another + counts.restarts + unknown > 0 || self.rules.is_single()
     }
 
-    /// The rules of the numbers.
+    /// The rules for the numbers.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// The messages by outcome, without the refused ones.
+    /// The messages by outcome, without refused ones.
     pub fn counts(&self) -> Counts {
         self.rules.counts()
     }
@@ -322,12 +325,12 @@ impl Supervisor {
         self.refused
     }
 
-    /// Messages whose dataset was another one than before, or had other entries, under the same confRev.
+    /// Messages whose dataset differed from the earlier one, or had other entries, with the same confRev.
     pub fn regrouped(&self) -> u64 {
         self.regrouped
     }
 
-    /// All messages.
+    /// Number of all messages.
     pub fn messages(&self) -> u64 {
         self.messages
     }
@@ -361,7 +364,7 @@ impl Supervisor {
         is_second.then_some(Refusal::SecondSource)
     }
 
-    /// The first simulated message takes the place of the real ones, whoever sends it.
+    /// True if the first simulated message replaces the real ones, whoever sends it.
     fn takes_over(&self, marks: &Marks) -> bool {
         self.settings.simulation == Simulation::On && marks.simulation && !self.is_simulated
     }

@@ -1,4 +1,4 @@
-//! Whole messages through the supervisor: what is refused, what changed, and the ten sequences of the reference vectors.
+//! Whole messages passed to the supervisor: refusals, changes, and the ten sequences of the reference vectors.
 
 use super::{Expectation, REFUSALS, Refusal, Settings, Simulation, Supervisor, Verdict};
 use crate::ether::{EthernetView, Mac};
@@ -54,12 +54,13 @@ fn outcome(verdict: Verdict) -> Outcome {
     }
 }
 
-/// (ms, stNum, sqNum, timeAllowedtoLive) of each message and what it has to be; then states missed and messages lost.
+/// (ms, stNum, sqNum, timeAllowedtoLive) of each message, and the expected outcomes; then the numbers of missed states
+/// and lost messages.
 type Case = (&'static [(f64, u32, u32, u32)], &'static [Outcome], u64, u64);
 
 const NEXT: Outcome = Outcome::Repetition(OrderPlace::Next);
 
-/// The subscriber sequences of the reference vectors, but the one that is about the clock.
+/// The subscriber sequences of the reference vectors, except the one about the clock.
 const CASES: [Case; 9] = [
     (
         &[
