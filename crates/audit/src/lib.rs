@@ -1,7 +1,7 @@
-//! Audits if a machine is set up for real time: facts, rules that judge them, what each finding costs and how it is put right.
+//! Audits whether a machine is set up for real time: facts, rules that judge them, the cost of each finding, and its remedy.
 //!
-//! [`gather`] reads what the rules ask for, from a live machine or a recorded tree; from there on everything is pure. A rule is
-//! data ([`rule`]): a condition over facts ([`condition`]) with three answers. A fact that is not known is `unknown`, never `pass`.
+//! [`gather`] reads the facts that the rules use, from a live machine or a recorded tree; everything after that is pure. A rule is data
+//! ([`rule`]): a condition over facts ([`condition`]) with three answers. An unknown fact makes a rule `unknown`, never `pass`.
 
 #![forbid(unsafe_code)]
 
@@ -39,18 +39,18 @@ use host::Host;
 /// Result of the rules on a machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audit {
-    /// Where it runs, for a person: `virtual machine on KVM`, `the hardware itself`, with the evidence.
+    /// Place of the kernel, as text: `virtual machine on KVM`, `the hardware itself`, with the evidence.
     pub environment: Vec<(String, Result<String, String>)>,
     /// The facts that were read.
     pub facts: Facts,
-    /// One finding for each rule, those that matter most first.
+    /// One finding per rule, the most important first.
     pub findings: Vec<Finding>,
-    /// A row for each CPU that is online; empty where that is not known.
+    /// A row for each online CPU; empty if these are unknown.
     pub cpus: Vec<map::CpuRow>,
 }
 
 impl Audit {
-    /// How many findings came out so.
+    /// Number of findings with this outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
         self.findings
             .iter()
@@ -59,7 +59,7 @@ impl Audit {
     }
 }
 
-/// Reads the machine and asks every rule of it.
+/// Reads the machine and applies every rule to it.
 pub fn audit(host: &Host, parameters: &Parameters, waivers: &[Waiver]) -> Audit {
     let reader = host.reader();
     let groups = built_in();
@@ -86,7 +86,7 @@ pub fn audit(host: &Host, parameters: &Parameters, waivers: &[Waiver]) -> Audit 
     }
 }
 
-/// The worst first: by outcome, severity, and the largest effect that was seen.
+/// Sort key, the worst first: by outcome, severity, and the largest observed effect.
 fn rank(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         let key = |finding: &Finding| (finding.outcome, finding.severity);

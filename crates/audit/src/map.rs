@@ -1,4 +1,4 @@
-//! A row for each CPU: what it is for, how it is kept free, and what runs on it all the same.
+//! A row for each CPU: its purpose, how it is kept free, and what runs on it nevertheless.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use host::roles::{self, CpuFacts};
 /// Purposes of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Set aside for real-time work.
+    /// Reserved for real-time work.
     RealTime,
     /// For everything else.
     Housekeeping,
@@ -37,29 +37,29 @@ pub struct CpuRow {
     pub cpu: u32,
     /// Its purpose.
     pub role: Role,
-    /// By which means the kernel keeps work away from it.
+    /// Means by which the kernel keeps work away from it.
     pub kept_free_by: Vec<&'static str>,
-    /// Interrupts of devices each second; `None`: not observed, or unknown.
+    /// Device interrupts per second; `None`: not observed, or unknown.
     pub interrupts_per_s: Option<f64>,
-    /// Interrupts of its own timer each second; `None`: not observed, or unknown.
+    /// Interrupts of its own timer per second; `None`: not observed, or unknown.
     pub ticks_per_s: Option<f64>,
-    /// Threads that have it to themselves.
+    /// Threads that have the CPU to themselves.
     pub owners: Vec<String>,
-    /// Real-time threads, virtual CPUs and threads of interfaces in use that are on it.
+    /// Real-time threads, virtual CPUs and threads of interfaces in use that run on it.
     pub residents: Vec<String>,
     /// Facts that contradict its role.
     pub conflicts: Vec<String>,
 }
 
-/// Interrupts of devices and timer ticks so far, by CPU.
+/// Device interrupts and timer ticks so far, by CPU.
 type Counts = BTreeMap<u32, (u64, u64)>;
 
-/// The facts that tell how often a second a CPU is interrupted: by devices, and by its own timer.
+/// Facts with the interrupt rates of a CPU: by devices, and by its own timer.
 fn per_second(cpu: u32) -> [String; 2] {
     ["devices", "ticks"].map(|of| format!("cpu{cpu}.{of}-per-s"))
 }
 
-/// Notes both counters of every CPU; none where `/proc/interrupts` cannot be read.
+/// Stores both counters of every CPU; none if `/proc/interrupts` is unreadable.
 pub(super) fn count(reader: &Reader, _facts: &Facts, reading: &mut Reading) {
     let counts = reader.text("/proc/interrupts").map(|text| counted(&text));
     for (cpu, (devices, ticks)) in counts.unwrap_or_default() {
@@ -69,7 +69,7 @@ pub(super) fn count(reader: &Reader, _facts: &Facts, reading: &mut Reading) {
     }
 }
 
-/// Rows with a number are of devices; `LOC` is the CPU's own timer.
+/// Rows with a number belong to devices; `LOC` is the CPU's own timer.
 fn counted(text: &str) -> Counts {
     interrupt_counts::summed(text, |row, sums: &mut (u64, u64), count| match row {
         row if interrupt_counts::is_device(row) => sums.0 += count,
@@ -78,7 +78,7 @@ fn counted(text: &str) -> Counts {
     })
 }
 
-/// A row for each CPU that is online.
+/// A row for each online CPU.
 pub(super) fn rows(reader: &Reader, facts: &Facts) -> Vec<CpuRow> {
     let Ok(cpus) = roles::read(reader) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The machine's purpose, as the user tells it: CPUs, interfaces, workload. Rules see it as facts.
+//! The machine's purpose, as given by the user: CPUs, interfaces, workload. Rules see it as facts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Workload {
     }
 }
 
-/// Parts that are audited, and the purpose.
+/// Audited parts, and the purpose of the machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Parameters {
     /// CPUs for real-time work; `None`: those that are kept free of the kernel's work.
@@ -38,22 +38,22 @@ pub struct Parameters {
     pub domains: Vec<String>,
     /// VMware virtual machines: `.vmx` or OVF files.
     pub vmx: Vec<PathBuf>,
-    /// Facts of the ESXi host below them: the output of its commands in one file.
+    /// Facts about the ESXi host below them: the output of its commands in one file.
     pub esxi: Option<PathBuf>,
     /// Containers: definition files, or ids of containers of this machine.
     pub containers: Vec<String>,
-    /// Real-time tasks that are to run, and how.
+    /// Real-time tasks that will run, with policy and CPUs.
     pub tasks: Vec<PlannedTask>,
-    /// How long counters of the kernel are watched; `None`, or a recorded tree: rates are unknown.
+    /// Time for which kernel counters are watched; with `None`, or a recorded tree, rates are unknown.
     pub observe: Option<Duration>,
     /// Behaviour of the real-time threads.
     pub workload: Workload,
-    /// Profile whose severities hold: `substation`, `avb`…; `None`: those of the rules.
+    /// Profile that sets the severities: `substation`, `avb`…; `None`: those of the rules.
     pub profile: Option<String>,
 }
 
 impl Parameters {
-    /// The same as options of `triptime audit` and `triptime tune`, as a shell takes them; but for `observe`, whose usual value they have.
+    /// The same as options of `triptime audit` and `triptime tune`, quoted for a shell; without `observe`, which keeps its default.
     pub fn words(&self) -> Vec<String> {
         let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
         let listed: [(&str, Vec<String>); 7] = [

@@ -1,27 +1,27 @@
-//! Real-time tasks that are to be: `relay=fifo:80@2`.
+//! Planned real-time tasks: `relay=fifo:80@2`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use units::CpuList;
 
-/// Octets of a thread's name that the kernel keeps (`TASK_COMM_LEN`, linux/sched.h, without the zero).
+/// Maximum length in bytes of a thread name in the kernel (`TASK_COMM_LEN`, linux/sched.h, without the zero).
 const NAME_OCTETS: usize = 15;
-/// Before a pattern of the command line.
+/// Prefix of a pattern for the command line.
 const COMMAND: &str = "cmd:";
 
-/// A task that is planned: its threads, and how they are to run.
+/// A planned task: its threads, with their policy and CPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedTask {
     /// The name or pattern of its threads, as given.
     pub name: String,
     /// Policy and priority: `fifo:80`; `None`: any.
     pub policy: Option<String>,
-    /// The CPUs it is to stay on; `None`: any.
+    /// CPUs to which it is bound; `None`: any.
     pub cpus: Option<CpuList>,
 }
 
-/// A thread, as a pattern sees it.
+/// A thread, as matched against a pattern.
 pub(crate) struct Seen<'a> {
     /// Its own name.
     pub(crate) name: &'a str,
@@ -30,8 +30,8 @@ pub(crate) struct Seen<'a> {
 }
 
 impl PlannedTask {
-    /// True if a thread is one of the task's. `command` tells the command line of its process, with blanks between the words; it is asked
-    /// only where the task is known by that.
+    /// True if a thread belongs to the task. `command` returns the command line of its process, with spaces between the words; it is called
+    /// only if the task is defined by a command line.
     ///
     /// # Errors
     /// The error of `command`.
@@ -44,7 +44,7 @@ impl PlannedTask {
     }
 }
 
-/// As much of a name as the kernel keeps; a pattern stays.
+/// Cuts a name to the length that the kernel keeps; a pattern is returned unchanged.
 fn kept(name: &str) -> &str {
     let cut = name.char_indices().map(|(at, c)| at + c.len_utf8());
     let end = cut.take_while(|end| *end <= NAME_OCTETS).last().unwrap_or(0);
@@ -54,7 +54,7 @@ fn kept(name: &str) -> &str {
     }
 }
 
-/// True if a text is as a pattern, in which `*` stands for anything.
+/// True if a text matches a pattern, in which `*` matches any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {
@@ -90,12 +90,12 @@ impl FromStr for PlannedTask {
         }
         let cpus = cpus.map(|cpus| cpus.parse::<CpuList>().ok().filter(|cpus| !cpus.is_empty()));
         let cpus = match cpus {
-            Some(None) => return Err(wrong("behind @ stand CPUs, such as 2-3")),
+            Some(None) => return Err(wrong("after @ come CPUs, such as 2-3")),
             Some(some) => some,
             None => None,
         };
         if policy.is_empty() && cpus.is_none() {
-            return Err(wrong("neither a policy nor CPUs are wanted"));
+            return Err(wrong("it has neither a policy nor CPUs"));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -115,7 +115,7 @@ fn is_policy(text: &str) -> bool {
         && priority.parse().is_ok_and(|priority: u32| (1..=99).contains(&priority))
 }
 
-/// As it is told.
+/// The task in the notation of the command line.
 impl fmt::Display for PlannedTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.name, self.policy.as_deref().unwrap_or_default())?;

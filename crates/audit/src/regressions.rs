@@ -1,4 +1,4 @@
-//! Known regressions of kernels: which releases, whom they concern, and what mends them.
+//! Known kernel regressions: releases, affected machines, and remedies.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use serde::{Deserialize, Deserializer};
 
 use super::condition::Condition;
 
-/// A release of Linux, 6.18.44, or of its real-time patches, 5.10.90-rt61, which comes after the one it is made from.
+/// A release of Linux, 6.18.44, or of its real-time patches, 5.10.90-rt61, which follows the release it is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release([u32; 3], u32);
 
 impl Release {
-    /// Reads the numbers at the beginning of a text: `6.18.44-rt1`, `6.12`.
+    /// Parses the numbers at the beginning of a text: `6.18.44-rt1`, `6.12`.
     pub fn parse(text: &str) -> Option<Self> {
         let end = text
             .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -22,13 +22,13 @@ impl Release {
         Some(Self([major, minor, patch], patches(&text[end..])))
     }
 
-    /// True for one of Torvalds's: 6.18, and not 6.18.44.
+    /// True for a mainline release: 6.18, but not 6.18.44.
     pub(super) fn is_mainline(self) -> bool {
         self.0[2] == 0
     }
 }
 
-/// The number of real-time patches behind a release: `-rt61`, `-rc1-rt2`; 0 where none is named.
+/// Number of the real-time patches after a release: `-rt61`, `-rc1-rt2`; 0 if none is named.
 fn patches(rest: &str) -> u32 {
     let digits = |text: &str| {
         text.split(|c: char| !c.is_ascii_digit())
@@ -40,7 +40,7 @@ fn patches(rest: &str) -> u32 {
     named.filter_map(|text| digits(text).ok()).next().unwrap_or_default()
 }
 
-/// Without its patches.
+/// The release without its patches.
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [major, minor, patch] = self.0;
@@ -59,24 +59,24 @@ impl<'de> Deserialize<'de> for Release {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Regression {
-    /// Its name here.
+    /// Identifier of the row.
     pub id: String,
-    /// The first release that has it, or in which it was seen; none: it has nothing to do with the release.
+    /// First release that has it, or in which it was seen; `None`: independent of the release.
     pub from: Option<Release>,
-    /// The first release above of which nothing is said; none: all above.
+    /// First later release about which nothing is known; `None`: all later ones have it.
     pub until: Option<Release>,
-    /// The first release without it; none: not known.
+    /// First release without it; `None`: unknown.
     pub fixed: Option<Release>,
-    /// Condition of the machine, over facts; none: any machine.
+    /// Condition of the machine, over facts; `None`: any machine.
     pub when: Option<Condition>,
-    /// Profiles whose own set-up brings it on: it is tolerated there, and told.
+    /// Profiles whose own set-up causes it: there it is tolerated, and reported.
     #[serde(default)]
     pub profiles: Vec<String>,
-    /// The same for a person.
+    /// The condition as text.
     pub configuration: String,
     /// The symptom.
     pub symptom: String,
-    /// Machines and programs that it concerns.
+    /// Affected machines and programs.
     pub affects: String,
     /// Remedy.
     pub fix: String,
@@ -85,7 +85,7 @@ pub struct Regression {
 }
 
 impl Regression {
-    /// True if a release has it, as far as is known.
+    /// True if a release has it, as far as known.
     pub fn concerns(&self, release: Release) -> bool {
         let begun = self.from.is_none_or(|from| release >= from);
         let below = |end: Option<Release>| end.is_none_or(|end| release < end);
@@ -102,15 +102,15 @@ struct File {
 /// Every row of the table.
 ///
 /// # Panics
-/// The file that is built in is broken; a test reads it.
+/// The embedded file is invalid; a test reads it.
 pub fn known() -> Vec<Regression> {
     let file: File = toml::from_str(include_str!("../rules/regressions.toml"))
         .unwrap_or_else(|error| panic!("rules/regressions.toml: {error}"));
     file.regression
 }
 
-/// Rows that concern one of two kernels and not the other: they may explain what changed between two runs. Texts are as in
-/// `/proc/sys/kernel/osrelease`; what is no release gives none.
+/// Rows that affect one of two kernels but not the other: they may explain a difference between two runs. The texts have the form of
+/// `/proc/sys/kernel/osrelease`; a text that is not a release gives no rows.
 pub fn between(before: &str, after: &str) -> Vec<Regression> {
     let (Some(before), Some(after)) = (Release::parse(before), Release::parse(after)) else {
         return Vec::new();

@@ -8,25 +8,25 @@ use serde::Deserialize;
 use super::condition::Condition;
 use super::facts::Class;
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Worth knowing.
     Info,
-    /// Costs little, or seldom.
+    /// Low cost, or rare.
     Minor,
-    /// Costs more than a limit of this field leaves.
+    /// Costs more than a limit of this field allows.
     Major,
-    /// The machine is not fit while it is so.
+    /// The machine is unfit until it is changed.
     Blocker,
 }
 
 impl Severity {
-    /// Every severity, the gravest last.
+    /// All severities, the gravest last.
     pub const ALL: [Self; 4] = [Self::Info, Self::Minor, Self::Major, Self::Blocker];
 
-    /// The word for it in files and options.
+    /// Word for the severity in files and options.
     pub fn word(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -37,7 +37,7 @@ impl Severity {
     }
 }
 
-/// Where the kernel that is asked runs.
+/// Place where the kernel under audit runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelPlace {
@@ -47,33 +47,33 @@ pub enum KernelPlace {
     Guest,
 }
 
-/// How large an effect on the worst case has been seen, by others.
+/// Effect on the worst case that others have observed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Worth {
-    /// Microseconds of the worst case; 0 where nobody gives a number.
+    /// Microseconds added to the worst case; 0 if no number was published.
     pub us: f64,
     /// The observation and its source.
     pub seen: String,
 }
 
-/// When a setting can be changed, and what changing it does.
+/// Time at which a setting can be changed, and the effect of the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// A plain write that can be taken back; no link is lost, no CPU held up.
+    /// A plain write that can be undone; drops no link and delays no CPU.
     SafeNow,
-    /// Works on the running machine, but drops a link, holds CPUs up, moves workers or restarts a service.
+    /// Works on the running machine, but drops a link, delays CPUs, moves workers or restarts a service.
     Disruptive,
-    /// A kernel argument, a module's parameter or another kernel.
+    /// A kernel argument, a module parameter or another kernel.
     Reboot,
     /// The virtual machine or container must be stopped and started.
     GuestRestart,
     /// The firmware's setup.
     Bios,
-    /// A decision of whoever plans the system, or another machine.
+    /// A decision of the planner of the system, or another machine.
     Manual,
-    /// Nothing: an observation.
+    /// No change is possible: an observation.
     None,
 }
 
@@ -92,31 +92,31 @@ impl Change {
     }
 }
 
-/// A value to be written to a file of the kernel. `{cpu}`, `{nic}`, `{rt_cpus}`… stand for parts and facts.
+/// A value to be written to a file of the kernel. `{cpu}`, `{nic}`, `{rt_cpus}`… are replaced by parts and facts.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Write {
     /// The file.
     pub to: String,
-    /// The text.
+    /// Text to write.
     pub value: String,
 }
 
-/// How a finding is put right.
+/// Remedy of a finding.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Remedy {
-    /// When it can be changed.
+    /// Time at which it can be changed.
     pub change: Change,
-    /// One line for a person.
+    /// Remedy in one line.
     pub how: String,
-    /// Risk of the change; empty: none is known.
+    /// Risk of the change; empty: none known.
     #[serde(default)]
     pub risk: String,
-    /// Writes on the running machine.
+    /// Writes for the running machine.
     #[serde(default)]
     pub write: Vec<Write>,
-    /// A change on the running machine that is more than writes, by its name in `tune`.
+    /// Change on the running machine beyond plain writes, by its name in `tune`.
     pub action: Option<String>,
     /// Lines for other tools, by tool: `kernel-args`, `sysctl`, `systemd`, `tuned`, `udev`, `modprobe`, `libvirt`, `vmx`, `docker`,
     /// `compose`, `quadlet`, `oci`, `kubernetes`.
@@ -128,57 +128,57 @@ pub struct Remedy {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Rule {
-    /// Its name, as in files and options.
+    /// Identifier, in files and options.
     pub id: String,
     /// The title: a statement that should be true.
     pub title: String,
-    /// Why it matters.
+    /// Reason that it matters.
     pub why: String,
-    /// How much.
+    /// Severity.
     pub worth: Worth,
-    /// On which kernels it is asked; empty: on all.
+    /// Kernels to which it applies; empty: all.
     #[serde(default)]
     pub place: Vec<KernelPlace>,
-    /// Of which parts it is asked, one after the other; none: of the machine.
+    /// Class of parts that are checked one by one; `None`: the machine.
     pub each: Option<Class>,
-    /// When it applies; none: always.
+    /// Condition for applying the rule; `None`: always.
     pub applies: Option<Condition>,
     /// Condition that must be true.
     pub wanted: Condition,
-    /// The same for a person.
+    /// The condition as text.
     pub wants: String,
-    /// Condition that is not as wanted and still no failure: a warning.
+    /// Condition that is not as wanted but tolerated: a warning instead of a failure.
     pub tolerated: Option<Condition>,
-    /// How much it matters.
+    /// Published effect.
     pub severity: Severity,
-    /// How much it matters in profiles where that differs.
+    /// Severity in profiles where it differs.
     #[serde(default)]
     pub profiles: BTreeMap<String, Severity>,
-    /// Causes of late samples that it cures, by their words in the run file.
+    /// Causes of late samples that it removes, by their words in the run file.
     #[serde(default)]
     pub causes: Vec<String>,
-    /// The facts that are shown as live; empty: those that `wanted` asks for.
+    /// Facts shown as live; empty: those in `wanted`.
     #[serde(default)]
     pub live: Vec<String>,
-    /// The value that the next boot or start will set, or the last one did.
+    /// Value that the next boot or start will set, or the last one did.
     pub booted: Option<Condition>,
-    /// Sources that say so.
+    /// Sources.
     pub sources: Vec<String>,
-    /// Traps for people who check it by hand.
+    /// Traps in checking it by hand.
     #[serde(default)]
     pub traps: Vec<String>,
-    /// How it is put right.
+    /// Remedy.
     pub remedy: Remedy,
 }
 
 impl Rule {
-    /// How much it matters in a profile.
+    /// Severity in a profile.
     pub fn severity_in(&self, profile: Option<&str>) -> Severity {
         let of_profile = profile.and_then(|profile| self.profiles.get(profile));
         of_profile.copied().unwrap_or(self.severity)
     }
 
-    /// Texts that stand above its settings for another tool, each in a comment: its name with its title, and what can go wrong.
+    /// Texts above its settings for another tool, each as a comment: its id with its title, and the risks.
     pub fn notes(&self) -> Vec<String> {
         let risk = &self.remedy.risk;
         let risk = (!risk.is_empty()).then(|| format!("risk: {risk}"));
@@ -197,24 +197,24 @@ impl Rule {
         }
     }
 
-    /// Every condition in it.
+    /// All its conditions.
     pub(super) fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let optional = [&self.applies, &self.tolerated, &self.booted];
         [&self.wanted].into_iter().chain(optional.into_iter().flatten())
     }
 
-    /// Every fact it asks for, also those that are only shown.
+    /// All its facts, including those that are only shown.
     pub fn facts(&self) -> Vec<&str> {
         let of_conditions = self.conditions().flat_map(Condition::facts);
         of_conditions.chain(self.live.iter().map(String::as_str)).collect()
     }
 }
 
-/// The rules of one file.
+/// Rules of one file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// The subject that they have in common.
+    /// Common subject of the rules.
     pub title: String,
     /// The rules.
     #[serde(rename = "rule")]
@@ -241,12 +241,12 @@ const FILES: [(&str, &str); 16] = [
     ("platform", include_str!("../rules/platform.toml")),
 ];
 
-/// The rules that the program carries, with the name of each group.
+/// Embedded rules, with the name of each group.
 ///
 /// # Panics
-/// A file is no rule file; a test reads them all.
+/// A file is not a rule file; a test reads them all.
 pub fn built_in() -> Vec<(&'static str, Group)> {
-    // Reading them takes longer than many an audit.
+    // Parsed once: parsing takes longer than many audits.
     static GROUPS: OnceLock<Vec<(&str, Group)>> = OnceLock::new();
     let read = |(name, text): &(&'static str, &str)| {
         let group = toml::from_str(text).unwrap_or_else(|error| panic!("rules/{name}.toml: {error}"));
@@ -255,7 +255,7 @@ pub fn built_in() -> Vec<(&'static str, Group)> {
     GROUPS.get_or_init(|| FILES.iter().map(read).collect()).clone()
 }
 
-/// The profiles that any rule knows, in alphabetical order.
+/// Profiles that any rule names, in alphabetical order.
 pub fn profiles() -> Vec<String> {
     let groups = built_in();
     let rules = groups.iter().flat_map(|(_, group)| &group.rules);

@@ -1,19 +1,19 @@
-//! Texts of rules with places for what is known: `{rt_cpus}`, `{hk_mask}`, `{cpu}`, `{nic}`, or any other fact.
+//! Texts of rules with placeholders: `{rt_cpus}`, `{hk_mask}`, `{cpu}`, `{nic}`, or any other fact.
 
 use units::CpuList;
 
 use super::facts::{Facts, Subject};
 use super::value::{Unknown, Value};
 
-/// The text with every place filled: CPUs as a list (`2-3`), `…_mask` of a CPU fact in hexadecimal (`c`), `…_count` as a number.
+/// Text with every placeholder replaced: CPUs as a list (`2-3`), `…_mask` of a CPU fact in hexadecimal (`c`), `…_count` as a number.
 ///
 /// # Errors
-/// A fact that a place asks for is not known, or no CPU is in it: a setting without CPUs would not mean what the rule means.
+/// A fact of a placeholder is unknown, or contains no CPU: a setting without CPUs would change the rule's meaning.
 pub fn fill(text: &str, facts: &Facts, part: Option<&Subject>) -> Result<String, Unknown> {
     replaced(text, |name| place(name, facts, part))
 }
 
-/// As [`fill`], for a person: what is not known stands there by its name, as in `nohz_full=RT_CPUS`.
+/// As [`fill`], for a person: an unknown fact appears by its name, as in `nohz_full=RT_CPUS`.
 pub fn shown(text: &str, facts: &Facts, part: Option<&Subject>) -> String {
     let filled = replaced(text, |name| {
         Ok(place(name, facts, part).unwrap_or_else(|_| name.to_uppercase()))
@@ -63,7 +63,7 @@ fn place(name: &str, facts: &Facts, part: Option<&Subject>) -> Result<String, Un
     }
 }
 
-/// As the kernel reads it: groups of 32 bits in hexadecimal, the highest first.
+/// A mask in the kernel's notation: groups of 32 bits in hexadecimal, the highest first.
 pub(crate) fn mask(cpus: &CpuList) -> String {
     let highest = cpus.iter().last().unwrap_or(0) / 32;
     let group = |index: u32| {

@@ -1,4 +1,4 @@
-//! Findings as texts: what is live, what was booted, and the facts that a run keeps of an audit.
+//! Findings as texts: live values, boot values, and the facts that a run keeps of an audit.
 
 use model::Fact;
 use model::fact::AUDIT;
@@ -10,7 +10,7 @@ use super::finding::{Finding, Outcome, PartFinding};
 use super::value::{Known, Value, Why};
 
 impl Audit {
-    /// Facts that a run keeps of it: one for each rule that was asked, such as `fail (major): 950000`.
+    /// Facts that a run keeps of an audit: one per applied rule, such as `fail (major): 950000`.
     pub fn facts_of_run(&self) -> Vec<Fact> {
         let asked = self
             .findings
@@ -41,12 +41,12 @@ impl Finding {
         }
     }
 
-    /// The values by which the worst parts were judged, equal ones together: `powersave (CPU 0-3)`. Not made safe to show.
+    /// Values that decided the worst parts, equal ones combined: `powersave (CPU 0-3)`. Not escaped for display.
     pub fn live_text(&self) -> String {
         self.grouped(PartFinding::live_text)
     }
 
-    /// As [`Finding::live_text`], for what was given at the start.
+    /// As [`Finding::live_text`], for the values given at the start.
     pub fn booted_text(&self) -> String {
         self.grouped(|part| match &part.booted {
             Some(Ok(value)) => value.to_string(),
@@ -73,7 +73,7 @@ impl Finding {
 }
 
 impl PartFinding {
-    /// The values it was judged by: one alone, several with their names.
+    /// Deciding values: a single one alone, several with their names.
     pub fn live_text(&self) -> String {
         let text = |known: &Known| match known {
             Ok(Value::Text(text)) if text.is_empty() => "(empty)".to_owned(),
@@ -93,13 +93,13 @@ impl PartFinding {
     }
 }
 
-/// The last word of a fact's name or path.
+/// Last component of a fact's name or path.
 fn short(name: &str) -> &str {
     name.rsplit(['/', '.']).next().unwrap_or(name)
 }
 
 impl Class {
-    /// `CPU 0-3`, `interface eth0, eth1`.
+    /// Name of parts: `CPU 0-3`, `interface eth0, eth1`.
     pub fn named(self, names: &[&str]) -> String {
         let cpus = names.iter().map(|name| name.parse().ok()).collect::<Option<CpuList>>();
         match cpus {

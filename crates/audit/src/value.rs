@@ -1,4 +1,4 @@
-//! The value of a fact, or the reason why there is none.
+//! Value of a fact, or the reason that it is unknown.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use host::error::HostError;
 /// A value of a fact, of a parameter or of a part of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// One line of text, as a file holds it.
+    /// One line of text, as in a file.
     Text(String),
-    /// A number, without a unit: the fact's name or the rule says which.
+    /// A number without a unit, which the fact's name or the rule defines.
     Number(f64),
     /// CPUs.
     Cpus(CpuList),
@@ -36,7 +36,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Rates have no more than three decimals that mean anything; what is smaller has three digits.
+/// Rates have at most three meaningful decimals; smaller values are shown with three digits.
 fn rounded(number: f64) -> f64 {
     let exponent = match number.abs().log10().floor() {
         small if small < -3.0 && small.is_finite() => small as i32 - 2,
@@ -84,7 +84,7 @@ impl From<u32> for Value {
 }
 
 impl From<usize> for Value {
-    /// Counts of things on one machine: far below 2^53.
+    /// Counts on one machine are far below 2^53.
     fn from(number: usize) -> Self {
         Self::Number(number as f64)
     }
@@ -96,28 +96,28 @@ impl From<Vec<String>> for Value {
     }
 }
 
-/// Why there is no value.
+/// Kind of reason for an unknown value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// The file or entry does not exist.
     Absent,
-    /// The kernel refused to show it.
+    /// The kernel refused access.
     Forbidden,
-    /// It is there and cannot be understood, or nothing tells.
+    /// It exists but cannot be understood, or nothing shows it.
     Unclear,
 }
 
-/// A fact that is not known.
+/// An unknown fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     /// Kind of the reason.
     pub why: Why,
-    /// The reason for a reader, with the place.
+    /// Reason as text, with the place.
     pub text: String,
 }
 
 impl Unknown {
-    /// Nothing of that name exists.
+    /// Nothing with this name exists.
     pub fn absent(text: impl Into<String>) -> Self {
         Self {
             why: Why::Absent,
@@ -125,7 +125,7 @@ impl Unknown {
         }
     }
 
-    /// It is there and cannot be understood, or nothing tells.
+    /// It exists but cannot be understood, or nothing shows it.
     pub fn unclear(text: impl Into<String>) -> Self {
         Self {
             why: Why::Unclear,
@@ -135,7 +135,7 @@ impl Unknown {
 }
 
 impl Unknown {
-    /// For what tells nothing when it is missing, where `either` and `exists` must not take it for a setting that is not made.
+    /// Reason for files whose absence is no evidence, so that `either` and `exists` do not treat it as an unset setting.
     pub(super) fn never_absent(self) -> Self {
         match self.why {
             Why::Absent => Self::unclear(self.text),
@@ -158,7 +158,7 @@ impl From<HostError> for Unknown {
     }
 }
 
-/// A value, or the reason why there is none.
+/// A value, or the reason that it is unknown.
 pub type Known = Result<Value, Unknown>;
 
 #[cfg(test)]

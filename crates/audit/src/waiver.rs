@@ -1,4 +1,4 @@
-//! Findings that somebody accepted, with a reason, for a time.
+//! Findings that somebody accepted, with a reason, until a date.
 
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -9,13 +9,13 @@ use super::finding::{Finding, Outcome};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waiver {
-    /// The rule.
+    /// Id of the rule.
     pub id: String,
-    /// Why it is accepted.
+    /// Reason for accepting it.
     pub reason: String,
     /// Person who accepted it.
     pub by: String,
-    /// The last day on which it holds.
+    /// Last day of the acceptance.
     pub until: Date,
 }
 
@@ -26,10 +26,10 @@ struct File {
     waivers: Vec<Waiver>,
 }
 
-/// Reads a waiver file: `[[waiver]]` tables with `id`, `reason`, `by` and `until`. Waivers that have ended by `today` are left out.
+/// Parses a waiver file: `[[waiver]]` tables with `id`, `reason`, `by` and `until`. Waivers that ended before `today` are left out.
 ///
 /// # Errors
-/// The fault and its place: also a rule that does not exist, and an empty reason.
+/// Returns the fault and its place, including an unknown rule or an empty reason.
 pub fn read(text: &str, today: Date) -> Result<Vec<Waiver>, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let groups = super::rule::built_in();
@@ -42,14 +42,14 @@ pub fn read(text: &str, today: Date) -> Result<Vec<Waiver>, String> {
             return Err(format!("waiver \"{}\": no such rule", waiver.id));
         }
         if waiver.reason.trim().is_empty() || waiver.by.trim().is_empty() {
-            return Err(format!("waiver \"{}\": reason and by must say something", waiver.id));
+            return Err(format!("waiver \"{}\": reason and by must not be empty", waiver.id));
         }
     }
     let in_force = file.waivers.into_iter().filter(|waiver| waiver.until >= today);
     Ok(in_force.collect())
 }
 
-/// A finding that failed, warned or stayed unknown becomes `waived` when somebody accepted it.
+/// Turns an accepted finding that failed, warned or stayed unknown into `waived`.
 pub(super) fn apply(finding: &mut Finding, waivers: &[Waiver]) {
     let waivable = matches!(finding.outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown);
     let Some(waiver) = waivers.iter().find(|waiver| waivable && waiver.id == finding.rule.id) else {

@@ -1,4 +1,4 @@
-//! Findings of the rules on every recorded machine in `tests/hosts`, and on the same machines when something in them is broken.
+//! Findings of the rules on every recorded machine in `tests/hosts`, and on the same machines with broken files.
 
 mod recorded;
 mod told;
@@ -17,7 +17,7 @@ use host::{Host, Member, TreeInMemory};
 use recorded::{copy, machines};
 use told::{findings, parameters};
 
-/// Rules that are content without a file, or with an empty one: the end of its path, what is wrong with it, and why that is right.
+/// Rules that rightly pass without a file, or with an empty one: suffix of its path, kinds of damage, and the reason.
 const FINE_WITHOUT: [(&str, &str, &[&str], &str); 4] = [
     (
         "irqbalance-harmless",
@@ -40,7 +40,7 @@ const FINE_WITHOUT: [(&str, &str, &[&str], &str); 4] = [
     ),
 ];
 
-/// A capture as a tree in memory, as its tar file is read.
+/// A capture as a tree in memory, read like its tar file.
 fn held(host: &Host) -> TreeInMemory {
     let mut tree = TreeInMemory::default();
     let entries = host.capture(Processes::All).entries;
@@ -69,7 +69,7 @@ fn held(host: &Host) -> TreeInMemory {
     tree
 }
 
-/// Without secrets, addresses and identifiers every rule says the same.
+/// Without secrets, addresses and identifiers every rule gives the same finding.
 #[test]
 fn a_capture_of_every_machine_gives_its_findings() {
     let mut wrong = Vec::new();
@@ -107,7 +107,7 @@ fn a_capture_of_every_machine_gives_its_findings() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// No audit takes the CPU for longer, in a build without optimisation.
+/// Maximum CPU time of an audit, in a build without optimisation.
 const LONGEST: Duration = Duration::from_secs(10);
 
 #[test]
@@ -125,7 +125,7 @@ fn every_machine_gives_its_findings() {
     assert!(wrong.is_empty(), "{}\nsee tests/hosts/README.md", wrong.join("\n"));
 }
 
-/// Rules for the changes that a person who tunes a host makes by hand. Renewed findings may not lose them.
+/// Rules for the changes that a person who tunes a host makes by hand. Renewed findings must still contain them.
 #[test]
 fn nothing_is_missed_on_an_untuned_host() {
     const CHANGED: [&str; 22] = [
@@ -169,7 +169,7 @@ fn nothing_is_missed_on_an_untuned_host() {
     }
 }
 
-/// The files and links below a folder.
+/// Files and links below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -184,7 +184,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The folders below a folder.
+/// Folders below a folder.
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -198,7 +198,7 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Two of each sort: files of which only numbers in the path differ are of one. What a tree says of itself is no file of the machine.
+/// Two files of each sort: files whose paths differ only in numbers are of one sort. Metadata of the tree are not files of the machine.
 fn unlike(mut all: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let own = |path: &Path| path.ends_with(".unreadable") || path.ends_with(".keep");
@@ -211,14 +211,14 @@ fn unlike(mut all: Vec<PathBuf>) -> Vec<PathBuf> {
     all
 }
 
-/// How long this thread had a CPU: other tests beside it take none of that.
+/// CPU time of this thread: other tests that run at the same time do not affect it.
 fn on_cpu() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").expect("schedstat");
     let ns = text.split_whitespace().next().and_then(|word| word.parse().ok());
     Duration::from_nanos(ns.expect("nanoseconds"))
 }
 
-/// Outcome of each rule, part by part. A part that is no longer there says nothing.
+/// Outcome of each rule, by part. A part that no longer exists is left out.
 fn outcomes(root: &Path, parameters: &Parameters) -> BTreeMap<(String, String), Outcome> {
     let began = on_cpu();
     let audit = audit::audit(&Host::at(root).expect("a tree"), parameters, &[]);
@@ -234,8 +234,8 @@ fn outcomes(root: &Path, parameters: &Parameters) -> BTreeMap<(String, String), 
     parts.collect()
 }
 
-/// The rules that pass now and neither passed before nor said that they do not apply, and, where a file is missing, those that failed and do not
-/// apply any more.
+/// Rules that pass now but neither passed before nor were not applicable; and, if a file is missing, those that failed and are no longer
+/// applicable.
 fn turned(
     before: &BTreeMap<(String, String), Outcome>,
     now: &BTreeMap<(String, String), Outcome>,
@@ -253,7 +253,7 @@ fn turned(
 
 type Break = (&'static str, fn(&Path));
 
-/// Ways in which a file can be wrong, when the file is gone already.
+/// Kinds of damage to a file, after the file was removed.
 const BREAKS: [Break; 6] = [
     ("missing", |_| {}),
     ("empty", |path| fs::write(path, "").expect("a file")),
@@ -269,7 +269,7 @@ const BREAKS: [Break; 6] = [
     }),
 ];
 
-/// Each sort of file of a machine, missing and broken in turn: no rule that was not content is content because of it.
+/// Damages each sort of file of a machine in turn: no rule may begin to pass because of it.
 fn no_file_of(name: &str) {
     let machines = machines();
     let machine = machines.iter().find(|path| path.ends_with(name)).expect(name);
@@ -307,13 +307,13 @@ fn no_file_of(name: &str) {
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
 }
 
-/// A process that does not run has no folder, and nothing else names it.
+/// A process that does not run has no folder, and no other file names it.
 fn is_process(place: &str) -> bool {
     let number = place.strip_prefix("proc/");
     number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Each sort of folder of a machine, missing as a whole.
+/// Removes each sort of folder of a machine as a whole.
 fn no_folder_of(name: &str) {
     let machines = machines();
     let machine = machines.iter().find(|path| path.ends_with(name)).expect(name);
@@ -378,7 +378,7 @@ fn no_broken_file_of_a_hypervisor_makes_a_rule_content() {
     no_file_of("seapath-tuned");
 }
 
-/// Whole trees in which every file is the same, whatever it is: nothing panics, and nothing is content with rubbish.
+/// Whole trees in which every file has the same invalid content: nothing panics, and no rule passes.
 #[test]
 fn trees_of_rubbish_pass_nothing() {
     let huge: Vec<u8> = b"0-8191,".iter().copied().cycle().take(5 << 20).collect();
@@ -403,7 +403,7 @@ fn trees_of_rubbish_pass_nothing() {
     }
 }
 
-/// A tree of 128 CPUs, 4000 threads and 2000 interrupts: a second of a CPU is the limit in a build with optimisation.
+/// A tree of 128 CPUs, 4000 threads and 2000 interrupts: the limit is a second of CPU time in a build with optimisation.
 #[test]
 fn a_large_machine_is_audited_in_time() {
     let tree = tempfile::tempdir().expect("a directory");

@@ -1,6 +1,6 @@
-//! Machines on which the audit finds nothing to do: one for each profile, and one of each architecture and maker.
+//! Machines on which the audit finds nothing to change: one for each profile, and one of each architecture and maker.
 //!
-//! Each file of `tests/ready` makes a machine of another one, or of a recorded one, and says which rules it warns of, and why.
+//! Each file of `tests/ready` derives a machine from another or a recorded one, and lists the rules that warn, with reasons.
 
 #[expect(dead_code, reason = "the recorded machines are named one by one")]
 mod recorded;
@@ -21,34 +21,34 @@ use tempfile::TempDir;
 use told::{Told, parameters};
 use units::CpuList;
 
-/// Rules by their ids, each with the reason.
+/// Rules by id, each with the reason.
 type Reasons = BTreeMap<String, String>;
 
-/// How a machine is made.
+/// Recipe of a machine.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Recipe {
-    /// The recorded machine that is changed.
+    /// Recorded machine to change.
     machine: Option<String>,
-    /// The other file of this folder whose machine is changed.
+    /// Other file of this folder whose machine is changed.
     like: Option<String>,
-    /// Stand for `{cpu}` in paths and texts.
+    /// Values for `{cpu}` in paths and texts.
     cpus: String,
-    /// The CPUs of processes that are added.
+    /// CPUs of added processes.
     housekeeping: Option<String>,
     #[serde(default)]
     gone: Vec<String>,
     told: Option<toml::Table>,
-    /// Changes in every file of the machine.
+    /// Changes to every file of the machine.
     #[serde(default)]
     replace: BTreeMap<String, String>,
-    /// Files beside the machine, from those of the rules' own tests.
+    /// Files in addition to the machine's, from those of the rules' own tests.
     #[serde(default)]
     definitions: BTreeMap<String, String>,
-    /// Command lines by numbers: `fifo:20 ptp4l -f x.conf`; a name in brackets is of a kernel thread.
+    /// Command lines by process number: `fifo:20 ptp4l -f x.conf`; a name in brackets belongs to a kernel thread.
     #[serde(default)]
     processes: BTreeMap<String, String>,
-    /// Texts by paths; one that begins with `->` is a link.
+    /// Texts by path; a text that begins with `->` is a link.
     #[serde(default)]
     files: BTreeMap<String, String>,
     #[serde(default)]
@@ -72,7 +72,7 @@ fn names() -> Vec<String> {
     names.collect()
 }
 
-/// Makes the machine in `at`: `root`, `told.toml` and files beside them.
+/// Makes the machine in `at`: `root`, `told.toml` and the files next to them.
 fn make(recipe: &Recipe, at: &Path) {
     match (&recipe.machine, &recipe.like) {
         (Some(machine), None) => copy(&folder("../../tests/hosts").join(machine), at),
@@ -109,7 +109,7 @@ fn cpus(list: &str) -> CpuList {
     list.parse().expect("a list of CPUs")
 }
 
-/// The text for each CPU, if it names one.
+/// The text for each CPU if it contains `{cpu}`, else once.
 fn each(recipe: &Recipe, text: &str) -> Vec<String> {
     match text.contains("{cpu}") {
         true => cpus(&recipe.cpus)
@@ -170,7 +170,7 @@ fn start(root: &Path, number: &str, line: &str, cpus: &str) {
     }
 }
 
-/// Adds to what the user says of the machine.
+/// Adds to the user's parameters for the machine.
 fn tell(path: &Path, more: Option<&toml::Table>) {
     let text = fs::read_to_string(path).expect("told.toml");
     let mut told: toml::Table = text.parse().expect("a table");
@@ -178,7 +178,7 @@ fn tell(path: &Path, more: Option<&toml::Table>) {
     fs::write(path, told.to_string()).expect("a file");
 }
 
-/// Nothing that is counted grows: the rates of a capture.
+/// Rates of a capture in which no counter grows.
 fn keep_quiet(at: &Path) {
     let told = Told::read(at);
     let machine = [
@@ -218,7 +218,7 @@ fn made(name: &str) -> (Recipe, TempDir) {
     (recipe, at)
 }
 
-/// Findings with this outcome, by the rules' ids.
+/// Findings with this outcome, by rule id.
 fn came_out(at: &Path, outcome: Outcome) -> BTreeMap<String, String> {
     let host = Host::at(&at.join("root")).expect("a tree");
     let found = audit::audit(&host, &parameters(at), &[]).findings.into_iter();

@@ -1,4 +1,4 @@
-//! `docs/rules.md` says what the rules say. `RENEW=1 cargo test -p triptime-audit --test rules_page` writes it.
+//! Checks that `docs/rules.md` agrees with the rules. `RENEW=1 cargo test -p triptime-audit --test rules_page` writes the page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn row(rule: &Rule) -> String {
     format!("| `{}` | {severity} | {} |\n", rule.id, cells.join(" | "))
 }
 
-/// A text that stays within its cell.
+/// Text escaped for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ").replace('<', "&lt;")
 }

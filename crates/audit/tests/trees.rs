@@ -1,4 +1,4 @@
-//! Machines that other projects recorded, of many makers and ages: what the audit says of them rests on what is there.
+//! Machines of many makers and ages that other projects recorded: the audit's findings on them must rest on existing files.
 //! `scripts/trees.sh` fetches them.
 
 use std::fs;
@@ -9,10 +9,10 @@ use audit::finding::Outcome;
 use audit::parameters::Parameters;
 use host::Host;
 
-/// Octets of an archive that is read: the sixteen larger ones, of up to 1024 CPUs, take a minute to unpack and tell nothing new.
+/// Maximum archive size in bytes: the sixteen larger ones, of up to 1024 CPUs, take a minute to unpack and show nothing new.
 const MOST_OCTETS: u64 = 20_000;
 
-/// The archives; `None` after leaving the test out.
+/// The archives; `None` if the test is skipped.
 fn archives(test: &str) -> Option<Vec<PathBuf>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/trees");
     if !folder.join("complete").exists() {

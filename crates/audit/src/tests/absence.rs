@@ -1,9 +1,9 @@
-//! Folders and files that only the tree lacks.
+//! Folders and files that are missing from the tree but not from the machine.
 
 use super::tree::{HOST, each, on};
 use crate::finding::Outcome::{NotApplicable, Pass, Unknown};
 
-/// A kernel with all folders that each has.
+/// A kernel with all folders that every kernel has.
 const KERNEL: [(&str, &str); 2] = [
     ("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0\n"),
     ("proc/sys/vm/swappiness", "60\n"),
@@ -60,7 +60,7 @@ fn what_one_cpu_has_the_others_have_too() {
         (&[NEW, (bias, "0\n")], Unknown),
         (&[NEW, platform, flag], Unknown),
         (&[OLD, platform, flag], Pass),
-        // A CPU without a policy while intel_pstate drives.
+        // A CPU without a policy while intel_pstate is active.
         (&[NEW, platform, (driver, "0\n")], Unknown),
     ];
     all(&[], "cpu-energy-hints", cases);

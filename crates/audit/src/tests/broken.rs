@@ -1,4 +1,4 @@
-//! Trees with files that are missing or hold no text: what was no pass must not become one.
+//! Trees with missing or unreadable files: no rule may begin to pass because of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,9 +9,9 @@ use super::tree::on;
 use crate::finding::Outcome;
 use host::Host;
 
-/// The groups whose rules are held to this.
+/// Groups of rules that are tested.
 const GROUPS: [&str; 3] = ["kernel", "isolation", "scheduler"];
-/// Absent is the best value of what it asks for: real-time kernels have none of it.
+/// Rules for which an absent file is the best value: real-time kernels have none of these.
 const BEST_ABSENT: &str = "mm-background-work";
 
 fn copy(from: &Path, to: &Path, files: &mut Vec<PathBuf>) {
@@ -25,7 +25,7 @@ fn copy(from: &Path, to: &Path, files: &mut Vec<PathBuf>) {
             copy(&entry.path(), &target, files);
         } else {
             fs::copy(entry.path(), &target).expect("a file");
-            // The list of files that were refused is none of the machine's.
+            // The list of refused files is not a file of the machine.
             files.extend((entry.file_name() != ".unreadable").then_some(target));
         }
     }

@@ -2,7 +2,7 @@ use super::tree::{HOST, changed, finding, outcome_of};
 use crate::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::parameters::Parameters;
 
-/// A machine whose cache of twelve ways is divided: CPUs 2 and 3 have eight of them.
+/// A machine with a divided cache of twelve ways: CPUs 2 and 3 have eight of them.
 fn divided() -> Vec<(&'static str, &'static str)> {
     let more = [
         ("proc/cpuinfo", "vendor_id : GenuineIntel\nflags : fpu tsc cat_l3\n"),
@@ -44,7 +44,7 @@ fn real_time_cpus_have_cache_of_their_own() {
         Fail
     );
     assert_eq!(outcome_of(&divided(), &[(OURS, "rubbish\nL3\n")], id), Unknown);
-    // Bits that devices fill too do not count as an overlap.
+    // Bits that devices also fill do not count as an overlap.
     let shareable = ("sys/fs/resctrl/info/L3/shareable_bits", "f00\n");
     assert_eq!(outcome_of(&divided(), &[(OURS, "L3:0=1ff\n")], id), Fail);
     assert_eq!(outcome_of(&divided(), &[(OURS, "L3:0=1ff\n"), shareable], id), Pass);
@@ -116,7 +116,7 @@ fn nobody_else_divides_the_cache() {
     assert_eq!(outcome_of(&blind, &[], id), Unknown);
 }
 
-/// As the Welotec/Red Hat guide writes them.
+/// Registers as the Welotec/Red Hat guide writes them.
 #[test]
 fn masks_in_registers_are_tolerated_while_no_group_rewrites_them() {
     let id = "cat-partition";

@@ -36,7 +36,7 @@ fn the_local_timer_works_by_deadlines() {
     };
     assert_eq!(outcome_of(&HOST, &devices("lapic-deadline\n"), id), Pass);
     assert_eq!(outcome_of(&HOST, &devices("lapic\n"), id), Fail);
-    // A processor without it, on the hardware: nothing can be done.
+    // A processor without the feature, on hardware: there is no remedy.
     assert_eq!(outcome_of(&HOST, &devices("lapic\n")[..2], id), Warn);
     assert_eq!(outcome_of(&HOST, &[INVARIANT], id), Unknown);
     assert_eq!(

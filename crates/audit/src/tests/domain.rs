@@ -1,4 +1,4 @@
-//! Domains: each rule both ways, and the traps.
+//! Rules for domains, each passing and failing, and the traps.
 
 use std::time::Instant;
 
@@ -250,7 +250,7 @@ fn a_pool_of_virtual_functions_is_passthrough() {
 fn a_slice_without_the_cpus_or_with_a_quota_is_found() {
     let cpus = "sys/fs/cgroup/machine.slice/cpuset.cpus.effective";
     expect(&stored(GOOD, &[(cpus, "0-1\n")]), "dom-partition", Fail);
-    // The emulator's pin has to be in it as well, or libvirt does not start the guest.
+    // The emulator's pin must be inside it as well, or libvirt does not start the guest.
     expect(&stored(GOOD, &[(cpus, "0,2-3\n")]), "dom-partition", Pass);
     expect(&stored(GOOD, &[(cpus, "2-3\n")]), "dom-partition", Fail);
     let quota = "sys/fs/cgroup/machine.slice/cpu.max";
@@ -276,7 +276,7 @@ fn a_priority_above_one_is_judged_by_the_kernel_s_threads() {
     expect(&files(1), "dom-vcpusched", Fail);
 }
 
-/// The running domain with a main loop and two vCPUs, of which the second may run on `second.0` with the policy `second.1`.
+/// The running domain with a main loop and two vCPUs. The second may run on `second.0` with the policy `second.1`.
 fn running(definition: &str, second: (&str, &str)) -> Audit {
     audit(&running_host(definition, second), &named("relay"))
 }

@@ -24,7 +24,7 @@ fn other_domains_that_the_machine_stores_are_read_too() {
     expect(&unnamed, "domains-named", Fail);
 }
 
-/// Two CPUs and one node here; the definition names CPU 20 to 23.
+/// Two CPUs and one node here; the definition names CPUs 20 to 23.
 #[test]
 fn a_definition_for_another_machine_is_not_judged_by_this_one() {
     let folder = tempfile::tempdir().expect("a directory");

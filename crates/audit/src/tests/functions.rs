@@ -1,4 +1,4 @@
-//! Virtual functions that a domain has: what the card does with their frames.
+//! Virtual functions of a domain: the card's treatment of their frames.
 
 use tempfile::TempDir;
 
@@ -12,7 +12,7 @@ const OPEN: &str = "trusted = true\nspoof-check = false\nswitched-off = false\nv
 const PASSED: &str = "<hostdev mode='subsystem' type='pci' managed='yes'><source>
 <address domain='0x0000' bus='0x03' slot='0x10' function='0x2'/></source></hostdev>";
 
-/// The interface of a domain that libvirt gives a VLAN, or none.
+/// Interface of a domain, with or without a VLAN from libvirt.
 fn interface(vlan: &str) -> String {
     format!(
         "<interface type='hostdev' managed='yes'><source><address type='pci' domain='0x0000' bus='0x03' slot='0x10' function='0x2'/>\
@@ -24,7 +24,7 @@ fn define(device: &str) -> String {
     GOOD.replace("<memballoon", &format!("{device}<memballoon"))
 }
 
-/// A host whose card has two functions, of which the second is for the domain.
+/// A host whose card has two functions; the second one is for the domain.
 fn machine(device: &str, said: Option<&str>) -> TempDir {
     let host = host();
     let devices = "sys/bus/pci/devices";
@@ -42,7 +42,7 @@ fn machine(device: &str, said: Option<&str>) -> TempDir {
         add(&host, &format!("{devices}/{function}/physfn"), "->../0000:03:00.0");
     }
     if let Some(said) = said {
-        // The other function's settings are not the domain's.
+        // Settings of the other function do not affect the domain.
         let other = "[eno1.0]\ntrusted = false\nspoof-check = true\nvlan = 7\nmost-mbit = 9\n";
         add(&host, ".answers/virtual-functions", &format!("{other}[eno1.1]\n{said}"));
     }
@@ -83,7 +83,7 @@ fn what_is_not_told_is_no_pass() {
 #[test]
 fn the_definitions_vlan_counts_before_a_start_and_the_cards_while_it_runs() {
     let tagged = interface("<vlan><tag id='100'/></vlan>");
-    // libvirt takes an older VLAN away, and sets its own.
+    // libvirt removes an older VLAN, and sets its own.
     with(&interface(""), "vlan = 0", "vlan = 100", Pass);
     with(&tagged, "", "", Warn);
     let runs = |vlan: &str, device: &str| {

@@ -1,5 +1,5 @@
-//! Rules ask for the changes that authors of published set-ups made by hand: before the change those rules fail, after it none
-//! does. Where a set-up breaks a rule, its profile makes a warning of it, and the rule's traps say why.
+//! Rules cover the changes that authors of published set-ups made by hand: before the change these rules fail, after it none does. If a
+//! set-up breaks a rule, its profile turns the failure into a warning, and the rule's traps give the reason.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn host() -> TempDir {
         ("sys/fs/cgroup/cpuset.cpus.effective", "0-7\n"),
         ("sys/fs/cgroup/machine.slice/cpuset.cpus.effective", "0-7\n"),
         ("sys/fs/cgroup/machine.slice/cpu.max", "max 100000\n"),
-        // The card of Welotec's domain is a whole one.
+        // The card of Welotec's domain is a whole card.
         ("sys/bus/pci/devices/0000:09:00.0/class", "0x020000\n"),
     ]);
     for cpu in 0..8 {
@@ -79,7 +79,7 @@ fn welotec_and_red_hat_changed_what_the_rules_ask_for() {
         "dom-vcpusched",
     ];
     assert_eq!(fail, changed);
-    // invtsc: the set-up never asks for it.
+    // invtsc: the set-up never requests it.
     assert_eq!(warn, ["dom-cpu-model"]);
     assert_eq!(unknown, NONE);
 

@@ -15,7 +15,7 @@ fn with_nic() -> Parameters {
     }
 }
 
-/// The machine with an interface of one interrupt, which goes to CPU 1.
+/// The machine with an interface that has one interrupt, sent to CPU 1.
 fn host() -> Vec<(&'static str, &'static str)> {
     let more = [
         TABLE,
@@ -58,10 +58,10 @@ fn where_an_interrupt_really_goes_decides() {
     let id = "irq-affinity-off-rt";
     assert_eq!(outcome_of(&host(), &[], id), Pass);
     assert_eq!(outcome_of(&host(), &[(AHCI, "3\n")], id), Fail);
-    // A controller that does not say where: the mask of what may be.
+    // A controller that does not report the CPU: the mask of allowed CPUs counts.
     assert_eq!(outcome_of(&host(), &[(AHCI, "\n")], id), Fail);
     assert_eq!(outcome_of(&host(), &[("proc/interrupts", "garbage\n")], id), Unknown);
-    // Interrupts of the named interface have a rule of their own.
+    // Another rule covers interrupts of the named interface.
     let on_rt = [("proc/irq/30/effective_affinity_list", "2\n")];
     assert_eq!(outcome_of(&host(), &on_rt, id), Fail);
     assert_eq!(outcome_with(&host(), &on_rt, &with_nic(), id), Pass);
@@ -142,7 +142,7 @@ fn irqbalance_is_followed_into_its_environment() {
     assert_eq!(of("HOME=/\0", &with_nic()), Fail);
     assert_eq!(of("IRQBALANCE_ARGS=--banirq=30\0", &with_nic()), Pass);
     assert_eq!(of("IRQBALANCE_ARGS=--policyscript=/x\0", &with_nic()), Unknown);
-    // Nobody can be seen: that it does not run cannot be told.
+    // No process is visible: irqbalance may run.
     assert_eq!(outcome_of(&HOST, &[], id), Unknown);
 }
 
@@ -227,7 +227,7 @@ const QUIET: &str = "interrupts.device-per-s 2\ninterrupts.device-per-s 2 0\nint
                      interrupts.ipi-per-s 2 0\ninterrupts.ipi-per-s 3 0.5\ninterrupts.local-timer-per-s 2 250\n\
                      interrupts.local-timer-per-s 3 250\ninterrupts.other-per-s 2 0\ninterrupts.other-per-s 3 0\n";
 
-/// A capture keeps how fast counters grew.
+/// A capture keeps the growth of counters.
 #[test]
 fn rates_of_a_capture_are_judged() {
     let id = "interrupt-rate-on-rt";
@@ -243,7 +243,7 @@ fn rates_of_a_capture_are_judged() {
     assert_eq!(outcome_of(&host(), &absent, id), Unknown, "the counters are not in it");
 }
 
-/// Processors that count interrupts of the firmware, and others.
+/// Processors that count firmware interrupts, and others.
 #[test]
 fn the_firmware_is_asked_where_the_processor_counts() {
     let of = |vendor: &str, family: &str| {

@@ -24,7 +24,7 @@ fn online() {
     let own: &[(&[(&str, &str)], _)] = &[
         (&[ISOLATED], Pass),
         (&[NONE_ISOLATED], Fail),
-        // Without the file nobody knows which CPUs are set aside.
+        // Without the file, the reserved CPUs are unknown.
         (&[], Unknown),
         (&[("sys/devices/system/cpu/isolated", "x")], Unknown),
     ];
@@ -159,7 +159,7 @@ fn workqueues() {
     let file = "sys/devices/virtual/workqueue/cpumask";
     let cases: &[(&[(&str, &str)], _)] = &[
         (&[(file, "3\n")], Pass),
-        // A single queue's mask is within the mask for all.
+        // A single queue's mask is within the common mask.
         (
             &[
                 (file, "3\n"),

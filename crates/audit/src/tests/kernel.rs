@@ -248,7 +248,7 @@ fn log() {
     assert!(live.contains("RCU stall (2 times, 60 s to 90 s after boot)"), "{live}");
 }
 
-/// Each as a kernel prints it, and what stands in the log of any machine.
+/// Each line as a kernel prints it, and lines of any machine's log.
 #[test]
 fn lines_of_the_log_are_told_apart() {
     let alarms = [

@@ -71,7 +71,7 @@ fn huge_pages_suffice_for_the_domains() {
     );
 }
 
-/// A domain that is bound to a node, beside another one, on a machine whose pages are on the other node.
+/// A domain that is bound to a node, next to another domain, on a machine whose pages are on the other node.
 #[test]
 fn huge_pages_are_on_the_node_that_a_domain_is_bound_to() {
     let id = "hugepages-reserved";

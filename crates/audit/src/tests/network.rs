@@ -4,7 +4,7 @@ use super::tree::{finding, outcome, tree};
 use crate::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::parameters::Parameters;
 
-/// A card that is as it should be, in the words of a recorded answer.
+/// A properly set card, in the form of a recorded answer.
 const CARD: &str = r#"
 [driver]
 name = "igb"
@@ -57,7 +57,7 @@ fn parameters() -> Parameters {
     }
 }
 
-/// Outcome of `id` for the card after these changes of its answer and of its files.
+/// Outcome of `id` for the card with these changes to its answer and files.
 fn says(id: &str, changes: &[(&str, &str)], files: &[(&str, &str)]) -> Outcome {
     let mut answer = CARD.to_owned();
     for (from, to) in changes {
@@ -218,7 +218,7 @@ fn a_forgotten_capture_and_a_group_that_nobody_joined_are_found() {
     assert_eq!(of(&[("proc/net/dev_mcast", "nonsense\n")]), Unknown);
 }
 
-/// Two macvlans on the card, and what the kernel says of them.
+/// Two macvlans on the card, and the kernel's answer about them.
 fn macvlans<'a>(release: &'a str, groups: &'a str, answer: &'a str) -> [(&'a str, &'a str); 9] {
     [
         ("proc/sys/kernel/osrelease", release),

@@ -1,4 +1,4 @@
-//! Rules over the threads of a machine with four CPUs, of which 2 and 3 are for real-time work.
+//! Rules about the threads of a machine with four CPUs; 2 and 3 are for real-time work.
 
 use super::process_table::{BOUND, KERNEL, Thread, borrowed, processes, thread};
 use super::tree::{each, judged, on};
@@ -45,7 +45,7 @@ fn callbacks() {
     assert_eq!(ask(id, &on("2-3"), &[], &[]).0, Fail);
     let expedited = &[("sys/kernel/rcu_expedited", "1\n"), ("sys/kernel/rcu_normal", "0\n")];
     assert_eq!(ask(id, &on("2-3"), &offload("0-1", 0), expedited).0, Fail);
-    // Without threads in sight the arguments can only show that it is not so.
+    // Without visible threads, the arguments can only show a failure.
     let by_arguments = |line| [&MACHINE[..], &[("proc/cmdline", line)]].concat();
     assert_eq!(judged(&by_arguments("rcu_nocbs=2-3\n"), &on("2-3"), id).0, Unknown);
     assert_eq!(judged(&by_arguments("quiet\n"), &on("2-3"), id).0, Fail);
@@ -112,7 +112,7 @@ fn strangers() {
         ask(id, &on("2-3"), &one("cron", 0, OTHER, 0, "0-3"), &not_isolated).0,
         Fail
     );
-    // Where every CPU is a real-time CPU, that a thread is on them alone says nothing.
+    // If every CPU is a real-time CPU, a thread that runs only on them is no evidence.
     assert_eq!(ask(id, &on("0-3"), &one("cron", 0, OTHER, 2, "0-3"), &[]).0, Fail);
     each(&MACHINE, &on("2-3"), id, &[(&[], Unknown)]);
 }

@@ -1,4 +1,4 @@
-//! Machines of a few files, and what the rules say of them.
+//! Machines made of a few files, and the rules' findings on them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ pub(super) fn tree(files: &[(&str, &str)]) -> TempDir {
     tree
 }
 
-/// Adds a file, and says where it is.
+/// Adds a file, and returns its path.
 pub(super) fn add(tree: &TempDir, path: &str, text: &str) -> PathBuf {
     let place = tree.path().join(path.trim_start_matches('/'));
     fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
@@ -31,7 +31,7 @@ pub(super) fn add(tree: &TempDir, path: &str, text: &str) -> PathBuf {
     place
 }
 
-/// A machine on the hardware, of CPUs 0 to 3, with Intel's flags, in which CPUs 2 and 3 are set aside.
+/// A machine on hardware, with CPUs 0 to 3 and Intel's flags; CPUs 2 and 3 are reserved.
 pub(super) const HOST: [(&str, &str); 5] = [
     ("sys/devices/system/cpu/online", "0-3\n"),
     ("sys/devices/system/cpu/isolated", "2-3\n"),
@@ -40,7 +40,7 @@ pub(super) const HOST: [(&str, &str); 5] = [
     ("proc/cmdline", "quiet\n"),
 ];
 
-/// The files of `base`, with those of `changes` in their place or beside them.
+/// Files of `base`, replaced or completed by those of `changes`.
 pub(super) fn changed<'a>(base: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> TempDir {
     let mut files: BTreeMap<&str, &str> = base.iter().copied().collect();
     files.extend(changes.iter().copied());
@@ -59,12 +59,12 @@ pub(super) fn finding(tree: &TempDir, parameters: &Parameters, id: &str) -> Find
     found.unwrap_or_else(|| panic!("no rule {id}"))
 }
 
-/// How it came out.
+/// Outcome of the rule.
 pub(super) fn outcome(tree: &TempDir, parameters: &Parameters, id: &str) -> Outcome {
     finding(tree, parameters, id).outcome
 }
 
-/// One of the findings came out so; its parts are the message of a failed test.
+/// Asserts that one of the findings has this outcome; the message of a failed test lists its parts.
 #[track_caller]
 pub(super) fn expect(audit: &Audit, id: &str, wanted: Outcome) {
     let finding = audit.findings.iter().find(|finding| finding.rule.id == id);
@@ -77,7 +77,7 @@ pub(super) fn outcome_of(base: &[(&str, &str)], changes: &[(&str, &str)], id: &s
     outcome_with(base, changes, &Parameters::default(), id)
 }
 
-/// As [`outcome_of`], with what the user says.
+/// As [`outcome_of`], with the user's parameters.
 pub(super) fn outcome_with(
     base: &[(&str, &str)],
     changes: &[(&str, &str)],
@@ -87,7 +87,7 @@ pub(super) fn outcome_with(
     finding(&changed(base, changes), parameters, id).outcome
 }
 
-/// The outcome and, as one text, what it was judged by.
+/// Outcome, and the values that decided it as one text.
 pub(super) fn judged(files: &[(&str, &str)], parameters: &Parameters, id: &str) -> (Outcome, String) {
     let finding = finding(&tree(files), parameters, id);
     let live = finding.parts.iter().flat_map(|part| &part.live);
@@ -98,7 +98,7 @@ pub(super) fn judged(files: &[(&str, &str)], parameters: &Parameters, id: &str) 
     (finding.outcome, shown.collect::<Vec<_>>().join("; "))
 }
 
-/// A table of trees: the files beside `base`, and what must come out.
+/// Checks a table of trees: the files in addition to `base`, and the expected outcome.
 pub(super) fn each(base: &[(&str, &str)], parameters: &Parameters, id: &str, cases: &[(&[(&str, &str)], Outcome)]) {
     for (files, expected) in cases {
         let all = [base, *files].concat();
@@ -107,7 +107,7 @@ pub(super) fn each(base: &[(&str, &str)], parameters: &Parameters, id: &str, cas
     }
 }
 
-/// Real-time work on these CPUs.
+/// Parameters for real-time work on these CPUs.
 pub(super) fn on(cpus: &str) -> Parameters {
     Parameters {
         rt_cpus: Some(cpus.parse().expect("a CPU list")),

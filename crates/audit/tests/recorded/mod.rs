@@ -1,10 +1,10 @@
-//! The recorded machines in `tests/hosts`, and copies of them that a test may change.
+//! Recorded machines in `tests/hosts`, and copies that a test may change.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// The folder of each machine, in order of their names.
+/// Folder of each machine, in order of the names.
 pub(crate) fn machines() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts");
     let entries = fs::read_dir(&folder).expect("tests/hosts").flatten();

@@ -1,4 +1,4 @@
-//! A recorded machine's audit: what the user says of it, from `told.toml` beside the tree, and the findings as text.
+//! Audit of a recorded machine: the user's parameters, from `told.toml` next to the tree, and the findings as text.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use audit::parameters::Parameters;
 use host::Host;
 use serde::Deserialize;
 
-/// Parameters of the user, as in `told.toml`. Files are beside it.
+/// Parameters of the user, as in `told.toml`. Files are next to it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Told {
@@ -22,10 +22,10 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Of the machine in `folder`; nothing without a `told.toml`.
+    /// Parameters of the machine in `folder`; empty without a `told.toml`.
     ///
     /// # Panics
-    /// The file is no such file.
+    /// The file is invalid.
     pub(crate) fn read(folder: &Path) -> Self {
         let path = folder.join("told.toml");
         let text = fs::read_to_string(&path).unwrap_or_default();
@@ -33,10 +33,10 @@ impl Told {
     }
 }
 
-/// The parameters of the machine in `folder`; none without a `told.toml`.
+/// Parameters of the machine in `folder`; empty without a `told.toml`.
 ///
 /// # Panics
-/// The file is no such file.
+/// The file is invalid.
 pub(crate) fn parameters(folder: &Path) -> Parameters {
     let told = Told::read(folder);
     let beside = |name: &String| folder.join(name).display().to_string();
@@ -52,7 +52,7 @@ pub(crate) fn parameters(folder: &Path) -> Parameters {
     }
 }
 
-/// A line for each rule, by its id: the outcome and what it was judged by.
+/// A line for each rule, by id: the outcome and the values that decided it.
 ///
 /// # Panics
 /// The folder has no tree.

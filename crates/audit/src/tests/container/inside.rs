@@ -1,10 +1,10 @@
-//! Rules of containers, on the container one is in.
+//! Rules for containers, applied inside a container.
 
 use super::naming;
 use crate::finding::Outcome::{Fail, Pass, Unknown};
 use crate::tests::tree::{finding, outcome, tree};
 
-/// The inside of a container, as podman makes it on control groups of version 2.
+/// Inside of a container, as podman makes it on control groups of version 2.
 fn inside(changes: &[(&str, &str)]) -> tempfile::TempDir {
     let stat = "9 1 0:24 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n1 0 0:30 / / rw - overlay overlay rw\n";
     let limits = "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  unlimited  unlimited  bytes\nMax realtime priority  0  0\n";

@@ -1,4 +1,4 @@
-//! Rules of containers, on definitions before and after their authors' own changes.
+//! Rules for containers, applied to definitions before and after their authors' own changes.
 
 mod inside;
 mod named;
@@ -172,7 +172,7 @@ fn each_fault_of_a_definition_is_found() {
         let before = says(name, id, &[]);
         assert!(before == Pass, "{name}: {id} is {before:?} before");
         let changes = match (name, id) {
-            // A limit of memory locks beside it would still grant the rest.
+            // A limit on locked memory next to it would still grant the rest.
             ("config.json", "ctr-rt-works") => vec![(from, to), ("RLIMIT_RTPRIO", "RLIMIT_NICE")],
             _ => vec![(from, to)],
         };
@@ -257,7 +257,7 @@ fn a_network_of_a_quadlet_is_read_beside_it() {
             Unknown,
         ),
         ("Network=../bus.network", Some(macvlan), Unknown),
-        // podman refuses two of which one is no bridge.
+        // podman refuses two networks of which one is not a bridge.
         ("Network=pasta\nNetwork=bus.network", Some(macvlan), Unknown),
         ("Network=other", Some(macvlan), Unknown),
     ] {
@@ -302,7 +302,7 @@ fn the_cpus_of_a_pod_are_the_node_s_matter() {
     assert_eq!(says("pod.yaml", "kubevirt-rt-vm", &[]), NotApplicable);
 }
 
-/// Docker appends what is added, Kubernetes drops last, podman refuses.
+/// Docker appends added capabilities, Kubernetes drops last, podman refuses both.
 #[test]
 fn a_capability_on_both_sides_goes_by_the_order_of_its_runtime() {
     let id = "ctr-capabilities";

@@ -1,4 +1,4 @@
-//! Containers that are named: by files, several of them, by an id, and by files that are no definitions.
+//! Containers given by name: one or several files, an id, and files that are not definitions.
 
 use std::fs;
 use std::path::Path;
