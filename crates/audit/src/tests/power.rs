@@ -2,7 +2,7 @@ use super::tree::{HOST, outcome_of, outcome_with};
 use crate::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::parameters::Parameters;
 
-/// One real-time CPU with states of 2 and 133 us, at a fixed frequency.
+/// One real-time CPU with idle states of 2 and 133 us, at a fixed frequency.
 fn host() -> Vec<(&'static str, &'static str)> {
     let more = [
         ("sys/devices/system/cpu/isolated", "3\n"),
@@ -80,7 +80,7 @@ fn the_slowest_state_that_may_be_entered_decides() {
         ),
         Pass
     );
-    // 0 is no limit, n/a is none tolerated: only the loop is left, where there is one.
+    // 0 is no limit, n/a tolerates no latency: then only polling remains, if it exists.
     for (text, expected) in [
         ("0\n", Fail),
         ("n/a\n", Pass),
@@ -90,7 +90,7 @@ fn the_slowest_state_that_may_be_entered_decides() {
     ] {
         assert_eq!(outcome_of(&host(), &qos(text), id), expected, "{text}");
     }
-    // A process holds the limit: that ends with it.
+    // A process holds the limit: it ends with that process.
     assert_eq!(outcome_of(&host(), &[(".answers/cpu-dma-latency-us", "0\n")], id), Warn);
     assert_eq!(
         outcome_of(&host(), &[(".answers/cpu-dma-latency-us", "2000000000\n")], id),
@@ -211,7 +211,7 @@ fn neither_the_device_nor_its_port_sleeps() {
         Pass,
         "its switches say that it does not sleep"
     );
-    // A link of the interface that says where it is, without the one to its device.
+    // A link of the interface that shows its place, without the link to its device.
     let lost: Vec<_> = host()
         .into_iter()
         .filter(|(path, _)| !path.starts_with("sys/class/net/eth0"))
@@ -224,7 +224,7 @@ fn neither_the_device_nor_its_port_sleeps() {
         ])
         .collect();
     assert_eq!(outcome_with(&lost, &[], &nic("eth0"), id), Unknown);
-    // Neither switches nor the register can be read.
+    // Neither the switches nor the register can be read.
     let bare: Vec<_> = host()
         .into_iter()
         .filter(|(path, _)| !path.contains("/link/"))
@@ -270,7 +270,7 @@ fn counts_that_are_zero_since_boot_need_no_second_look() {
     assert_eq!(outcome_of(&host(), &[], id), Unknown);
 }
 
-/// A machine of this vendor whose CPUs are watched for errors, which counts none.
+/// A machine of this vendor whose CPUs are monitored for errors, and count none.
 fn watched(vendor: &'static str) -> Vec<(&'static str, &'static str)> {
     let mut all = host();
     all.retain(|(path, _)| *path != "proc/cpuinfo");
@@ -296,7 +296,7 @@ fn watched(vendor: &'static str) -> Vec<(&'static str, &'static str)> {
     all
 }
 
-/// Both ways out of polling content the one rule, and the other says what is no longer seen.
+/// Each way out of polling satisfies one rule, and the other rule reports the errors that are no longer seen.
 #[test]
 fn no_polling_is_no_count_where_no_interrupt_comes_at_each_error() {
     let both = |base: &[(&str, &str)], changes: &[(&str, &str)]| {
@@ -313,7 +313,7 @@ fn no_polling_is_no_count_where_no_interrupt_comes_at_each_error() {
         assert_eq!(both(machine, &[]), [Fail, Pass]);
         assert_eq!(both(machine, &[("ignore_ce", "1\n")]), [Pass, Unknown]);
     }
-    // A processor without PTS has no count of the package; one with it has lost the file.
+    // A processor without PTS has no package count; one with PTS has lost the file.
     let mut bare = intel.clone();
     bare.retain(|(path, _)| !path.ends_with("package_throttle_count"));
     assert_eq!(outcome_of(&bare, &[], "hw-error-counters"), Pass);
@@ -325,7 +325,7 @@ fn no_polling_is_no_count_where_no_interrupt_comes_at_each_error() {
     assert_eq!(both(&amd, &[never]), [Pass, Unknown]);
 }
 
-/// Where no file counts throttling, a temperature must be known; and memory that corrects nothing needs no count.
+/// If no file counts throttling, a temperature must be known; memory without error correction needs no count.
 #[test]
 fn heat_and_memory_are_judged_by_what_the_machine_has() {
     let id = "hw-error-counters";
@@ -366,7 +366,7 @@ fn one_daemon_tunes_the_machine() {
         ("etc/tuned/realtime-virtual-host-variables.conf", "isolated_cores=3-N\n"),
     ];
     let with = |change: (&'static str, &'static str)| outcome_of(&host(), &[&tuned[..], &[change]].concat(), id);
-    // A profile of one's own, with the arguments in it or in variables.
+    // A custom profile, with the arguments in it or in variables.
     let own = |text: &'static str| {
         let files = [
             ("etc/tuned/active_profile", "triptime\n"),

@@ -1,6 +1,6 @@
-//! Threads of a machine of a few files.
+//! Threads of a machine made of a few files.
 
-/// A thread of a made-up machine: process and thread number, name, flags (`KERNEL`, `BOUND`), policy with priority, CPU, allowed CPUs.
+/// A thread of a made-up machine: process id, thread id, name, flags (`KERNEL`, `BOUND`), policy with priority, CPU, allowed CPUs.
 pub(super) struct Thread {
     pub(super) pid: u32,
     pub(super) id: u32,
@@ -18,7 +18,7 @@ pub(super) const KERNEL: u64 = 0x0020_0000;
 pub(super) const BOUND: u64 = 0x0400_0000;
 
 impl Thread {
-    /// The files that `/proc` has of it.
+    /// Files of the thread in `/proc`.
     fn files(&self) -> Vec<(String, String)> {
         let Self {
             pid,
@@ -68,7 +68,7 @@ pub(super) fn thread(
     }
 }
 
-/// The files of process 1 and of a thread of the kernel, on CPU 0, and of `threads`.
+/// Files of process 1 and of a kernel thread, on CPU 0, and of `threads`.
 pub(super) fn processes(threads: &[Thread]) -> Vec<(String, String)> {
     let first = thread(1, "systemd", 0, (0, 0), 0, "0-1");
     let kernel = thread(2, "kthreadd", KERNEL | BOUND, (0, 0), 0, "0-1");
@@ -76,7 +76,7 @@ pub(super) fn processes(threads: &[Thread]) -> Vec<(String, String)> {
     all.flat_map(Thread::files).collect()
 }
 
-/// As [`finding`] takes them.
+/// The files in the form that [`finding`] takes.
 pub(super) fn borrowed(files: &[(String, String)]) -> Vec<(&str, &str)> {
     files
         .iter()

@@ -72,7 +72,7 @@ fn rows_ask_for_the_machine_too() {
         Pass
     );
     assert_eq!(ptp4l("ptp4l\0-f\0/gone.conf\0", "\n"), Unknown);
-    // Without processes it cannot be told whether ptp4l runs.
+    // Without processes, it is unknown if ptp4l runs.
     assert_eq!(outcome_of(&HOST, &[(RELEASE, "6.12.30\n")], ID), Unknown);
 }
 
@@ -96,7 +96,7 @@ fn numbers_of_distributions_are_looked_through() {
     assert_eq!(of("rubbish\n", "#1 SMP\n"), Unknown);
 }
 
-/// Whoever takes over changes may have taken this one; and a profile whose own set-up brings it on has figures with it.
+/// A distribution that backports changes may have this one; and a profile whose own set-up causes it has published figures with it.
 #[test]
 fn a_regression_that_is_not_certain_or_that_a_source_lives_with_is_a_warning() {
     let of = |release, profile: Option<&str>, nohz_full| {
@@ -122,7 +122,7 @@ fn a_regression_that_is_not_certain_or_that_a_source_lives_with_is_a_warning() {
     assert_eq!(of(el9, None, "rubbish\n"), Unknown);
 }
 
-/// Each line of real-time kernels got the change at its own time.
+/// Each series of real-time kernels got the change in a different release.
 #[test]
 fn vhost_loses_signals_on_real_time_kernels_until_each_line_is_mended() {
     let of = |release: &str, version| {

@@ -1,4 +1,4 @@
-//! Trees in which something is broken.
+//! Trees with damaged files.
 
 use super::tree::{HOST, audit, changed};
 use crate::Audit;
@@ -45,13 +45,13 @@ fn judge(files: &[(&str, &str)], changes: &[(&str, &str)]) -> Audit {
     audit(&changed(&files, changes), &parameters)
 }
 
-/// The rules that pass, with the facts they were judged by.
+/// Rules that pass, with the facts that decided them.
 fn passes(audit: &Audit) -> Vec<&str> {
     let passed = audit.findings.iter().filter(|finding| finding.outcome == Pass);
     passed.map(|finding| finding.rule.id.as_str()).collect()
 }
 
-/// Whatever one file holds, no rule that asks for it directly passes on rubbish, and nothing panics.
+/// Whatever a file contains, no rule that reads it directly passes on invalid content, and nothing panics.
 #[test]
 fn rubbish_in_a_file_is_no_pass_of_the_rules_that_name_it() {
     let good = judge(&FILES, &[]);
@@ -83,7 +83,7 @@ fn rubbish_in_a_file_is_no_pass_of_the_rules_that_name_it() {
     }
 }
 
-/// A file that is gone makes nothing better.
+/// A missing file improves no finding.
 #[test]
 fn a_missing_file_turns_nothing_into_a_pass() {
     let good = judge(&FILES, &[]);

@@ -170,7 +170,7 @@ fn work_on_pages() {
     ];
     let machine = [&[ONLINE, NEW][..], &MEMORY].concat();
     each(&machine, &on("2-3"), "mm-background-work", cases);
-    // A tree without /proc or /sys says nothing by what it lacks.
+    // The files that a tree without /proc or /sys lacks are no evidence.
     each(&[ONLINE], &on("2-3"), "mm-background-work", &[(&[], Unknown)]);
 }
 
@@ -311,7 +311,7 @@ fn locked_memory() {
     for (locked, swapped, expected) in [(1000, 0, Unknown), (899, 0, Fail), (1000, 4, Fail)] {
         let status = status(locked, swapped);
         let (outcome, live) = with(&relay, &[("proc/30/status", &status)], id, None);
-        // Faults are counted on live machines only: nothing more than unknown can come out here.
+        // Faults are counted on live machines only: here the best result is unknown.
         assert_eq!(outcome, expected, "{live}");
     }
     assert_eq!(with(&[], &[], id, None).0, NotApplicable);
@@ -374,7 +374,7 @@ fn firmware_calls() {
         (&[efi, rt, on_again, (queue, "3\n"), (all, "f\n")], Pass),
         (&[efi, rt, on_again, (queue, "f\n"), (all, "3\n")], Pass),
         (&[efi, rt, on_again], Unknown),
-        // Kernels up to 6.12 have no file of that queue.
+        // Kernels up to 6.12 have no file for that queue.
         (&[efi, rt, on_again, (all, "f\n")], Fail),
         (&[efi, rt, on_again, (all, "3\n")], Pass),
         (&[efi, ordinary, quiet, (queue, "f\n"), (all, "f\n")], Fail),
