@@ -1,8 +1,8 @@
-//! Windows and spikes of a run as Parquet files, for DuckDB, ClickHouse, pandas and the like.
+//! Windows and spikes of a run as Parquet files, for DuckDB, ClickHouse, pandas and similar programs.
 //!
-//! Columns and metadata are described in `docs/formats/parquet.md`. A Parquet file without its end cannot be read. So a
-//! file is written from a run that exists, never while one is measured. The caller decides where the file goes, and
-//! makes it appear as a whole.
+//! Columns and metadata are described in `docs/formats/parquet.md`. A Parquet file without its end cannot be read, so a
+//! file is written from an existing run and never during a measurement. The caller chooses the place of the file, and
+//! makes it appear only when it is complete.
 
 #![forbid(unsafe_code)]
 
@@ -20,11 +20,11 @@ use store::{RunFile, StoreError};
 use table::ParquetTable;
 use units::foreign::Show;
 
-/// Schema of what [`windows`] writes, in the file's metadata under `triptime.schema`. Columns may be added under the same number; none is
-/// renamed, dropped or given another meaning.
+/// Schema of the files of [`windows`], stored in their metadata under `triptime.schema`. A schema with the same number
+/// may gain columns; none is renamed, dropped or given another meaning.
 pub const WINDOWS_SCHEMA: &str = "triptime.windows/1";
 
-/// Schema of what [`spikes`] writes, as [`WINDOWS_SCHEMA`].
+/// Schema of the files of [`spikes`]; the rules of [`WINDOWS_SCHEMA`] apply.
 pub const SPIKES_SCHEMA: &str = "triptime.spikes/1";
 
 /// Why a run could not be written.
@@ -44,7 +44,7 @@ pub enum ColumnarError {
 /// Writes a row for each window of each series: its counters, extremes, mean and quantiles.
 ///
 /// # Errors
-/// When the run cannot be read or `out` not written.
+/// The run cannot be read, or `out` cannot be written.
 pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
     let (origin, series) = (Origin::of(run)?, run.series()?.shown());
     let mut table = ParquetTable::create(out, windows::columns(), &origin, WINDOWS_SCHEMA)?;
@@ -60,10 +60,10 @@ pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarErro
     table.close()
 }
 
-/// Writes a row for each spike that the run kept: when, how much, and what held it up.
+/// Writes a row for each spike in the run: its time, its size, and its cause.
 ///
 /// # Errors
-/// When the run cannot be read or `out` not written.
+/// The run cannot be read, or `out` cannot be written.
 pub fn spikes(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
     let (origin, series) = (Origin::of(run)?, run.series()?.shown());
     let mut table = ParquetTable::create(out, spikes::columns(), &origin, SPIKES_SCHEMA)?;

@@ -1,4 +1,4 @@
-//! Run that the rows belong to.
+//! The run that the rows belong to.
 
 use crate::ColumnarError;
 use model::RunState;
@@ -7,7 +7,7 @@ use parquet::file::metadata::KeyValue;
 use store::RunFile;
 use units::foreign::Show;
 
-/// Values that are the same in every row of a run, so that the files of many runs can be read as one table.
+/// Values that are the same in every row of a run. With them, the files of many runs can be read as one table.
 pub(crate) struct Origin {
     /// Name of the run.
     pub(crate) run: String,
@@ -15,7 +15,7 @@ pub(crate) struct Origin {
     pub(crate) host: String,
     /// Subcommand that measured.
     pub(crate) command: String,
-    /// Start of the run in ns since 1970 UTC: instants of the rows are since then.
+    /// Start of the run in ns since 1970 UTC. Instants in the rows count from it.
     pub(crate) started_ns: i64,
     state: &'static str,
     duration_ns: u64,
@@ -40,7 +40,7 @@ impl Origin {
         })
     }
 
-    /// The metadata of a file of the form `schema`.
+    /// The metadata of a file with this schema.
     pub(crate) fn metadata(&self, schema: &str) -> Vec<KeyValue> {
         let pairs = [
             ("triptime.schema", schema.to_owned()),

@@ -12,24 +12,24 @@ use parquet::schema::types::{ColumnPath, Type};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Rows that are held in memory and encoded at once.
+/// Number of rows that are held in memory and encoded at once.
 const ROWS_IN_A_GROUP: usize = 65_536;
 
 /// Value of a column in a row. Whole numbers are signed 64-bit integers, as in the run file.
 pub(crate) enum Value<R> {
-    /// Text, always there.
+    /// Text, never NULL.
     Text(fn(&R) -> ByteArray),
     /// Text, or NULL.
     MaybeText(fn(&R) -> Option<ByteArray>),
-    /// A count or a time since the start.
+    /// A count, or a time since the start in ns.
     Count(fn(&R) -> u64),
     /// One of the counters.
     Counter(fn(&R) -> &Counters, Counter),
-    /// As `Count`, or NULL.
+    /// Like `Count`, or NULL.
     MaybeCount(fn(&R) -> Option<u64>),
     /// A whole number that may be negative.
     Whole(fn(&R) -> i64),
-    /// As `Whole`, or NULL.
+    /// Like `Whole`, or NULL.
     MaybeWhole(fn(&R) -> Option<i64>),
     /// A number, or NULL.
     MaybeReal(fn(&R) -> Option<f64>),
@@ -82,7 +82,7 @@ impl<R> Column<R> {
     }
 }
 
-/// A count as a signed integer. The run file holds none beyond 2^63.
+/// A count as a signed integer. The run file holds no count above 2^63.
 fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
@@ -105,7 +105,7 @@ fn optional<T: DataType>(
     out.typed::<T>().write_batch(&values, Some(&there), None).map(|_| ())
 }
 
-/// A file that rows are written into.
+/// A Parquet file that is being written.
 pub(crate) struct ParquetTable<R, W: Write + Send> {
     columns: Vec<Column<R>>,
     file: SerializedFileWriter<W>,
@@ -129,7 +129,7 @@ impl<R, W: Write + Send> ParquetTable<R, W> {
         Ok(Self { columns, file })
     }
 
-    /// Adds rows, in groups of a size that bounds the memory.
+    /// Adds rows in groups, whose size limits the memory used.
     pub(crate) fn write(&mut self, rows: &[R]) -> Result<(), ColumnarError> {
         for rows in rows.chunks(ROWS_IN_A_GROUP) {
             let mut group = self.file.next_row_group()?;
@@ -151,8 +151,8 @@ impl<R, W: Write + Send> ParquetTable<R, W> {
     }
 }
 
-/// Snappy, which every reader has. Only text has a dictionary: nearly every duration is another, and a dictionary of them costs
-/// memory for nothing.
+/// Compresses with Snappy, which every reader supports. Only text columns have a dictionary: almost every duration is
+/// unique, so a dictionary of durations would only cost memory.
 fn properties<R>(columns: &[Column<R>]) -> WriterPropertiesBuilder {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)

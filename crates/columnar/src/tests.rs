@@ -1,4 +1,4 @@
-//! Files that were written, as the parquet crate and DuckDB read them.
+//! The written files as the parquet crate and DuckDB read them.
 
 use crate::origin::Origin;
 use crate::table::{Column, ParquetTable, Value};
@@ -19,7 +19,8 @@ use units::Realtime;
 const SECOND_NS: u64 = 1_000_000_000;
 const STARTED_NS: i64 = 1_795_226_400_000_000_007;
 
-/// A run of two series with three windows of a second each, the middle one empty, and a spike with and one without a cause.
+/// A run of two series with three windows of a second each, of which the middle one is empty, and with two spikes, only
+/// one with a cause.
 fn a_run(directory: &Path) -> RunFile {
     let path = directory.join("run.triptime");
     let info = RunInfo {
@@ -67,7 +68,7 @@ fn spec(name: &str) -> SeriesSpec {
     }
 }
 
-/// Forty samples of `ns`, or none when it is 0.
+/// A window with forty samples of `ns`, or without samples if `ns` is 0.
 fn window(series: SeriesId, ns: i64, second: u64) -> Window {
     let n = if ns == 0 { 0 } else { 40 };
     let mut histogram = Histogram::new();
@@ -112,7 +113,7 @@ fn explanation() -> Explanation {
     }
 }
 
-/// Both files of the run, in a directory.
+/// Writes both files of the run into a directory.
 fn written(directory: &Path) -> (PathBuf, PathBuf) {
     let run = a_run(directory);
     let paths = (directory.join("windows.parquet"), directory.join("spikes.parquet"));
@@ -124,7 +125,7 @@ fn written(directory: &Path) -> (PathBuf, PathBuf) {
 /// Names and texts.
 type Pairs = Vec<(String, String)>;
 
-/// The rows as text, a NULL as `null`, and the metadata under `triptime.`.
+/// The rows as text, with `null` for NULL, and the metadata under `triptime.`.
 fn read(path: &Path) -> (Vec<Pairs>, Pairs) {
     let reader = SerializedFileReader::new(File::open(path).expect("there")).expect("Parquet");
     let shown = |field: &Field| match field {
@@ -298,7 +299,7 @@ fn a_full_disk_is_an_error() {
     );
 }
 
-/// SQL as an analyst writes it.
+/// A query as an analyst would write it.
 const QUERY: &str = "
 import duckdb, sys
 windows, spikes = sys.argv[1:]

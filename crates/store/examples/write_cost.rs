@@ -1,4 +1,4 @@
-//! The cost of writing: batches of 20 windows of a million samples' spread, within a file budget.
+//! Measures the cost of writing: batches of 20 windows of a million samples' spread, within a file budget.
 //!
 //! `cargo run --release -p triptime-store --example write_cost -- FILE [BATCHES [BUDGET-MIB]]`
 

@@ -1,15 +1,16 @@
-//! Between the model's types and SQLite's 64-bit signed integers, without a silent loss in either direction.
+//! Converts between the model's types and SQLite's 64-bit signed integers. Values that do not fit are reported as
+//! errors.
 
 use crate::error::Fault;
 use model::{Counter, Counters, RunState, SeriesClock};
 use rusqlite::Row;
 
-/// The names of the counters' columns, in the order of [`Counter::ALL`].
+/// Names of the counter columns, in the order of [`Counter::ALL`].
 pub(crate) fn counter_names() -> String {
     Counter::ALL.map(Counter::name).join(", ")
 }
 
-/// A value as SQLite's integer; `what` names it in the refusal.
+/// Converts a value to SQLite's integer; `what` names the value in the error.
 pub(crate) fn integer<T>(value: T, what: &str) -> Result<i64, Fault>
 where
     T: TryInto<i64> + Copy + std::fmt::Display,
@@ -19,13 +20,13 @@ where
         .map_err(|_| Fault::Refused(format!("{what} of {value}: above 2^63")))
 }
 
-/// A count or a time since the start: never negative.
+/// Reads a count or a time since the start, which are never negative.
 pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> Result<u64, rusqlite::Error> {
     let value: i64 = row.get(column)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
 }
 
-/// As [`unsigned`], for a column that may be empty.
+/// Like [`unsigned`], for a column that may be NULL.
 pub(crate) fn optional_unsigned(row: &Row<'_>, column: usize) -> Result<Option<u64>, rusqlite::Error> {
     match row.get::<_, Option<i64>>(column)? {
         None => Ok(None),
@@ -33,7 +34,7 @@ pub(crate) fn optional_unsigned(row: &Row<'_>, column: usize) -> Result<Option<u
     }
 }
 
-/// The counters of a row, whose columns begin at `first` in the order of [`Counter::ALL`].
+/// Reads the counters of a row, whose columns begin at `first` in the order of [`Counter::ALL`].
 pub(crate) fn counters(row: &Row<'_>, first: usize) -> Result<Counters, rusqlite::Error> {
     let mut counters = Counters::default();
     for (column, counter) in (first..).zip(Counter::ALL) {
@@ -42,10 +43,10 @@ pub(crate) fn counters(row: &Row<'_>, first: usize) -> Result<Counters, rusqlite
     Ok(counters)
 }
 
-/// `state` of a run that is being written, or was left by a killed process.
+/// Value of `state` while a run is written; it remains if the process was killed.
 pub(crate) const RUNNING: &str = "running";
 
-/// `state` of a run that was closed.
+/// Value of `state` for a closed run.
 pub(crate) fn state_word(state: RunState) -> &'static str {
     match state {
         RunState::Complete => "complete",
@@ -53,7 +54,7 @@ pub(crate) fn state_word(state: RunState) -> &'static str {
     }
 }
 
-/// A reader's view of `state`: every run that did not reach its end was interrupted.
+/// Meaning of `state` for a reader: every run that was not closed as complete was interrupted.
 pub(crate) fn state_from_word(word: &str) -> RunState {
     if word == state_word(RunState::Complete) {
         RunState::Complete
@@ -62,7 +63,7 @@ pub(crate) fn state_from_word(word: &str) -> RunState {
     }
 }
 
-/// `clock` of a series.
+/// Value of `clock` for a series.
 pub(crate) fn clock_word(clock: SeriesClock) -> &'static str {
     match clock {
         SeriesClock::Monotonic => "monotonic",

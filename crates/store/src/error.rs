@@ -8,31 +8,31 @@ use std::path::{Path, PathBuf};
 /// Errors of a run file. Every message names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{}: no such file", path.display())]
     NotFound {
-        /// The file asked for.
+        /// Path of the requested file.
         path: PathBuf,
     },
-    /// Something else than a run.
+    /// The file is not a run file.
     #[error("{}: not a triptime run file: {why}", path.display())]
     NotARunFile {
-        /// The file asked for.
+        /// Path of the requested file.
         path: PathBuf,
-        /// The kind of file that it is instead.
+        /// Kind of the file.
         why: String,
     },
-    /// Written by a later version, in a form this one does not know.
+    /// The file was written by a later version in a form that this version does not know.
     #[error(
         "{}: was written by a newer triptime (schema {found}, this one knows {known}): use that version or newer to read it",
         path.display()
     )]
     NewerSchema {
-        /// The file asked for.
+        /// Path of the requested file.
         path: PathBuf,
         /// Schema number of the file.
         found: i64,
-        /// Highest schema number this version reads.
+        /// Highest schema number that this version reads.
         known: i64,
     },
     /// A run whose content contradicts itself or cannot be read.
@@ -43,52 +43,52 @@ pub enum StoreError {
         /// The damage and its place.
         what: String,
     },
-    /// A run is never written over another.
+    /// The file exists already; a run never overwrites another file.
     #[error("{}: exists already: name another file with --out, or remove it first", path.display())]
     Exists {
-        /// The file that is there.
+        /// Path of the existing file.
         path: PathBuf,
     },
-    /// No room, or a quota or the device refused the write. What was written before is safe.
+    /// The disk is full, or a quota or the device refused the write. Everything written before is safe.
     #[error("{}: the disk is full or refuses to be written ({detail}): what was written before is kept; make room", path.display())]
     DiskFull {
         /// The file being written.
         path: PathBuf,
-        /// In SQLite's or the kernel's words.
+        /// The message of SQLite or the kernel.
         detail: String,
     },
-    /// The given data cannot be part of the run. A mistake of the caller; nothing of the batch was written.
+    /// The given data cannot be part of the run, because of an error in the caller; nothing of the batch was written.
     #[error("{}: cannot store {what}", path.display())]
     Refused {
         /// The file being written.
         path: PathBuf,
-        /// The data and the reason.
+        /// The refused data and the reason.
         what: String,
     },
-    /// The file system refused.
+    /// The file system reported an error.
     #[error("{}: cannot {doing}: {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
         /// The attempted action.
         doing: &'static str,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// SQLite refused, for a reason none of the others names.
+    /// SQLite reported an error of another kind.
     #[error("{}: cannot {doing}: {source}", path.display())]
     Sql {
         /// The file.
         path: PathBuf,
         /// The attempted action.
         doing: &'static str,
-        /// SQLite's answer.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
 }
 
 impl StoreError {
-    /// The error for a fault met while `doing` something to `path`.
+    /// The error for a fault that occurred while `doing` something to `path`.
     pub(crate) fn from_fault(path: &Path, doing: &'static str, fault: Fault) -> Self {
         match fault {
             Fault::Sql(source) => Self::from_sql(path, doing, source),
@@ -103,7 +103,7 @@ impl StoreError {
         }
     }
 
-    /// The error for what SQLite said while `doing` something to `path`.
+    /// The error for an SQLite error while `doing` something to `path`.
     pub(crate) fn from_sql(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match SqliteFault::of(&source) {
@@ -123,7 +123,7 @@ impl StoreError {
         }
     }
 
-    /// The error for what the kernel said while `doing` something to `path`.
+    /// The error for an I/O error while `doing` something to `path`.
     pub(crate) fn from_io(path: &Path, doing: &'static str, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
@@ -136,7 +136,7 @@ impl StoreError {
         }
     }
 
-    /// A file whose schema number is `found`.
+    /// The error for a file with the newer schema number `found`.
     pub(crate) fn newer(path: &Path, found: i64) -> Self {
         Self::NewerSchema {
             path: path.to_owned(),
@@ -146,14 +146,14 @@ impl StoreError {
     }
 }
 
-/// Errors inside a transaction, before it is known to which file they belong.
+/// Errors inside a transaction, where the path of the file is not known.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// SQLite's answer.
+    /// SQLite's error.
     Sql(rusqlite::Error),
-    /// The caller handed in what no run can hold.
+    /// The caller passed data that a run cannot hold.
     Refused(String),
-    /// The file holds what no run can hold.
+    /// The file holds data that a run cannot hold.
     Damaged(String),
 }
 
@@ -163,11 +163,11 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// SQLite errors, by the action that a caller can take.
+/// Classes of SQLite errors, by what the caller can do about them.
 enum SqliteFault {
     Full,
     Damaged,
-    /// Reading was given up.
+    /// Reading was stopped because it took too many steps.
     Endless,
     Other,
 }
@@ -176,7 +176,7 @@ impl SqliteFault {
     fn of(error: &rusqlite::Error) -> Self {
         match error {
             rusqlite::Error::SqliteFailure(failure, _) => Self::of_code(failure),
-            // A column of another type than the schema gives it, or a number out of its range.
+            // The column has another type than in the schema, or the number is out of range.
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)
@@ -190,11 +190,12 @@ impl SqliteFault {
     fn of_code(failure: &ffi::Error) -> Self {
         match (failure.code, failure.extended_code) {
             (ErrorCode::DiskFull, _) => Self::Full,
-            // EDQUOT and the like arrive as a failed write; a shared-memory file that cannot grow as a failed size.
+            // EDQUOT and similar errors arrive as a failed write; a shared-memory file that cannot grow, as a failed
+            // change of size.
             (ErrorCode::SystemIoFailure, ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE) => Self::Full,
             (ErrorCode::OperationInterrupted, _) => Self::Endless,
             (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TooBig, _) => Self::Damaged,
-            // A table or a column that the schema number promises is not there.
+            // A table or column that belongs to the schema number is missing.
             (ErrorCode::Unknown, _) => Self::Damaged,
             (ErrorCode::SystemIoFailure, ffi::SQLITE_IOERR_SHORT_READ) => Self::Damaged,
             _ => Self::Other,

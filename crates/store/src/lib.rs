@@ -1,8 +1,8 @@
-//! The run file: one SQLite database per run. The only crate that knows SQL.
+//! The run file: one SQLite database per run. Only this crate contains SQL.
 //!
-//! [`RunWriter`] writes a run while it is measured; what [`RunWriter::write`] was given is on the disk when it returns.
-//! [`RunFile`] reads a run: complete, still being written, or left behind by a killed process. The tables are described in
-//! `docs/formats/run-file.md`.
+//! [`RunWriter`] writes a run during the measurement; everything passed to [`RunWriter::write`] is on the disk when it
+//! returns. [`RunFile`] reads a run that is complete, still being written, or left by a killed process. The tables are
+//! described in `docs/formats/run-file.md`.
 
 #![forbid(unsafe_code)]
 

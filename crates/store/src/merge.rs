@@ -1,22 +1,22 @@
-//! Keeping the histograms of a long run within its file budget.
+//! Keeps the histograms of a long run within its file budget.
 //!
-//! When they outgrow it, two neighbouring spans of a series become one. Those that cover the fewest windows go first, the
-//! oldest of them first: the whole run keeps about the same resolution in time, the older part the coarser, and each window
-//! is merged only as often as the run doubles in length. Nothing is lost but the borders between windows; their counters,
-//! extremes and quantiles stay in the `window` table.
+//! When the histograms exceed the budget, two neighbouring spans of a series are merged. Spans that cover the fewest
+//! windows are merged first, and among these the oldest. So the whole run keeps about the same resolution in time,
+//! coarser in the older part, and each window is merged only once each time the run doubles in length. Only the borders
+//! between windows are lost; their counters, extremes and quantiles stay in the `window` table.
 
 use crate::error::Fault;
 use rusqlite::{Transaction, params};
 use stats::Histogram;
 
-/// Bytes of a database page, as the schema sets it.
+/// Bytes of a database page, as set by the schema.
 const PAGE_BYTES: u64 = 4_096;
 
-/// Bytes of a stored histogram's row beside the histogram itself, rounded up.
+/// Bytes of a histogram's row without the histogram itself, rounded up.
 const ROW_BYTES: u64 = 64;
 
-/// The bytes that a histogram takes in the file, counted in whole pages: most are of half a page or more, and then no other fits
-/// beside them. So the budget bounds the file and, with it, how many there can be.
+/// Bytes that a histogram takes in the file, in whole pages: most histograms fill half a page or more, so no second one
+/// fits into the same page. The budget therefore limits the file and the number of histograms.
 pub(crate) fn stored_bytes(hdr: &[u8]) -> u64 {
     (hdr.len() as u64 + ROW_BYTES).next_multiple_of(PAGE_BYTES)
 }
@@ -28,11 +28,11 @@ pub(crate) struct Span {
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
     pub(crate) windows: u64,
-    /// As [`stored_bytes`] counts.
+    /// Bytes in the file, as computed by [`stored_bytes`].
     pub(crate) bytes: u64,
 }
 
-/// The stored histograms of all series, without their counts.
+/// The stored histograms of all series, without their contents.
 #[derive(Debug, Clone)]
 pub(crate) struct Spans {
     by_series: Vec<Vec<Span>>,
@@ -41,7 +41,7 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// No histogram yet, and room for `budget` bytes of them.
+    /// No histograms yet, and a budget of `budget` bytes.
     pub(crate) fn new(budget: u64) -> Self {
         Self {
             by_series: Vec::new(),
@@ -50,12 +50,12 @@ impl Spans {
         }
     }
 
-    /// Makes room for one more series.
+    /// Adds one more series.
     pub(crate) fn add_series(&mut self) {
         self.by_series.push(Vec::new());
     }
 
-    /// Takes note of a stored histogram. Windows come in the order of time, or nearly.
+    /// Records a stored histogram. Windows arrive in order of time, with few exceptions.
     pub(crate) fn add(&mut self, series: usize, span: Span) {
         let spans = &mut self.by_series[series];
         let at = spans.partition_point(|other| other.start_ns < span.start_ns);
@@ -63,7 +63,7 @@ impl Spans {
         self.bytes += span.bytes;
     }
 
-    /// Merges stored histograms until they are within the budget, or none is left to merge.
+    /// Merges stored histograms until they fit the budget, or none can be merged.
     pub(crate) fn shrink(&mut self, tx: &Transaction<'_>) -> Result<(), Fault> {
         while self.bytes > self.budget {
             let Some((series, first)) = self.next_merge() else {
@@ -78,7 +78,7 @@ impl Spans {
         Ok(())
     }
 
-    /// Series and index of the first of the two neighbours to merge next.
+    /// Series and index of the first of the two spans to merge next.
     fn next_merge(&self) -> Option<(usize, usize)> {
         let pairs = self.by_series.iter().enumerate().flat_map(|(series, spans)| {
             spans.windows(2).enumerate().map(move |(first, pair)| {
@@ -90,7 +90,7 @@ impl Spans {
     }
 }
 
-/// Puts the samples of `gone` into the row of `kept`, and deletes the row of `gone`.
+/// Adds the samples of `gone` to the row of `kept`, and deletes the row of `gone`.
 fn merge_rows(tx: &Transaction<'_>, kept: Span, gone: Span) -> Result<Span, Fault> {
     let mut histogram = read(tx, kept.id)?;
     histogram.merge(&read(tx, gone.id)?);
@@ -114,14 +114,14 @@ fn merge_rows(tx: &Transaction<'_>, kept: Span, gone: Span) -> Result<Span, Faul
     Ok(merged)
 }
 
-/// The histogram of one row.
+/// Reads the histogram of one row.
 fn read(tx: &Transaction<'_>, id: i64) -> Result<Histogram, Fault> {
     let mut statement = tx.prepare_cached("SELECT hdr, samples FROM histogram WHERE id = ?1")?;
     let (bytes, samples): (Vec<u8>, i64) = statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
     decode(&bytes, samples)
 }
 
-/// Reads a stored histogram and holds it against the count beside it.
+/// Reads a stored histogram and checks it against the stored count.
 pub(crate) fn decode(bytes: &[u8], samples: i64) -> Result<Histogram, Fault> {
     let histogram = Histogram::from_bytes(bytes).map_err(|error| Fault::Damaged(error.to_string()))?;
     if u64::try_from(samples) != Ok(histogram.count()) {
@@ -137,7 +137,8 @@ pub(crate) fn decode(bytes: &[u8], samples: i64) -> Result<Histogram, Fault> {
 mod tests {
     use super::{Span, Spans};
 
-    /// Merges in memory only, as `shrink` would, until `count` spans are left; how many windows each covers.
+    /// Merges in memory only, like `shrink`, until at most `most` spans are left; returns the number of windows in
+    /// each.
     fn windows_after(total: u64, most: usize) -> Vec<u64> {
         let mut spans = Spans::new(0);
         spans.add_series();

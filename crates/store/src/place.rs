@@ -1,4 +1,4 @@
-//! Where an open run file is, wherever its folder was moved while it was written.
+//! Finds an open run file, even if its folder was moved during writing.
 
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File, OpenOptions};
@@ -7,8 +7,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// `O_PATH` (open(2)), the same number on every machine that this runs on: closing such a descriptor releases no lock that SQLite holds on
-/// the file, as closing any other would.
+/// `O_PATH` (open(2)), the same number on every supported architecture. Closing such a descriptor does not release the
+/// locks that SQLite holds on the file; closing any other descriptor would.
 const O_PATH: i32 = 0o10_000_000;
 
 /// The place of a run file that is being written.
@@ -19,19 +19,19 @@ pub struct FilePlace {
 }
 
 impl FilePlace {
-    /// Of the file that is at `path` now.
+    /// The place of the file that is now at `path`.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).custom_flags(O_PATH).open(path)?;
         let path = path.to_owned();
         Ok(Self { path, file })
     }
 
-    /// Where it was made.
+    /// The path where the file was created.
     pub fn made(&self) -> &Path {
         &self.path
     }
 
-    /// Where it is now; `None`: it was removed.
+    /// The current path of the file; `None` if it was removed.
     pub fn now(&self) -> Option<PathBuf> {
         let moved = || fs::read_link(self.link()).ok();
         if self.is_at(&self.path) {
@@ -40,10 +40,10 @@ impl FilePlace {
         moved().filter(|path| self.is_at(path))
     }
 
-    /// Writes one that was removed to a file again: where it was, or beside it where another is there by now.
+    /// Writes a removed run to a file again: at its old path, or next to it if another file is there now.
     ///
     /// # Errors
-    /// There is no room, or no right.
+    /// There is no space, or no permission.
     pub fn restore(&self) -> io::Result<PathBuf> {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
@@ -63,15 +63,16 @@ impl FilePlace {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Leaves one single file where a closed run is now: SQLite knew it by another name while it was written.
+    /// Reduces a closed run to a single file at its current path: while it was written, SQLite knew it under another
+    /// name.
     pub fn settle(now: &Path) {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        // It is whole as it is: where that cannot be, an empty log stays beside it.
+        // The run is complete in any case: if this fails, an empty log remains next to it.
         let _ = Connection::open_with_flags(now, flags)
             .and_then(|db| db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())));
     }
 
-    /// By which the kernel tells where it is, and opens it wherever that is.
+    /// Path through which the kernel shows where the file is, and opens it there.
     fn link(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }

@@ -1,4 +1,4 @@
-//! Readings beside a run in other units than ns.
+//! Readings of a run in units other than ns.
 
 use crate::columns::{integer, unsigned};
 use crate::error::{Fault, StoreError};
@@ -7,7 +7,7 @@ use model::{Reading, ReadingUnit, Readings};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Inserts a window of a reading behind those that are there.
+/// Inserts a window of a reading after the existing ones.
 pub(crate) fn insert(tx: &Connection, reading: &Reading) -> Result<(), Fault> {
     let values = &reading.values;
     tx.prepare_cached(
@@ -23,19 +23,19 @@ pub(crate) fn insert(tx: &Connection, reading: &Reading) -> Result<(), Fault> {
         values.min,
         values.mean,
         values.max,
-        integer(values.unknown, "a number of values that are not known")?,
+        integer(values.unknown, "a number of unknown values")?,
         values.why,
     ])?;
     Ok(())
 }
 
 impl RunFile {
-    /// The readings beside the run in other units than ns, in order of time. Empty in files from before this table.
+    /// The readings of the run in units other than ns, in order of time. Empty for files from before this table.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn readings(&self) -> Result<Vec<Reading>, StoreError> {
-        self.read("read what was read beside the run", |db| {
+        self.read("read the readings", |db| {
             let there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'reading'";
             if db.query_row(there, [], |_| Ok(())).optional()?.is_none() {
                 return Ok(Vec::new());

@@ -1,10 +1,10 @@
-//! The tables of a run file, and nothing else. Their meaning is in `docs/formats/run-file.md`; a change that an older reader
-//! would misread raises [`SCHEMA_VERSION`].
+//! The tables of a run file, and nothing else. Their meaning is described in `docs/formats/run-file.md`; a change that
+//! an older reader would misread increases [`SCHEMA_VERSION`].
 
 /// `PRAGMA application_id` of every run file: the letters `TRIP`.
 pub const APPLICATION_ID: i64 = 0x5452_4950;
 
-/// `PRAGMA user_version`: the schema this version writes, and the highest it reads.
+/// `PRAGMA user_version`: the schema that this version writes, and the highest one that it reads.
 pub const SCHEMA_VERSION: i64 = 1;
 
 /// Settings that only take effect on an empty database.

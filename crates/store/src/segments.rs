@@ -1,4 +1,4 @@
-//! Sealed segments of recordings: kept and given back as they are. This crate does not read what is in them.
+//! Sealed segments of recordings, stored and returned unchanged. This crate does not read their contents.
 
 use crate::columns::{integer, unsigned};
 use crate::error::{Fault, StoreError};
@@ -9,46 +9,46 @@ use rusqlite::{OptionalExtension, params};
 /// A sealed part of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSegment {
-    /// Earliest stamp in it, in ns of the recording's clock.
+    /// Earliest time stamp in it, in ns of the recording's clock.
     pub first_ns: i64,
-    /// Latest stamp in it.
+    /// Latest time stamp in it, in ns of the recording's clock.
     pub last_ns: i64,
-    /// Samples in it.
+    /// Number of samples in it.
     pub samples: u64,
-    /// The segment.
+    /// Contents of the segment.
     pub octets: Vec<u8>,
 }
 
-/// Where a segment lies in its run.
+/// Position of a segment in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentPlace {
     id: i64,
-    /// Earliest stamp in it.
+    /// Earliest time stamp in it, in ns of the recording's clock.
     pub first_ns: i64,
-    /// Latest stamp in it.
+    /// Latest time stamp in it, in ns of the recording's clock.
     pub last_ns: i64,
 }
 
-/// All segments of a run together.
+/// Totals over all segments of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentTotals {
-    /// How many.
+    /// Number of segments.
     pub segments: u64,
-    /// Samples in them, as they were counted when they were sealed.
+    /// Number of samples, as counted when the segments were sealed.
     pub samples: u64,
-    /// Octets of the segments.
+    /// Bytes of the segments.
     pub octets: u64,
-    /// Earliest stamp.
+    /// Earliest time stamp, in ns of the recording's clock.
     pub first_ns: i64,
-    /// Latest stamp.
+    /// Latest time stamp, in ns of the recording's clock.
     pub last_ns: i64,
 }
 
 impl RunWriter {
-    /// Keeps a sealed segment, durable when this returns.
+    /// Stores a sealed segment; it is on the disk when this returns.
     ///
     /// # Errors
-    /// [`StoreError::DiskFull`] when there is no room.
+    /// [`StoreError::DiskFull`] if there is no space.
     pub fn add_segment(&mut self, segment: &SealedSegment) -> Result<(), StoreError> {
         self.transaction("write a segment", |tx, _| {
             tx.prepare_cached("INSERT INTO segment (first_ns, last_ns, samples, octets) VALUES (?1, ?2, ?3, ?4)")?
@@ -64,15 +64,15 @@ impl RunWriter {
 }
 
 impl RunFile {
-    /// The totals of the run's segments; `None` when it has none.
+    /// The totals of the run's segments; `None` if it has none.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn segment_totals(&self) -> Result<Option<SegmentTotals>, StoreError> {
         self.read("read the segments", |db| {
             let there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'segment'";
             if db.query_row(there, [], |_| Ok(())).optional()?.is_none() {
-                // Made by a version that recorded none.
+                // The file was made by a version that recorded no segments.
                 return Ok(None);
             }
             let sql = "SELECT count(*), coalesce(sum(samples), 0), coalesce(sum(length(octets)), 0),
@@ -90,11 +90,11 @@ impl RunFile {
         })
     }
 
-    /// Gives every segment to `take`, in the order they were sealed, one in memory at a time. One that the database cannot
-    /// give is an error in its place, and the rest follows.
+    /// Passes every segment to `take` in the order they were sealed, with only one in memory at a time. A segment that
+    /// the database cannot read is passed as an error; the others follow.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when not even the list of segments can be read.
+    /// [`StoreError::Damaged`] if not even the list of segments can be read.
     pub fn each_segment(&self, mut take: impl FnMut(Result<&[u8], String>)) -> Result<(), StoreError> {
         if self.segment_totals()?.is_none() {
             return Ok(());
@@ -120,10 +120,10 @@ impl RunFile {
         })
     }
 
-    /// Where the segments lie, in the order they were sealed.
+    /// The positions of the segments, in the order they were sealed.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the list cannot be read.
+    /// [`StoreError::Damaged`] if the list cannot be read.
     pub fn segment_places(&self) -> Result<Vec<SegmentPlace>, StoreError> {
         if self.segment_totals()?.is_none() {
             return Ok(Vec::new());
@@ -140,10 +140,10 @@ impl RunFile {
         })
     }
 
-    /// Gives one segment to `take`.
+    /// Passes one segment to `take`.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the database cannot give it.
+    /// [`StoreError::Damaged`] if the database cannot read it.
     pub fn segment<T>(&self, place: &SegmentPlace, take: impl FnOnce(&[u8]) -> T) -> Result<T, StoreError> {
         self.read("read a segment", |db| {
             let mut statement = db.prepare_cached("SELECT octets FROM segment WHERE id = ?1")?;

@@ -7,7 +7,7 @@ use model::{Cell, Outcome, Shot};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// The columns of a cell; those that it does not have are NULL.
+/// The columns of a shot's cell; columns that do not apply are NULL.
 #[derive(Default)]
 struct Columns<'a> {
     sir: Option<f64>,
@@ -41,7 +41,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Inserts a shot behind those that are there.
+/// Inserts a shot after the existing ones.
 pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
     let cell = shot.cell.as_ref().map(Columns::of).transpose()?.unwrap_or_default();
     tx.prepare_cached(
@@ -66,10 +66,10 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
 }
 
 impl RunFile {
-    /// The shots of a test set, in order of time. Empty in files from before this table.
+    /// The shots of a test set, in order of time. Empty for files from before this table.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn shots(&self) -> Result<Vec<Shot>, StoreError> {
         self.read("read the shots", |db| {
             let there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'shot'";

@@ -1,21 +1,21 @@
 //! Selects the spikes that a run keeps.
 //!
-//! The worst [`WORST_SPIKES`] of a series, and all above its threshold up to the worst [`MOST_SPIKES`]. Spikes above the
-//! threshold are the largest, so this is one rule: the worst `n`, where `n` is the number above the threshold, but at least
-//! the one and at most the other.
+//! It keeps the worst [`WORST_SPIKES`] of a series, and all above its threshold up to the worst [`MOST_SPIKES`]. Spikes
+//! above the threshold are the largest ones, so this is a single rule: keep the worst `n`, where `n` is the number
+//! above the threshold, limited to the range from [`WORST_SPIKES`] to [`MOST_SPIKES`].
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-/// How many of the worst samples of a series are kept, whether above the threshold or not.
+/// Number of worst samples of a series that are always kept, above the threshold or not.
 pub const WORST_SPIKES: u64 = 100;
 
-/// How many samples above the threshold are kept in a series; the surplus is counted.
+/// Maximum number of samples above the threshold that are kept in a series; further ones are only counted.
 pub const MOST_SPIKES: u64 = 10_000;
 
-/// How many of the worst samples of a series keep the kernel's events around them.
+/// Number of worst samples of a series for which the kernel's events are kept.
 pub const MOST_FLIGHTS: u64 = 100;
 
-/// The state of one series' spikes, so that nobody asks the file.
+/// The state of one series' spikes, so that the file need not be read.
 #[derive(Debug, Clone)]
 pub(crate) struct SpikeKeeper {
     threshold_ns: Option<i64>,
@@ -23,12 +23,12 @@ pub(crate) struct SpikeKeeper {
     over_seen: u64,
     over_rows: u64,
     noted_dropped: u64,
-    /// Every row is at least this: set by a trim, forgotten when a smaller one is stored.
+    /// Lower bound of all rows: set by a trim, cleared when a smaller spike is stored.
     floor_ns: Option<i64>,
 }
 
 impl SpikeKeeper {
-    /// A keeper for a series without spikes yet.
+    /// A keeper for a series that has no spikes yet.
     pub(crate) fn new(threshold_ns: Option<u64>) -> Self {
         let threshold_ns = threshold_ns.map(|ns| i64::try_from(ns).unwrap_or(i64::MAX));
         Self {
@@ -41,12 +41,12 @@ impl SpikeKeeper {
         }
     }
 
-    /// How many rows are to stay.
+    /// Number of rows to keep.
     fn limit(&self) -> u64 {
         self.over_seen.clamp(WORST_SPIKES, MOST_SPIKES)
     }
 
-    /// Writes down how many spikes above the threshold are not in the file, where that changed.
+    /// Updates the number of spikes above the threshold that are not in the file, if it changed.
     pub(crate) fn note_dropped(&mut self, tx: &Transaction<'_>, series: u32) -> Result<(), rusqlite::Error> {
         let dropped = self.over_seen - self.over_rows;
         if dropped != self.noted_dropped {
@@ -57,7 +57,7 @@ impl SpikeKeeper {
         Ok(())
     }
 
-    /// Takes note of a spike; whether it is to be stored.
+    /// Records a spike; returns true if it must be stored.
     pub(crate) fn offer(&mut self, value_ns: i64) -> bool {
         let over = self.threshold_ns.is_some_and(|threshold| value_ns > threshold);
         self.over_seen += u64::from(over);
@@ -73,12 +73,12 @@ impl SpikeKeeper {
         true
     }
 
-    /// True if so many rows are stored beyond the limit that a trim is worth its cost.
+    /// True if so many rows exceed the limit that a trim is worthwhile.
     pub(crate) fn is_overgrown(&self) -> bool {
         self.rows >= 2 * self.limit()
     }
 
-    /// Deletes what is beyond the limit. Of equal spikes the earlier stays.
+    /// Deletes the rows beyond the limit. Of equal spikes the earlier one stays.
     pub(crate) fn trim(&mut self, tx: &Transaction<'_>, series: u32) -> Result<(), rusqlite::Error> {
         let limit = self.limit();
         if self.rows <= limit {

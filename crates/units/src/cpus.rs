@@ -20,7 +20,7 @@ impl fmt::Display for CpuListError {
 
 impl std::error::Error for CpuListError {}
 
-/// CPU numbers above this are refused: no kernel is built for more, and a slip of the finger must not fill memory.
+/// CPU numbers above this are refused: no kernel is built for more, and a typing mistake must not fill the memory.
 const HIGHEST_CPU: u32 = 8191;
 
 impl CpuList {
@@ -29,7 +29,7 @@ impl CpuList {
         self.0.iter().copied()
     }
 
-    /// How many CPUs.
+    /// Number of CPUs.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -3,11 +3,11 @@
 /// Why a text is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DurationError {
-    /// Nothing, or only white space.
+    /// The text is empty or only white space.
     Empty,
-    /// The part before the unit is not a number of at least zero.
+    /// The part before the unit is not a number, or is negative.
     NotANumber(String),
-    /// A number without a unit, or with one that is not known.
+    /// A number without a unit, or with an unknown one.
     UnknownUnit(String),
     /// More than [`LONGEST_NS`], or less than a nanosecond but not zero.
     OutOfRange(String),
@@ -19,7 +19,7 @@ impl std::fmt::Display for DurationError {
         match self {
             Self::Empty => write!(f, "a duration is missing: {UNITS}"),
             Self::NotANumber(text) => write!(f, "\"{text}\" is not a duration: {UNITS}"),
-            Self::UnknownUnit(text) => write!(f, "\"{text}\" has no unit that is known: {UNITS}"),
+            Self::UnknownUnit(text) => write!(f, "\"{text}\" has no known unit: {UNITS}"),
             Self::OutOfRange(text) => write!(f, "\"{text}\" is below 1ns or above 3650d"),
         }
     }
@@ -38,10 +38,10 @@ const UNITS: [(&str, u64); 8] = [
     ("d", 86_400_000_000_000),
 ];
 
-/// The longest duration that is read, ten years: what people write is shorter, and sums and multiples of it stay in range.
+/// The longest accepted duration, ten years: longer ones are not needed, and sums and multiples of it do not overflow.
 pub const LONGEST_NS: u64 = 3_650 * 86_400_000_000_000;
 
-/// Nanoseconds of a duration such as `250us`, `208.3333us`, `1ms`, `20s`, `7d`. A plain `0` needs no unit.
+/// Converts a duration such as `250us`, `208.3333us`, `1ms`, `20s`, `7d` to nanoseconds. A plain `0` needs no unit.
 pub fn parse_ns(text: &str) -> Result<u64, DurationError> {
     let text = text.trim();
     if text.is_empty() {
@@ -65,7 +65,8 @@ pub fn parse_ns(text: &str) -> Result<u64, DurationError> {
     scale(number, factor, text)
 }
 
-/// `number` (decimal digits with at most one point) times `factor`, in integers so that `208.3333us` stays exact to the ns.
+/// Computes `number` (decimal digits with at most one point) times `factor`, in integers so that `208.3333us` stays
+/// exact to the ns.
 fn scale(number: &str, factor: u64, whole_text: &str) -> Result<u64, DurationError> {
     let not_a_number = || DurationError::NotANumber(whole_text.to_owned());
     let out_of_range = || DurationError::OutOfRange(whole_text.to_owned());
@@ -98,7 +99,7 @@ fn scale(number: &str, factor: u64, whole_text: &str) -> Result<u64, DurationErr
     }
 }
 
-/// A duration for a person: three or four significant digits and the unit that keeps the number short (`34.2 µs`).
+/// A duration for people: three or four significant digits, and the unit that keeps the number short (`34.2 µs`).
 pub fn format_ns(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
         a if a < 999.5 => (ns, "ns"),

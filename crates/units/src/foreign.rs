@@ -1,33 +1,34 @@
-//! Text that others wrote, made safe to show.
+//! Makes text from other sources safe to display.
 //!
-//! An svID, a file's name or an event of a run file is what somebody else chose. Shown as it is, it can move the terminal's cursor,
-//! turn the line around, or look like another name. Every face shows it through here.
+//! An svID, a file name or an event in a run file was chosen by somebody else. Displayed unchanged, it can move the
+//! terminal's cursor, reverse the direction of the line, or imitate another name. Everything that triptime displays
+//! passes through this module.
 //!
-//! Characters that may not be seen as they are become `\u{…}`, their number in hexadecimal, and a backslash becomes two: two texts that differ are
-//! shown differently.
+//! Characters that are not safe to display become `\u{…}` with their number in hexadecimal, and a backslash is doubled:
+//! texts that differ are displayed differently.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::io;
 use std::path::PathBuf;
 
-/// Characters that begin a formula in a spreadsheet, and the mark that says text.
+/// Characters that begin a formula in a spreadsheet, and the apostrophe, which marks text.
 const FORMULA: [char; 5] = ['=', '+', '-', '@', '\''];
 
-/// True if a character does something else than to be seen in its place: controls (C0, DEL, C1), line and paragraph separators, what
-/// turns the direction of writing, what has no width, what fills a line without being seen, noncharacters and private ones.
+/// True if a character does more than appear in its place: controls (C0, DEL, C1), line and paragraph separators,
+/// changes of the writing direction, characters without width, invisible fillers, noncharacters and private characters.
 #[inline]
 pub fn is_unfit(c: char) -> bool {
     !matches!(c, ' '..='~') && is_unfit_beyond(c)
 }
 
-/// The same, of a character that ASCII does not show.
+/// Like [`is_unfit`], for characters outside printable ASCII.
 fn is_unfit_beyond(c: char) -> bool {
     let code = u32::from(c);
     c.is_control()
         || matches!(
             c,
-            // Soft hyphen, Arabic letter mark, Hangul fillers, Khmer vowels that are not seen, Mongolian separators.
+            // Soft hyphen, Arabic letter mark, Hangul fillers, invisible Khmer vowels, Mongolian separators.
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
             // Zero width, marks and embeddings of direction, separators, isolates, invisible operators, digit shapes.
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -42,7 +43,7 @@ fn is_unfit_beyond(c: char) -> bool {
         || code & 0xfffe == 0xfffe
 }
 
-/// True if a space could be taken for another, or for none.
+/// True if a space can be mistaken for another kind of space, or is not visible.
 fn is_odd_space(c: char) -> bool {
     c != ' ' && c.is_whitespace()
 }
@@ -51,7 +52,7 @@ fn is_escaped(c: char) -> bool {
     c == '\\' || is_unfit(c) || is_odd_space(c)
 }
 
-/// A text as it may be shown on one line: no character in it is unfit ([`is_unfit`]), and none is a line's end.
+/// A text as it may be displayed on one line: without unfit characters ([`is_unfit`]) and line ends.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
@@ -67,19 +68,20 @@ fn push(out: &mut String, c: char) {
     if c == '\\' {
         out.push_str("\\\\");
     } else if is_escaped(c) {
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
     } else {
         out.push(c);
     }
 }
 
-/// Values that hold texts of others, and can be made safe to show in place. Not twice: a backslash is doubled each time.
+/// Values that contain text from other sources, which can be made safe to display in place. Apply it only once: a
+/// backslash is doubled each time.
 pub trait Show {
-    /// Makes every text in it as [`shown`] gives it.
+    /// Converts every text in the value with [`shown`].
     fn show(&mut self);
 
-    /// The same, made safe to show.
+    /// Returns the value, made safe to display.
     #[must_use]
     fn shown(&self) -> Self
     where
@@ -133,8 +135,8 @@ impl<A: Show, B: Show> Show for Result<A, B> {
     }
 }
 
-/// As [`shown`], for a cell of a table that a spreadsheet may read: what would be a formula has an apostrophe before it, which says
-/// text there; so has what begins with an apostrophe.
+/// Like [`shown`], for a table cell that a spreadsheet may read: a text that would be a formula gets an apostrophe in
+/// front, which marks it as text; so does a text that begins with an apostrophe.
 pub fn cell(text: &str) -> Cow<'_, str> {
     match shown(text) {
         Cow::Borrowed(text) => cell_of_shown(text),
@@ -142,7 +144,7 @@ pub fn cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// As [`cell`], of a text that is shown already.
+/// Like [`cell`], for a text that [`shown`] has already converted.
 pub fn cell_of_shown(shown: &str) -> Cow<'_, str> {
     match shown.starts_with(FORMULA) {
         true => Cow::Owned(format!("'{shown}")),
@@ -150,8 +152,8 @@ pub fn cell_of_shown(shown: &str) -> Cow<'_, str> {
     }
 }
 
-/// A message, which may be several lines of ours, that holds texts of others: every character but the line's end as [`shown`], and
-/// every further line indented, so that none looks like one of ours.
+/// Converts a message that contains text from other sources and may have several lines: every character except line
+/// ends as with [`shown`]. Every further line is indented, so that none looks like a line of triptime's own.
 pub fn message(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.trim_end().chars() {
@@ -163,8 +165,8 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// A JSON text in which no unfit character stands for itself: within a JSON text they can only be in strings, where `\u` says the
-/// same. What reads it reads the very texts that were written.
+/// Replaces every unfit character in a JSON text by its `\u` escape. In JSON these characters can only be in strings,
+/// so readers get exactly the original texts.
 pub fn json(text: String) -> String {
     if is_plain(text.as_bytes()) || text.chars().all(is_of_json) {
         return text;
@@ -182,19 +184,20 @@ pub fn json(text: String) -> String {
     out
 }
 
-/// True if this may stand for itself in a JSON text of ours.
+/// True if this character may appear unescaped in our JSON texts.
 fn is_of_json(c: char) -> bool {
     matches!(c, '\n' | ' ') || !is_unfit(c) && !is_odd_space(c)
 }
 
-/// True if there is nothing but what ASCII shows, and ends of lines: nearly all of a JSON text is that, and it is quickly seen.
+/// True if the text has only printable ASCII and line ends. Most JSON texts do, and the check is fast.
 fn is_plain(octets: &[u8]) -> bool {
     octets.iter().all(|octet| matches!(octet, b' '..=b'~' | b'\n'))
 }
 
-/// Where a JSON text is written piece by piece; what comes out is what [`json`] makes of the whole of it.
+/// Writer for a JSON text in pieces; the output is the same as that of [`json`] for the whole text.
 ///
-/// Each piece is whole characters, as serializers write them; of octets that are not UTF-8 the writing fails (`InvalidData`).
+/// Each piece must consist of whole characters, as serializers write them; writing fails with `InvalidData` for bytes
+/// that are not UTF-8.
 pub struct JsonWriter<W>(pub W);
 
 impl<W: io::Write> io::Write for JsonWriter<W> {

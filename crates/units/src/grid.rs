@@ -13,7 +13,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid of `period`.
+    /// A grid with this period.
     pub fn new(start: Monotonic, period: Period) -> Self {
         let (numerator_ns, denominator) = period.fraction();
         Self {
@@ -23,12 +23,12 @@ impl Grid {
         }
     }
 
-    /// A grid of whole periods of `interval_ns` (at least 1).
+    /// A grid with a period of `interval_ns` (at least 1) whole nanoseconds.
     pub fn every_ns(start: Monotonic, interval_ns: u64) -> Self {
         Self::new(start, Period::of_ns(interval_ns))
     }
 
-    /// A grid of `per_second` (at least 1) instants a second.
+    /// A grid of `per_second` (at least 1) instants per second.
     pub fn per_second(start: Monotonic, per_second: u64) -> Self {
         Self::new(start, Period::per_second(per_second))
     }
@@ -45,14 +45,14 @@ impl Grid {
         self.start + i64::try_from(whole + part).unwrap_or(i64::MAX / 2)
     }
 
-    /// `rest / denominator` of the numerator, where the product is beyond 64 bits.
+    /// Computes `rest / denominator` of the numerator when the product exceeds 64 bits.
     #[cold]
     fn wide_part(&self, rest: u64) -> u64 {
         let product = u128::from(rest) * u128::from(self.numerator_ns);
         u64::try_from(product / u128::from(self.denominator)).unwrap_or(u64::MAX)
     }
 
-    /// The first cycle whose due instant lies after `now`.
+    /// The first cycle whose due instant is after `now`.
     pub fn first_after(&self, now: Monotonic) -> u64 {
         let Ok(elapsed) = u64::try_from(now - self.start) else {
             return 0;

@@ -22,7 +22,7 @@ macro_rules! instant {
         }
 
         impl Sub for $name {
-            /// Nanoseconds from the right instant to the left one; negative when the left one is earlier.
+            /// Nanoseconds from the right-hand instant to the left-hand one; negative if the left-hand one is earlier.
             type Output = i64;
 
             fn sub(self, earlier: Self) -> i64 {
@@ -41,7 +41,7 @@ macro_rules! instant {
         impl Add<Ns> for $name {
             type Output = Self;
 
-            /// The last instant there is, where that is beyond it.
+            /// On overflow, the result is the last instant that can be represented.
             #[inline]
             fn add(self, ns: Ns) -> Self {
                 Self(self.0.saturating_add_unsigned(ns.0))
@@ -59,19 +59,19 @@ macro_rules! instant {
 }
 
 instant!(
-    /// `CLOCK_MONOTONIC`: since boot, never set back. The clock of schedules and of every instant in a run file.
+    /// `CLOCK_MONOTONIC`: counts from boot and never goes back. Used for schedules and for every instant in a run file.
     Monotonic
 );
 instant!(
-    /// `CLOCK_REALTIME`: UTC since 1970, can be stepped. The clock of kernel software time stamps.
+    /// `CLOCK_REALTIME`: UTC since 1970; it can be stepped. The kernel's software time stamps use it.
     Realtime
 );
 instant!(
-    /// `CLOCK_TAI`: since 1970 without leap seconds, the time scale of PTP.
+    /// `CLOCK_TAI`: seconds since 1970 without leap seconds, the time scale of PTP.
     Tai
 );
 instant!(
-    /// The clock inside a NIC (PHC), as hardware time stamps give it.
+    /// The clock in a NIC (PHC), used for hardware time stamps.
     Ptp
 );
 

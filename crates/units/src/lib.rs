@@ -1,9 +1,9 @@
-//! The words in which every other crate measures: instants of named clocks, durations as people write them, CPU lists,
-//! absolute schedules, names that are given once, and texts of others made safe to show.
+//! Basic types that all other crates share: instants of named clocks, readable durations, CPU lists, absolute
+//! schedules, unique names, and text from other sources made safe to display.
 //!
-//! Durations are integer nanoseconds in names that end in `_ns`. Where they are printed, compared with one of the other sign, or
-//! added to an instant, they are [`Ns`] and [`SignedNs`]. Instants are newtypes of the clock they were read from,
-//! so two clocks cannot be subtracted by accident.
+//! Durations are integer nanoseconds in names that end in `_ns`. Durations that are printed, compared with signed ones,
+//! or added to an instant have the types [`Ns`] and [`SignedNs`]. Each clock has its own instant type, so instants of
+//! two clocks cannot be subtracted by accident.
 
 #![forbid(unsafe_code)]
 

@@ -1,25 +1,26 @@
-//! Names that are given once.
+//! Unique names.
 
 use std::collections::{HashMap, HashSet};
 
-/// Gives every name once: who asks for a name that is taken gets it with the first free number, `MU01#2`, `MU01#3`…
+/// Gives out every name only once: if the wanted name is taken, the result has the first free number, `MU01#2`,
+/// `MU01#3`…
 ///
-/// The same names asked for in the same order get the same answers. A name that was given so is taken like any other, also for who
-/// asks for it by itself.
+/// The same requests in the same order get the same names. A numbered name is then taken as well, even if it is
+/// requested itself later.
 #[derive(Debug, Clone, Default)]
 pub struct FreeNames {
     taken: HashSet<String>,
-    /// The number that is tried first for the next of a name: those before it are taken.
+    /// The next number to try for a name; all lower ones are taken.
     next: HashMap<String, u64>,
 }
 
 impl FreeNames {
-    /// The name that `wanted` would be given, which [`FreeNames::take`] gives.
+    /// The name that [`FreeNames::take`] would give for `wanted`.
     pub fn free(&self, wanted: &str) -> String {
         self.numbered(wanted).0
     }
 
-    /// Gives `wanted`, or the first free name made of it.
+    /// Gives `wanted`, or the first free name derived from it.
     pub fn take(&mut self, wanted: &str) -> String {
         let (name, next) = self.numbered(wanted);
         if name != wanted {
@@ -29,7 +30,7 @@ impl FreeNames {
         name
     }
 
-    /// The free name, and the number to try after it.
+    /// The free name with its number, and the next number to try.
     fn numbered(&self, wanted: &str) -> (String, u64) {
         if !self.taken.contains(wanted) {
             return (wanted.to_owned(), 2);

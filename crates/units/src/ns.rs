@@ -1,4 +1,5 @@
-//! Durations in nanoseconds as types: what may be negative cannot be taken for what may not, and both have words.
+//! Durations in nanoseconds as types: one for durations that may be negative, one for those that may not, both with
+//! readable output.
 
 use crate::duration::format_ns;
 use std::cmp::Ordering;
@@ -9,19 +10,19 @@ use std::fmt;
 #[repr(transparent)]
 pub struct Ns(pub u64);
 
-/// A difference of two instants, or a sample, in nanoseconds: negative where what should come second came first.
+/// A difference of two instants, or a sample, in nanoseconds; negative if the second event came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct SignedNs(pub i64);
 
 impl SignedNs {
-    /// The duration; `None` of a negative one.
+    /// The duration; `None` if it is negative.
     #[inline]
     pub fn forward(self) -> Option<Ns> {
         u64::try_from(self.0).ok().map(Ns)
     }
 
-    /// How far it is from zero.
+    /// The absolute value.
     #[inline]
     pub fn size(self) -> Ns {
         Ns(self.0.unsigned_abs())
@@ -44,14 +45,14 @@ impl PartialOrd<Ns> for SignedNs {
 }
 
 impl fmt::Display for Ns {
-    /// As [`format_ns`]: `34.2 µs`.
+    /// Formats it with [`format_ns`]: `34.2 µs`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format_ns(self.0 as f64))
     }
 }
 
 impl fmt::Display for SignedNs {
-    /// As [`format_ns`]: `-34.2 µs`.
+    /// Formats it with [`format_ns`]: `-34.2 µs`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format_ns(self.0 as f64))
     }

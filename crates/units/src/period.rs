@@ -1,10 +1,10 @@
-//! Time between due instants, exact also where it is no whole number of nanoseconds.
+//! Time between due instants; also exact if it is not a whole number of nanoseconds.
 
 use crate::duration::{DurationError, parse_ns};
 use std::fmt;
 use std::str::FromStr;
 
-/// Digits behind the point of a nanosecond that a period keeps.
+/// Maximum number of decimal places of a period in nanoseconds.
 const MOST_DIGITS: usize = 9;
 
 /// A period of `numerator / denominator` nanoseconds, at least 1 ns.
@@ -25,7 +25,7 @@ impl Period {
         }
     }
 
-    /// `per_second` (at least 1) periods in a second.
+    /// A period with `per_second` (at least 1) repetitions per second.
     pub fn per_second(per_second: u64) -> Self {
         Self::reduced(1_000_000_000, per_second.max(1))
     }
@@ -38,22 +38,22 @@ impl Period {
         }
     }
 
-    /// The parts of the fraction, in lowest terms: nanoseconds, and by how much to divide them.
+    /// The fraction in lowest terms: nanoseconds, and their divisor.
     pub fn fraction(self) -> (u64, u64) {
         (self.numerator_ns, self.denominator)
     }
 
-    /// In nanoseconds, rounded down, at least 1.
+    /// The period in nanoseconds, rounded down, at least 1.
     pub fn whole_ns(self) -> u64 {
         (self.numerator_ns / self.denominator).max(1)
     }
 
-    /// In nanoseconds.
+    /// The period in nanoseconds.
     pub fn as_f64(self) -> f64 {
         self.numerator_ns as f64 / self.denominator as f64
     }
 
-    /// How many whole periods are in `ns`.
+    /// Number of whole periods in `ns` nanoseconds.
     pub fn count_in(self, ns: u64) -> u64 {
         let count = u128::from(ns) * u128::from(self.denominator) / u128::from(self.numerator_ns);
         u64::try_from(count).unwrap_or(u64::MAX)
@@ -84,7 +84,7 @@ impl FromStr for Period {
     }
 }
 
-/// Nanoseconds with digits behind the point.
+/// A period of nanoseconds with decimal places.
 fn decimal(whole: &str, digits: &str) -> Option<Period> {
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
     if !all_digits(whole) || !all_digits(digits) || digits.len() > MOST_DIGITS {
@@ -97,7 +97,7 @@ fn decimal(whole: &str, digits: &str) -> Option<Period> {
 }
 
 impl fmt::Display for Period {
-    /// `250us`, `208333.333ns`.
+    /// Formats it as a duration: `250us`, `208333.333ns`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.denominator > 1 {
             return write!(f, "{:.3} ns", self.as_f64());

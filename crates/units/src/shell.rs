@@ -1,8 +1,8 @@
-//! Words of a command line, as a shell takes them.
+//! Quotes words for a command line.
 
 use std::borrow::Cow;
 
-/// The word as it is where nothing in it means something to a shell, else in single quotes.
+/// The word, unchanged if no character in it is special to a shell, otherwise in single quotes.
 pub fn word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=@%+".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {

@@ -1,6 +1,6 @@
 //! Sizes as people write them: `64MiB`, `500kB`, `4096`.
 
-/// A text that is not a size.
+/// Error: the text is not a size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SizeError(String);
 
@@ -16,7 +16,7 @@ impl std::fmt::Display for SizeError {
 
 impl std::error::Error for SizeError {}
 
-/// Octets of a size such as `64MiB` (powers of 1024) or `500kB` (powers of 1000).
+/// Converts a size such as `64MiB` (powers of 1024) or `500kB` (powers of 1000) to bytes.
 pub fn parse_bytes(text: &str) -> Result<u64, SizeError> {
     let error = || SizeError(text.to_owned());
     let trimmed = text.trim();
@@ -39,13 +39,13 @@ pub fn parse_bytes(text: &str) -> Result<u64, SizeError> {
         .ok_or_else(error)
 }
 
-/// Octets for a person, in powers of 1024 with three digits: `512 B`, `1.50 MiB`.
+/// Formats a number of bytes in powers of 1024 with three digits: `512 B`, `1.50 MiB`.
 pub fn format_octets(octets: f64) -> String {
     let mut value = octets;
     let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
     let mut unit = units.next().unwrap_or_default();
     for larger in units {
-        // Values that would be shown as 1000 are shown in the next unit.
+        // A value that would round to 1000 is shown in the next larger unit.
         if value.abs() < 999.5 {
             break;
         }

@@ -1,4 +1,4 @@
-//! Reading a file that is damaged, or made to harm: it takes no more time and memory than a good one of its size.
+//! Limits for reading a damaged or malicious file: it may take no more time and memory than a valid one of its size.
 
 use crate::error::Fault;
 use rusqlite::limits::Limit;
@@ -6,28 +6,28 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Longest cell that SQLite reads: a recording's segment is the longest of a good file.
+/// Longest cell that SQLite reads. The longest in a valid file is the segment of a recording.
 const LONGEST_CELL: i32 = 128 << 20;
 
-/// Longest document: of an imported file, which keeps what it was.
+/// Longest document. Imported files are the longest, because they keep their original text.
 pub(crate) const LONGEST_DOCUMENT: usize = 16 << 20;
 
 /// Longest text of any other table, and longest histogram or flight.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Octets of text in one list, such as all events: some hundred thousand events.
+/// Maximum bytes of text in one list, such as all events: enough for some hundred thousand events.
 const MOST_TEXT: usize = 128 << 20;
 
-/// Steps of SQLite between two looks at how many there were.
+/// Number of SQLite steps between two checks of the limit.
 const STRIDE: u32 = 10_000;
 
-/// Steps that any file may take to be read.
+/// Number of steps that reading any file may take.
 const FREE_STEPS: u64 = 20_000_000;
 
-/// Steps for each octet of a file. All of a good one is read in a tenth of one.
+/// Additional steps for each byte of a file. Reading a whole valid file takes a tenth of a step per byte.
 const STEPS_PER_OCTET: u64 = 8;
 
-/// Bounds what is read through `db`, a file of so many octets.
+/// Limits all reading through `db`, a file of `octets` bytes.
 pub(super) fn bound(db: &mut Connection, octets: u64) -> Result<(), rusqlite::Error> {
     db.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_CELL)?;
     let most = FREE_STEPS.saturating_add(octets.saturating_mul(STEPS_PER_OCTET));
@@ -36,8 +36,8 @@ pub(super) fn bound(db: &mut Connection, octets: u64) -> Result<(), rusqlite::Er
     db.progress_handler(STRIDE.cast_signed(), Some(is_too_many))
 }
 
-/// Refuses what is called as a table of ours and is none: a view or a virtual table runs what its author wrote, and so does a column
-/// that is computed.
+/// Refuses a file if one of our tables is not a plain table: a view, a virtual table or a computed column would run
+/// code of the file's author.
 pub(super) fn check_tables(db: &Connection) -> Result<(), Fault> {
     let sql = "SELECT name, type = 'table' AND rootpage > 0 AND sql LIKE 'CREATE TABLE %' FROM sqlite_schema
                WHERE type IN ('table', 'view')";
@@ -50,7 +50,7 @@ pub(super) fn check_tables(db: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// True where a table of this name is read. The views of a run file are for people.
+/// True if triptime reads a table of this name. The views of a run file are only for people.
 fn is_ours(name: &str) -> bool {
     crate::schema::TABLES.contains(&format!("CREATE TABLE {} (", name.to_ascii_lowercase()))
 }
@@ -61,12 +61,12 @@ fn is_computed(db: &Connection, table: &str) -> Result<bool, Fault> {
     Ok(db.prepare(sql)?.exists([table])?)
 }
 
-/// Counts the text of one list.
+/// Counts the bytes of text in one list.
 #[derive(Default)]
 pub(super) struct Text(usize);
 
 impl Text {
-    /// Refuses a row with which there is more than a list of a run has.
+    /// Refuses a row if the list then exceeds the limit for a run.
     pub(super) fn take(&mut self, row: &Row<'_>) -> Result<(), Fault> {
         for column in 0..row.as_ref().column_count() {
             let (ValueRef::Text(octets) | ValueRef::Blob(octets)) = row.get_ref(column)? else {
@@ -79,11 +79,11 @@ impl Text {
     }
 }
 
-/// Refuses what is longer than that.
+/// Refuses data longer than `most` bytes.
 pub(super) fn check_length(octets: usize, most: usize, what: &str) -> Result<(), Fault> {
     match octets > most {
         true => Err(Fault::Damaged(format!(
-            "{what}: {octets} octets, where no run has more than {most}"
+            "{what}: {octets} bytes, but no run has more than {most}"
         ))),
         false => Ok(()),
     }

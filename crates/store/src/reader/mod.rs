@@ -1,4 +1,4 @@
-//! Reading a run.
+//! Reads a run.
 
 mod guard;
 mod open;
@@ -17,12 +17,12 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use stats::Histogram;
 use std::path::{Path, PathBuf};
 
-/// All windows of a series together.
+/// Totals over all windows of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SeriesTotals {
     /// Sums of the windows' counters.
     pub counters: Counters,
-    /// How many samples the histograms hold: the divisor of the mean.
+    /// Number of samples in the histograms: the divisor of the mean.
     pub samples: u64,
     /// Exact sum of the samples.
     pub sum_ns: i128,
@@ -30,7 +30,7 @@ pub struct SeriesTotals {
     pub min_ns: Option<i64>,
     /// Largest sample, exact. `None` without samples.
     pub max_ns: Option<i64>,
-    /// How many windows.
+    /// Number of windows.
     pub windows: u64,
     /// Samples above the threshold that were counted but not kept as spikes.
     pub spikes_dropped: u64,
@@ -43,19 +43,19 @@ impl SeriesTotals {
     }
 }
 
-/// The samples of one window, or of several neighbouring ones.
+/// The samples of one window, or of several neighbouring windows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistogramSpan {
     /// Start of the first window.
     pub start_ns: u64,
     /// End of the last window.
     pub end_ns: u64,
-    /// Their samples, with the exact extremes.
+    /// The samples, with exact extremes.
     pub histogram: Histogram,
 }
 
-/// A run file opened for reading. Each call reads what is in the file at that moment; of a run that is still being written,
-/// later calls may give more.
+/// A run file opened for reading. Each call reads the current contents of the file; while the run is still being
+/// written, later calls may return more.
 #[derive(Debug)]
 pub struct RunFile {
     path: PathBuf,
@@ -67,21 +67,21 @@ pub struct RunFile {
 }
 
 impl RunFile {
-    /// Opens a run: complete, still being written, or left by a killed process. Reading never changes it.
+    /// Opens a run that is complete, still being written, or left by a killed process. Reading never changes it.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`], [`StoreError::NotARunFile`], [`StoreError::NewerSchema`] as they say;
-    /// [`StoreError::Damaged`] for a run that cannot be read.
+    /// [`StoreError::NotFound`], [`StoreError::NotARunFile`] or [`StoreError::NewerSchema`] if these apply;
+    /// [`StoreError::Damaged`] if the run cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         open::open(path)
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The facts of the run since its start.
+    /// Facts about the run that are known from its start.
     pub fn info(&self) -> &RunInfo {
         &self.info
     }
@@ -91,18 +91,20 @@ impl RunFile {
         self.state
     }
 
-    /// How long the run lasted; of one that was not closed, up to the end of its last window, as of opening.
+    /// Duration of the run. If the run was not closed: the time from its start to the end of its last window at the
+    /// time of opening.
     pub fn duration_ns(&self) -> u64 {
         self.duration_ns
     }
 
-    /// A warning for a run that nobody closed and whose log is not beside it: a copy of the file alone, say. `None` for any other.
+    /// A warning if the run was not closed and its log is missing, for example because only the main file was copied;
+    /// otherwise `None`.
     pub fn lacks_log(&self) -> Option<String> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.lacks_log.then(|| {
             format!(
-                "the run ended abnormally, and its log ({name}-wal) is not beside it: windows may be missing; copy both files, or none \
-                 while it is measured"
+                "the run ended abnormally, and its log ({name}-wal) is missing: windows may be missing; copy both files, or copy \
+                 after the run has ended"
             )
         })
     }
@@ -110,10 +112,10 @@ impl RunFile {
     /// All series in the order they were added.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn series(&self) -> Result<Vec<(SeriesId, SeriesSpec)>, StoreError> {
         self.read("read the series", |db| {
-            // Files from before that column say the kind by the name only.
+            // Older files do not have the column `kind`; there, only the name shows the kind.
             let says_kind = why::has(db, "SELECT 1 FROM pragma_table_info('series') WHERE name = 'kind'")?;
             let kind = if says_kind { "kind" } else { "NULL" };
             let sql =
@@ -127,10 +129,10 @@ impl RunFile {
         })
     }
 
-    /// All windows of a series added up.
+    /// Totals over all windows of a series.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read or has no such series.
+    /// [`StoreError::Damaged`] if the file cannot be read or has no such series.
     pub fn totals(&self, id: SeriesId) -> Result<SeriesTotals, StoreError> {
         self.read("add up the windows", |db| {
             let sql = "SELECT spikes_dropped FROM series WHERE id = ?1";
@@ -152,10 +154,10 @@ impl RunFile {
         })
     }
 
-    /// Counters that the file is older than: of its windows they are unknown, not 0.
+    /// Counters that are newer than the file: for its windows they are unknown, not 0.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn lacks(&self) -> Result<Vec<Counter>, StoreError> {
         self.read("read the columns of the windows", |db| {
             let is_there = Counter::ADDED.map(|counter| Ok((counter, has_counter(db, counter)?)));
@@ -165,10 +167,10 @@ impl RunFile {
         })
     }
 
-    /// The windows of a series in the order of time.
+    /// The windows of a series in order of time.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn windows(&self, id: SeriesId) -> Result<Vec<WindowRow>, StoreError> {
         self.read("read the windows", |db| {
             let counters = counter_columns(db)?;
@@ -183,7 +185,7 @@ impl RunFile {
     /// All samples of a series, with their exact extremes.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn histogram(&self, id: SeriesId) -> Result<Histogram, StoreError> {
         self.read("read the histograms", |db| {
             let mut all = Histogram::new();
@@ -192,11 +194,11 @@ impl RunFile {
         })
     }
 
-    /// The histograms of a series in the order of time, as they are stored: one for each window, or in a long run for
-    /// several neighbouring ones.
+    /// The stored histograms of a series in order of time: one for each window or, in a long run, one for several
+    /// neighbouring windows.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn histograms(&self, id: SeriesId) -> Result<Vec<HistogramSpan>, StoreError> {
         self.read("read the histograms", |db| {
             let mut spans = Vec::new();
@@ -205,45 +207,45 @@ impl RunFile {
         })
     }
 
-    /// Hands each stored histogram of a series to `take`, in the order of time; one at a time is in memory.
+    /// Passes each stored histogram of a series to `take`, in order of time, with only one in memory at a time.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn for_each_histogram(&self, id: SeriesId, take: impl FnMut(HistogramSpan)) -> Result<(), StoreError> {
         self.read("read the histograms", |db| for_each_span(db, id, take))
     }
 
-    /// The spikes of a series, the worst first.
+    /// The spikes of a series, worst first.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn spikes(&self, id: SeriesId) -> Result<Vec<Spike>, StoreError> {
         self.read("read the spikes", |db| why::spikes(db, id, u64::MAX))
     }
 
-    /// Causes of a series' late samples, the most expensive first. Empty where no flight recorder ran.
+    /// Causes of a series' late samples, starting with the largest total time. Empty if no flight recorder ran.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn causes(&self, id: SeriesId) -> Result<Vec<CauseTotal>, StoreError> {
         self.read("read the causes", |db| why::causes(db, id))
     }
 
-    /// The kernel's events around the worst spikes of a series, in the order of time.
+    /// The kernel's events around the worst spikes of a series, in order of time.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn flights(&self, id: SeriesId) -> Result<Vec<Flight>, StoreError> {
         self.read("read the flights", |db| why::flights(db, id))
     }
 
-    /// All events in the order of time; where the log is missing ([`RunFile::lacks_log`]), the last one says so.
+    /// All events in order of time. If the log is missing ([`RunFile::lacks_log`]), the last event says so.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn events(&self) -> Result<Vec<Event>, StoreError> {
         let mut events = self.read("read the events", |db| {
-            // Files from before the column do not say when an event may have begun.
+            // Older files do not have the column that gives the earliest possible beginning of an event.
             let since = if has_column(db, "event", "since_ns")? {
                 "since_ns"
             } else {
@@ -262,20 +264,20 @@ impl RunFile {
         Ok(events)
     }
 
-    /// The inventory, in the order it was added.
+    /// The inventory, in the order in which it was added.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn facts(&self) -> Result<Vec<Fact>, StoreError> {
         let sql = "SELECT topic, name, value, unknown, source FROM fact ORDER BY position";
         self.read("read the facts", |db| rows(db, sql, [], fact_of))
     }
 
-    /// A text kept in the run; `None` when there is none of that name.
+    /// A text stored in the run; `None` if there is none with that name.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read, or when any of its texts is gone: a run that lost its limits is not one
-    /// that was to be judged by none.
+    /// [`StoreError::Damaged`] if the file cannot be read, or if any of its texts is missing: a run that lost its
+    /// limits must not look like a run without limits.
     pub fn document(&self, name: &str) -> Result<Option<String>, StoreError> {
         self.read("read a document", |db| {
             check_documents(db)?;
@@ -331,7 +333,7 @@ fn series_of(row: &Row<'_>, says_kind: bool) -> Result<(SeriesId, SeriesSpec), r
     Ok((SeriesId(row.get(0)?), spec))
 }
 
-/// Checks that as many texts are there as were kept. Run files from before they were counted do not say.
+/// Checks that all stored texts are present. Older run files do not hold their number.
 fn check_documents(db: &Connection) -> Result<(), Fault> {
     let is_counted = why::has(db, "SELECT 1 FROM pragma_table_info('run') WHERE name = 'documents'")?;
     if !is_counted {
@@ -343,12 +345,12 @@ fn check_documents(db: &Connection) -> Result<(), Fault> {
     match found == kept {
         true => Ok(()),
         false => Err(Fault::Damaged(format!(
-            "its texts (plan, limits and the like) are not all there: {kept} were kept, {found} can be read"
+            "some of its texts (such as plan and limits) are missing: {kept} were kept, {found} can be read"
         ))),
     }
 }
 
-/// The counters as they are read: those that run files from before them have no column for are 0.
+/// SQL for the counter columns. Counters that are newer than the run file have no column there and are read as 0.
 fn counter_columns(db: &Connection) -> Result<String, Fault> {
     let columns = Counter::ALL.map(|counter| {
         let is_there = !Counter::ADDED.contains(&counter) || has_counter(db, counter)?;
@@ -371,7 +373,8 @@ fn has_column(db: &Connection, table: &str, column: &str) -> Result<bool, Fault>
 
 fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
     let max_ns: Option<i64> = row.get(6)?;
-    // Negative samples are in the histogram as its lowest value: a quantile above the largest sample is not one.
+    // Negative samples are in the histogram as its lowest value, so a quantile above the largest sample is not
+    // meaningful.
     let quantile = |column| -> Result<Option<u64>, rusqlite::Error> {
         let largest = max_ns.and_then(|ns| u64::try_from(ns).ok());
         Ok(optional_unsigned(row, column)?.and_then(|ns| largest.map(|largest| ns.min(largest))))
@@ -391,7 +394,8 @@ fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
     })
 }
 
-/// An event. A kind that this version has no word for is shown as a note with that word, not refused.
+/// Reads an event. An event of a kind unknown to this version becomes a note with the name of the kind, and is not
+/// refused.
 fn event_of(row: &Row<'_>) -> Result<Event, rusqlite::Error> {
     let (word, text): (String, String) = (row.get(1)?, row.get(3)?);
     let (kind, text) = match EventKind::from_word(&word) {
@@ -421,7 +425,8 @@ fn fact_of(row: &Row<'_>) -> Result<Fact, rusqlite::Error> {
     })
 }
 
-/// Adds a window's row to the totals. Values that no measurement can reach are damage, not a reason to wrap around.
+/// Adds a window's row to the totals. Values that no measurement can reach are reported as damage instead of wrapping
+/// around.
 fn add_window(totals: &mut SeriesTotals, row: &Row<'_>) -> Result<(), Fault> {
     let too_large = || Fault::Damaged("the counters of the windows add up to more than 2^64".into());
     totals.counters = totals.counters.checked_add(&counters(row, 4)?).ok_or_else(too_large)?;
@@ -434,7 +439,7 @@ fn add_window(totals: &mut SeriesTotals, row: &Row<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Hands each stored histogram of a series to `take`, in the order of time, one at a time in memory.
+/// Passes each stored histogram of a series to `take`, in order of time, with only one in memory at a time.
 fn for_each_span(db: &Connection, id: SeriesId, mut take: impl FnMut(HistogramSpan)) -> Result<(), Fault> {
     let mut statement = db.prepare(
         "SELECT start_ns, end_ns, samples, hdr,

@@ -1,4 +1,4 @@
-//! Finding out what a file is, and opening it without changing it.
+//! Determines the kind of a file, and opens it without changing it.
 
 use super::{RunFile, guard, rows};
 use crate::columns::{RUNNING, state_from_word, unsigned};
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use units::Realtime;
 
-/// First octets of every SQLite database (<https://sqlite.org/fileformat2.html>, section 1.3).
+/// First bytes of every SQLite database (<https://sqlite.org/fileformat2.html>, section 1.3).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Length of the database header, and where in it the two numbers lie that say what the database is.
+/// Length of the database header, and the offsets of the two numbers in it that identify a run file.
 const HEADER_BYTES: u64 = 100;
 const USER_VERSION_AT: usize = 60;
 const PAGE_SIZE_AT: usize = 16;
@@ -25,20 +25,20 @@ const WRITE_VERSION_AT: usize = 18;
 const PAGES_AT: usize = 28;
 const APPLICATION_ID_AT: usize = 68;
 
-/// Why a file of which nothing was written is none of ours. A program that is killed while it makes its file leaves such a one.
+/// Reason for refusing an empty file. A program that is killed during the creation of its run file leaves one.
 const EMPTY: &str = "it is empty";
 
-/// Write version of a database whose last transactions may be in a log beside it.
+/// Write version of a database whose last transactions may be in a log next to it.
 const WITH_LOG: u8 = 2;
 
-/// Longest wait for a writer that is just closing the file.
+/// Longest wait for a writer that is closing the file.
 const BUSY: Duration = Duration::from_secs(10);
 
 /// The row of the `run` table.
 struct Run {
     info: RunInfo,
     state: RunState,
-    /// Nobody noted its end.
+    /// True if the end of the run was not recorded.
     is_open: bool,
     duration_ns: u64,
 }
@@ -54,8 +54,8 @@ pub(super) fn open(path: &Path) -> Result<RunFile, StoreError> {
         is_open,
         duration_ns,
     } = run;
-    // A run that is closed between our look at its log and at its row is not open. One that is looked at between the two steps of being
-    // made has nothing in it.
+    // If the run was closed after our check of its log and before reading its row, it does not count as open. A run
+    // that is opened between the two steps of its creation contains nothing.
     let lacks_log = is_open && keeps_log && !has_log && !has_content(path, "-wal");
     Ok(RunFile {
         path: path.to_owned(),
@@ -67,8 +67,9 @@ pub(super) fn open(path: &Path) -> Result<RunFile, StoreError> {
     })
 }
 
-/// Refuses what is not a run, from the first hundred octets. They never change once a run is made, so a log beside the file
-/// cannot make them wrong. Whether there is to be a log beside the file while nobody closed the run.
+/// Refuses a file that is not a run, based on its first hundred bytes. They never change after the creation of a run,
+/// so a log next to the file cannot replace them. Returns true if the file has a log next to it until the run is
+/// closed.
 fn check_header(path: &Path) -> Result<bool, StoreError> {
     let refused = |error| StoreError::from_io(path, "open the run file", error);
     let not_ours = |why: &str| not_ours(path, why);
@@ -102,7 +103,7 @@ fn check_header(path: &Path) -> Result<bool, StoreError> {
         }
         found if found > SCHEMA_VERSION => Err(StoreError::newer(path, found)),
         found => Err(not_ours(&format!(
-            "its schema number is {found}, and there never was one"
+            "its schema number is {found}, which no version has used"
         ))),
     }
 }
@@ -114,8 +115,8 @@ fn not_ours(path: &Path, why: &str) -> StoreError {
     }
 }
 
-/// Refuses a file that was cut short, such as an unfinished copy: SQLite would notice only when it comes to what is missing.
-/// With a log beside the file, the rest may be there.
+/// Refuses a truncated file, such as an incomplete copy: SQLite would notice only on reading the missing part. If there
+/// is a log next to the file, the rest may be in it.
 fn check_length(path: &Path, header: &[u8], length: u64) -> Result<(), StoreError> {
     let page_bytes = u64::from(u16::from_be_bytes([header[PAGE_SIZE_AT], header[PAGE_SIZE_AT + 1]]));
     let whole = u64::try_from(number_at(header, PAGES_AT)).unwrap_or(0) * page_bytes;
@@ -135,10 +136,10 @@ fn number_at(header: &[u8], at: usize) -> i64 {
     i64::from(i32::from_be_bytes(octets))
 }
 
-/// Opens the database in the least intrusive way that works, and reads the run's row through it.
+/// Opens the database in the least intrusive way that works, and reads the run's row.
 ///
-/// Read-only works for a closed run anywhere, and for one with a log beside it where the directory can be written (SQLite
-/// needs its shared-memory file there to read a log).
+/// Read-only works for a closed run anywhere, and for a run with a log if the directory is writable (SQLite needs a
+/// shared-memory file there to read the log).
 fn connect(path: &Path) -> Result<(Connection, Run), StoreError> {
     let octets = length(path, "") + length(path, "-wal");
     let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -150,12 +151,12 @@ fn connect(path: &Path) -> Result<(Connection, Run), StoreError> {
         return Err(StoreError::from_fault(path, "open the run file", fault));
     }
     if has_content(path, "-wal") || has_content(path, "-journal") {
-        // The last transaction was cut short, and SQLite must be allowed to put the file right.
+        // The last transaction was interrupted, and SQLite must be allowed to repair the file.
         let read_write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let doing = "open an interrupted run in a directory that cannot be written (copy the file, and the -wal or -journal \
-                     file beside it, to one that can)";
+        let doing = "open an interrupted run in a read-only directory (copy the file, and the -wal or -journal \
+                     file next to it, to a writable directory)";
         return try_open(path, octets, read_write).map_err(|fault| {
-            // Put right to what it was before its first transaction.
+            // SQLite has restored the state from before the first transaction.
             if fs::metadata(path).is_ok_and(|file| file.len() == 0) {
                 not_ours(path, EMPTY)
             } else {
@@ -163,7 +164,7 @@ fn connect(path: &Path) -> Result<(Connection, Run), StoreError> {
             }
         });
     }
-    // A run in a directory that cannot be written, without a log: nothing can change it.
+    // A run without a log in a read-only directory: nothing can change it.
     let immutable = read_only | OpenFlags::SQLITE_OPEN_URI;
     try_open(&immutable_uri(path), octets, immutable)
         .map_err(|fault| StoreError::from_fault(path, "open the run file", fault))
@@ -174,7 +175,7 @@ fn try_open(path: &Path, octets: u64, flags: OpenFlags) -> Result<(Connection, R
     let mut db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
     guard::bound(&mut db, octets)?;
-    // A damaged or forged file must not make SQLite run anything of its own.
+    // A damaged or malicious file must not make SQLite run code from the file.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)?;
     db.pragma_update(None, "query_only", true)?;
@@ -183,7 +184,7 @@ fn try_open(path: &Path, octets: u64, flags: OpenFlags) -> Result<(Connection, R
     Ok((db, run))
 }
 
-/// True if opening failed for lack of permission to write beside the file, not for what is in it.
+/// True if opening failed because of missing write permission in the directory, and not because of the file's contents.
 fn needs_another_way(fault: &Fault) -> bool {
     let Fault::Sql(error) = fault else { return false };
     matches!(
@@ -192,19 +193,19 @@ fn needs_another_way(fault: &Fault) -> bool {
     )
 }
 
-/// True if the file that SQLite keeps beside `path` under `suffix` is there and not empty.
+/// True if SQLite's file next to `path` with this suffix exists and is not empty.
 fn has_content(path: &Path, suffix: &str) -> bool {
     length(path, suffix) > 0
 }
 
-/// Octets of the file that is called so; 0 where there is none.
+/// Bytes of SQLite's file next to `path` with this suffix; 0 if it does not exist.
 fn length(path: &Path, suffix: &str) -> u64 {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     fs::metadata(name).map_or(0, |metadata| metadata.len())
 }
 
-/// The path as an SQLite URI that promises the file will not change.
+/// The path as an SQLite URI that states that the file will not change.
 fn immutable_uri(path: &Path) -> PathBuf {
     let mut uri = OsString::from("file:");
     for octet in path.as_os_str().as_bytes() {
@@ -220,7 +221,8 @@ fn immutable_uri(path: &Path) -> PathBuf {
 }
 
 fn read_run(db: &Connection) -> Result<Run, Fault> {
-    // Windows of a series do not overlap, so its last one ends last: asked for by index, also after months.
+    // Windows of a series do not overlap, so the last one to start is the last one to end. The index finds it quickly
+    // even after months.
     let sql = "SELECT id, command, tool_version, started_ns, window_ns, state,
                       coalesce(duration_ns, (SELECT max((SELECT end_ns FROM window WHERE window.series = series.id
                                                          ORDER BY start_ns DESC LIMIT 1)) FROM series), 0)

@@ -1,15 +1,16 @@
-//! All of a run at once.
+//! Reads a whole run at once.
 
 use super::{RunFile, why};
 use crate::error::StoreError;
 use crate::spikes::WORST_SPIKES;
 use model::{RunView, SeriesId, SeriesSpec, SeriesView};
 
-/// Spikes that are read at the most, some 400 octets each: a run of a week on a host that stalls has ten thousand of each series.
+/// Maximum number of spikes that are read, about 400 bytes each. A run of a week on a host with many stalls has ten
+/// thousand for each series.
 const MOST_SPIKES_READ: u64 = 32_768;
 
-/// How many of the worst spikes of each series are read, where their series have so many: all of them, or an even share, but the worst
-/// that every run file promises.
+/// Number of worst spikes that are read for each series: all of them, or an equal share, but at least the number that
+/// every run file keeps.
 fn spikes_of_each(mut counts: Vec<u64>) -> u64 {
     counts.sort_unstable();
     let mut left = MOST_SPIKES_READ;
@@ -24,10 +25,11 @@ fn spikes_of_each(mut counts: Vec<u64>) -> u64 {
 }
 
 impl RunFile {
-    /// Reads all of the run but the windows' own histograms, and but the least of its spikes where there are more than 32 768.
+    /// Reads the whole run except the histograms of single windows and, if there are more than 32 768 spikes, the
+    /// smallest spikes.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the file cannot be read.
+    /// [`StoreError::Damaged`] if the file cannot be read.
     pub fn view(&self) -> Result<RunView, StoreError> {
         let series = self.series()?;
         let counts = series.iter().map(|(id, _)| self.spike_count(*id));
@@ -55,7 +57,7 @@ impl RunFile {
         self.read("count the spikes", |db| why::spike_count(db, id))
     }
 
-    /// With `most` of the spikes that it has kept.
+    /// Reads one series with at most `most` of its stored spikes.
     fn view_of(&self, id: SeriesId, spec: SeriesSpec, spikes_kept: u64, most: u64) -> Result<SeriesView, StoreError> {
         let totals = self.totals(id)?;
         Ok(SeriesView {
@@ -80,7 +82,7 @@ mod tests {
     use super::{MOST_SPIKES_READ, spikes_of_each};
     use crate::spikes::{MOST_SPIKES, WORST_SPIKES};
 
-    /// How many are read of series with so many spikes.
+    /// Number of spikes read for each series, if the series have these numbers of spikes.
     fn read(counts: &[u64]) -> u64 {
         let most = spikes_of_each(counts.to_vec());
         counts.iter().map(|count| (*count).min(most)).sum()
@@ -90,7 +92,7 @@ mod tests {
     fn spikes_are_all_read_or_shared_evenly() {
         assert_eq!(read(&[]), 0);
         assert_eq!(read(&[MOST_SPIKES, 0, MOST_SPIKES, MOST_SPIKES]), 3 * MOST_SPIKES);
-        // A series with few keeps them all; the room that it leaves is for the others.
+        // A series with few spikes keeps all of them; the other series share the remaining room.
         assert_eq!(
             spikes_of_each(vec![MOST_SPIKES, 768, MOST_SPIKES, MOST_SPIKES, MOST_SPIKES]),
             8_000

@@ -1,4 +1,4 @@
-//! Spikes and what is known of their causes. Run files from before the flight recorder have none of its columns and tables.
+//! Reads spikes and their known causes. Run files from before the flight recorder do not have its columns and tables.
 
 use super::rows;
 use crate::columns::{optional_unsigned, unsigned};
@@ -14,7 +14,7 @@ pub(super) fn spike_count(db: &Connection, id: SeriesId) -> Result<u64, Fault> {
     Ok(counts.into_iter().sum())
 }
 
-/// The worst first, so many at the most.
+/// The worst spikes, at most `most` of them, worst first.
 pub(super) fn spikes(db: &Connection, id: SeriesId, most: u64) -> Result<Vec<Spike>, Fault> {
     let explanation = match has(
         db,
@@ -47,7 +47,7 @@ pub(super) fn causes(db: &Connection, id: SeriesId) -> Result<Vec<CauseTotal>, F
     rows(db, sql, [id.0], |row| {
         let word: String = row.get(0)?;
         Ok(CauseTotal {
-            // A cause that this version has no word for is one it cannot explain.
+            // A cause unknown to this version counts as unexplained.
             cause: Cause::from_word(&word).unwrap_or(Cause::Unexplained),
             count: unsigned(row, 1)?,
             total_ns: unsigned(row, 2)?,
@@ -84,7 +84,7 @@ fn has_table(db: &Connection, name: &str) -> Result<bool, Fault> {
     )
 }
 
-/// True if a query finds anything.
+/// True if a query returns a row.
 pub(super) fn has(db: &Connection, sql: &str) -> Result<bool, Fault> {
     Ok(db.prepare(sql)?.exists([])?)
 }

@@ -1,4 +1,4 @@
-//! Making an empty run file.
+//! Creates an empty run file.
 
 use super::commit;
 use crate::columns::{RUNNING, integer};
@@ -11,17 +11,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Longest wait for a reader that is just replaying the log.
+/// Longest wait for a reader that is replaying the log.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Bytes the write-ahead log keeps on the disk after a burst.
+/// Bytes that the write-ahead log keeps on the disk after a burst.
 const LOG_BYTES: i64 = 8 << 20;
 
-/// Makes the file with its tables and the run's row.
+/// Creates the file with its tables and the run's row.
 pub(super) fn create(path: &Path, info: &RunInfo) -> Result<Connection, StoreError> {
     let directory = directory_of(path);
     fs::create_dir_all(&directory).map_err(|error| StoreError::from_io(&directory, "make the directory", error))?;
-    // SQLite alone would open a file that is there; this way, one of two that create the same file loses.
+    // SQLite alone would open an existing file. With `create_new`, only one of two processes that create the same file
+    // succeeds.
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -41,28 +42,29 @@ pub(super) fn create(path: &Path, info: &RunInfo) -> Result<Connection, StoreErr
     made
 }
 
-/// Fills the empty file.
+/// Creates the contents of the empty file.
 fn fill(path: &Path, info: &RunInfo) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
     db.pragma_update(None, "synchronous", "FULL")?;
     db.pragma_update(None, "foreign_keys", true)?;
-    // Nothing of a transaction goes to /tmp, which may be the disk that is full.
+    // Keeps temporary data out of /tmp, which may be on the full disk.
     db.pragma_update(None, "temp_store", "MEMORY")?;
     commit(&mut db, |tx| {
-        // Setting how freed pages are reused writes the header: outside, who is killed leaves a database that says nothing of whose it is.
+        // Setting the reuse of freed pages writes the header. Inside the transaction, a kill cannot leave a database
+        // without an application id.
         tx.execute_batch(BEFORE_TABLES)?;
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         tx.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         tx.execute_batch(TABLES)?;
         insert_run(tx, info)
     })?;
-    // Where the file system has no shared memory (some network ones), SQLite stays with its rollback journal: as safe, but
-    // readers and the writer then wait for each other.
+    // If the file system has no shared memory (some network file systems), SQLite keeps its rollback journal: this is
+    // equally safe, but readers and the writer then wait for each other.
     db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     db.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
-    // A file without its log looks like a copy that lacks it: there is one from the beginning.
+    // Creates the log from the beginning: a file without its log would look like an incomplete copy.
     commit(&mut db, |tx| {
         Ok(tx.pragma_update(None, "user_version", SCHEMA_VERSION)?)
     })?;
@@ -90,7 +92,7 @@ fn insert_run(tx: &Connection, info: &RunInfo) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The directory a file lies in.
+/// The directory of a file.
 fn directory_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => directory.to_owned(),
@@ -98,12 +100,13 @@ fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Makes the new names in a directory survive a power cut.
+/// Makes new names in a directory survive a power cut.
 fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Removes a file that could not be filled, and what SQLite left beside it. It was ours alone and holds nothing.
+/// Removes a file that could not be filled, and SQLite's files next to it. It was created by this process and holds no
+/// data.
 fn remove(path: &Path) {
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();

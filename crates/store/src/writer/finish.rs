@@ -1,4 +1,4 @@
-//! Closing a run.
+//! Closes a run.
 
 use super::{RunWriter, commit};
 use crate::columns::{RUNNING, integer, state_word};
@@ -7,7 +7,7 @@ use model::RunState;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, params};
 
-/// Trims, notes the end, and leaves one file.
+/// Trims the spikes, records the end, and leaves a single file.
 pub(super) fn finish(mut writer: RunWriter, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
     let closed = writer.transaction("close the run", |tx, kept| {
         for (series, keeper) in (0u32..).zip(&mut kept.spikes) {
@@ -36,18 +36,18 @@ fn note_end(db: &Connection, state: RunState, duration_ns: u64) -> Result<(), Fa
     Ok(())
 }
 
-/// Notes the end without trimming. Moving the log into the database makes the log start over, so the one page that changes
-/// may fit into what the log already takes.
+/// Records the end without trimming. Moving the log into the database makes the log start from its beginning, so the
+/// one changed page may fit into the space that the log already has.
 fn note_end_on_full_disk(writer: &mut RunWriter, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
     let _ = checkpoint(&writer.db, "RESTART");
     commit(&mut writer.db, |tx| note_end(tx, state, duration_ns))
         .map_err(|fault| StoreError::from_fault(&writer.path, "note the end of the run", fault))
 }
 
-/// Gives free pages back and moves the log into the database. The run is whole already: where a reader or a full disk is in
-/// the way, the log stays beside the file, and every reader takes both together.
+/// Frees unused pages and moves the log into the database. The run is already complete: if a reader or a full disk
+/// prevents this, the log stays next to the file, and every reader reads both together.
 fn leave_one_file(db: &Connection) {
-    // Every step of this pragma frees one page, so it is stepped to its end.
+    // Every step of this pragma frees one page, so all steps are executed.
     let vacuumed = db.prepare("PRAGMA incremental_vacuum").and_then(|mut statement| {
         let mut rows = statement.query([])?;
         while rows.next()?.is_some() {}
@@ -55,23 +55,24 @@ fn leave_one_file(db: &Connection) {
     });
     let moved = checkpoint(db, "TRUNCATE");
     if vacuumed.is_ok() && moved.is_ok() {
-        // Without a log there is nothing to create when reading: the file can be read on read-only media.
+        // Without a log, readers need to create nothing: the file can be read on read-only media.
         let _ = db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
     }
 }
 
-/// Moves the log into the database, and removes nothing: SQLite knows the file by the name that it had, where another run may be by now.
+/// Moves the log into the database but removes no file: SQLite knows the file by its old name, where another run may be
+/// now.
 fn leave_names_alone(db: &Connection) {
     let _ = checkpoint(db, "TRUNCATE");
     let _ = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
 }
 
-/// Moves the log into the database as far as readers let it. What stays is safe in the log, and goes with the next.
+/// Moves the log into the database as far as readers allow. The rest is safe in the log, and is moved the next time.
 pub(super) fn fold_log(db: &Connection) {
     let _ = checkpoint(db, "PASSIVE");
 }
 
-/// Notes of a run that nobody closed that it was interrupted, if there is room for it.
+/// Records that a run that was not closed was interrupted, if there is space for that.
 pub(super) fn give_up(db: &Connection) {
     let interrupted = state_word(RunState::Interrupted);
     let _ = db.execute(

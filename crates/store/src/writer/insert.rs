@@ -1,4 +1,4 @@
-//! One batch into the tables.
+//! Inserts one batch into the tables.
 
 use super::{Batch, Kept};
 use crate::columns::{counter_names, integer};
@@ -10,10 +10,10 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params, params_from_iter};
 use std::sync::LazyLock;
 
-/// The quantiles that a window keeps for ever.
+/// The quantiles that are stored for each window.
 const QUANTILES: [f64; 4] = [0.5, 0.99, 0.999, 0.9999];
 
-/// Columns of a window beside its counters.
+/// Number of columns of a window in addition to its counters.
 const OTHER_COLUMNS: usize = 12;
 
 static INSERT_WINDOW: LazyLock<String> = LazyLock::new(|| {
@@ -26,7 +26,7 @@ static INSERT_WINDOW: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Inserts all of `batch`, then merges and trims what grew beyond its bounds.
+/// Inserts all of `batch`, then merges and trims everything that exceeds its limits.
 pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Result<(), Fault> {
     for window in &batch.windows {
         insert_window(tx, kept, window)?;
@@ -53,7 +53,7 @@ pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Res
     kept.spans.shrink(tx)
 }
 
-/// Trims the spikes of every series that has far too many, and notes how many were dropped.
+/// Trims the spikes of every series that has far too many, and records the number of dropped spikes.
 fn trim_spikes(tx: &Transaction<'_>, kept: &mut Kept) -> Result<(), Fault> {
     for (series, keeper) in (0u32..).zip(&mut kept.spikes) {
         if keeper.is_overgrown() {
@@ -130,7 +130,7 @@ fn window_values(window: &Window, start_ns: i64, end_ns: i64) -> Result<Vec<Valu
     Ok(values)
 }
 
-/// Names what was there already, when that is why SQLite refused a row.
+/// Converts SQLite's error for a row that already exists into one that names the row.
 fn refuse_second(inserted: Result<usize, rusqlite::Error>, what: impl FnOnce() -> String) -> Result<(), Fault> {
     match inserted {
         Ok(_) => Ok(()),
@@ -157,7 +157,7 @@ fn insert_spike(tx: &Connection, kept: &mut Kept, spike: &Spike) -> Result<(), F
         .map(|explanation| format!("{}: {}", explanation.cause.word(), explanation.text));
     let explanation = spike.explanation.as_ref().map(serde_json::to_string).transpose();
     let explanation =
-        explanation.map_err(|error| Fault::Refused(format!("an explanation that has no JSON: {error}")))?;
+        explanation.map_err(|error| Fault::Refused(format!("an explanation that JSON cannot represent: {error}")))?;
     tx.prepare_cached(
         "INSERT INTO spike (series, at_ns, value_ns, cpu, sequence, cause, explanation) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
@@ -173,7 +173,7 @@ fn insert_spike(tx: &Connection, kept: &mut Kept, spike: &Spike) -> Result<(), F
     Ok(())
 }
 
-/// Keeps a flight while its spike is kept.
+/// Stores a flight if its spike is stored.
 fn insert_flight(tx: &Connection, kept: &Kept, flight: &Flight) -> Result<(), Fault> {
     index_of(kept, flight.series, "a flight")?;
     let at_ns = integer(flight.at_ns, "the instant of a flight")?;
@@ -209,7 +209,7 @@ fn insert_event(tx: &Connection, kept: &Kept, event: &Event) -> Result<(), Fault
         index_of(kept, series, "an event")?;
     }
     let at_ns = integer(event.at_ns, "the instant of an event")?;
-    let since_ns = event.since_ns.map(|ns| integer(ns, "the begin of an event"));
+    let since_ns = event.since_ns.map(|ns| integer(ns, "the beginning of an event"));
     tx.prepare_cached("INSERT INTO event (at_ns, since_ns, kind, series, text) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![
             at_ns,

@@ -1,4 +1,4 @@
-//! Writing a run while it is measured.
+//! Writes a run during its measurement.
 
 mod create;
 mod finish;
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::FreeNames;
 
-/// Bytes of the file that histograms may take when nothing else is asked for: 32 MiB, about two hours of 20 series in
-/// windows of 20 s at full resolution in time, and every length of run beyond at a coarser one.
+/// Default limit for the bytes of histograms in the file: 32 MiB. This is enough for about two hours of 20 series in
+/// windows of 20 s at full resolution in time, and for runs of any greater length at a coarser one.
 pub const DEFAULT_FILE_BUDGET: u64 = 32 << 20;
 
 /// Data that one transaction writes.
@@ -27,17 +27,17 @@ pub const DEFAULT_FILE_BUDGET: u64 = 32 << 20;
 pub struct Batch {
     /// Closed windows.
     pub windows: Vec<Window>,
-    /// Samples worth looking at.
+    /// Samples worth investigating.
     pub spikes: Vec<Spike>,
-    /// Events beside the measurement.
+    /// Events during the measurement.
     pub events: Vec<Event>,
     /// The shots of a test set.
     pub shots: Vec<Shot>,
-    /// Closed windows of what is read in other units than ns.
+    /// Closed windows of readings in units other than ns.
     pub readings: Vec<Reading>,
-    /// Causes of samples, to be added to what is known of their series.
+    /// Causes of samples, to be added to the earlier causes of their series.
     pub causes: Vec<(SeriesId, CauseTotal)>,
-    /// The kernel's events around spikes of this batch; those whose spike is not kept are dropped with it.
+    /// The kernel's events around spikes of this batch. If a spike is not kept, its events are dropped too.
     pub flights: Vec<Flight>,
 }
 
@@ -54,18 +54,18 @@ impl Batch {
     }
 }
 
-/// The memory of the writer between transactions. Replaced as a whole when one is committed, so a refused batch leaves no
-/// trace.
+/// The state of the writer between transactions. It is replaced as a whole when a transaction is committed, so a
+/// refused batch leaves no trace.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
     spikes: Vec<SpikeKeeper>,
     spans: Spans,
 }
 
-/// The one writer of a run file.
+/// The only writer of a run file.
 ///
-/// Everything is durable when the call that wrote it returns: a killed process or a power cut loses at most what was not yet
-/// handed in. Dropped without [`RunWriter::finish`], the run is left as an interrupted one.
+/// All data is on the disk when the call that wrote it returns: a killed process or a power cut loses at most data not
+/// yet passed to a call. If the writer is dropped without [`RunWriter::finish`], the run counts as interrupted.
 #[derive(Debug)]
 pub struct RunWriter {
     path: PathBuf,
@@ -76,12 +76,13 @@ pub struct RunWriter {
 }
 
 impl RunWriter {
-    /// Makes the run file, and its directory where there is none. `file_budget` is the number of bytes that histograms may
-    /// take in the file before older ones are merged ([`DEFAULT_FILE_BUDGET`] if `None`); counters, extremes and quantiles of every
-    /// window are kept beyond it.
+    /// Creates the run file, and its directory if necessary. `file_budget` is the number of bytes that histograms may
+    /// take in the file before older ones are merged ([`DEFAULT_FILE_BUDGET`] if `None`); counters, extremes and
+    /// quantiles of every window are kept in addition.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] when there is a file; [`StoreError::DiskFull`] or [`StoreError::Io`] when there can be none.
+    /// [`StoreError::Exists`] if the file exists; [`StoreError::DiskFull`] or [`StoreError::Io`] if it cannot be
+    /// created.
     pub fn create(path: &Path, info: &RunInfo, file_budget: Option<u64>) -> Result<Self, StoreError> {
         let db = create::create(path, info)?;
         let place = FilePlace::of(path).map_err(|error| StoreError::from_io(path, "look at the run file", error))?;
@@ -98,23 +99,24 @@ impl RunWriter {
         })
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the file is while it is written, and afterwards.
+    /// Place of the file, which remains valid after the writer is closed.
     pub fn place(&self) -> Arc<FilePlace> {
         Arc::clone(&self.place)
     }
 
-    /// Adds a series; samples of it may follow. Series are numbered from 0 in the order they are added.
+    /// Adds a series; its samples may follow. Series are numbered from 0 in the order they are added.
     ///
-    /// The name that a device on the bus gives itself must not end a run: of a name that is taken, the series gets the first free one
-    /// ([`FreeNames`]) and keeps the other as its setting [`setting::ANOTHER_IS`]. [`RunWriter::name_for`] says before which it will be.
+    /// A name chosen by a device on the bus must not end a run: if the name is taken, the series gets the first free
+    /// name derived from it ([`FreeNames`]), and its setting [`setting::ANOTHER_IS`] holds the original one.
+    /// [`RunWriter::name_for`] returns that name in advance.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// The file cannot be written.
     pub fn add_series(&mut self, spec: &SeriesSpec) -> Result<SeriesId, StoreError> {
         let id = u32::try_from(self.kept.spikes.len()).unwrap_or(u32::MAX);
         let name = self.name_for(&spec.name);
@@ -125,15 +127,15 @@ impl RunWriter {
         Ok(SeriesId(id))
     }
 
-    /// The name under which the next series is stored if it is added as `wanted`.
+    /// The name under which the next series will be stored if it is added as `wanted`.
     pub fn name_for(&self, wanted: &str) -> String {
         self.names.free(wanted)
     }
 
-    /// Adds a setting to a series, for what is known of it only at the end.
+    /// Adds a setting to a series that becomes known only at the end.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// The file cannot be written.
     pub fn add_setting(&mut self, series: SeriesId, name: &str, value: &str) -> Result<(), StoreError> {
         self.transaction("add a setting", |tx, _| {
             let next = "SELECT COALESCE(MAX(position) + 1, 0) FROM setting WHERE series = ?1";
@@ -146,10 +148,10 @@ impl RunWriter {
         })
     }
 
-    /// Adds facts of the inventory, after those that are there.
+    /// Adds facts to the inventory, after the existing ones.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// The file cannot be written.
     pub fn add_facts(&mut self, facts: &[Fact]) -> Result<(), StoreError> {
         self.transaction("add facts", |tx, _| {
             let mut statement = tx
@@ -162,14 +164,15 @@ impl RunWriter {
         })
     }
 
-    /// Keeps a text in the run under a name, such as the `plan` or the `limits` that applied. Replaces one of that name.
+    /// Stores a text in the run under a name, such as the `plan` or the `limits` that applied. Replaces an earlier text
+    /// with that name.
     ///
     /// # Errors
-    /// When the file cannot be written; [`StoreError::Refused`] for a text that no reader takes for one.
+    /// The file cannot be written; [`StoreError::Refused`] if the text is longer than readers accept.
     pub fn put_document(&mut self, name: &str, text: &str) -> Result<(), StoreError> {
         if text.len() > LONGEST_DOCUMENT {
             let what = format!(
-                "the document \"{name}\" of {} octets: at most {LONGEST_DOCUMENT}",
+                "the document \"{name}\" of {} bytes: at most {LONGEST_DOCUMENT}",
                 text.len()
             );
             return Err(StoreError::Refused {
@@ -187,12 +190,13 @@ impl RunWriter {
         })
     }
 
-    /// Writes a batch in one transaction, durable when this returns: all of it, or with an error none of it. One with windows is moved
-    /// from the log into the file, so that a copy of the file alone lacks as little as can be.
+    /// Writes a batch in one transaction: all of it, or none of it if an error is returned. The data is on the disk
+    /// when this returns. A batch with windows is then moved from the log into the file, so that a copy of the file
+    /// alone misses as little as possible.
     ///
     /// # Errors
-    /// [`StoreError::DiskFull`] when there is no room; [`StoreError::Refused`] when a series is not known, a window is there
-    /// already, or a sum or count is beyond 2^63.
+    /// [`StoreError::DiskFull`] if there is no space; [`StoreError::Refused`] if a series is not known, a window exists
+    /// already, or a sum or count exceeds 2^63.
     pub fn write(&mut self, batch: &Batch) -> Result<(), StoreError> {
         if batch.is_empty() {
             return Ok(());
@@ -204,17 +208,17 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Closes the run: keeps the worst spikes, notes how and after how long it ended, and leaves one single file. While
-    /// somebody reads the file, its write-ahead log may stay beside it.
+    /// Closes the run: keeps the worst spikes, records its state and duration, and leaves a single file. While another
+    /// process reads the file, the write-ahead log may remain next to it.
     ///
     /// # Errors
-    /// [`StoreError::DiskFull`] when the end could not be noted. The run then reads as interrupted, with all that was
-    /// written.
+    /// [`StoreError::DiskFull`] if the end could not be recorded. The run then reads as interrupted, with all written
+    /// data.
     pub fn finish(self, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
         finish::finish(self, state, duration_ns)
     }
 
-    /// Runs `work` in a transaction. What it changes in `kept` counts only when the transaction is committed.
+    /// Runs `work` in a transaction. Its changes to `kept` take effect only when the transaction is committed.
     pub(crate) fn transaction(
         &mut self,
         doing: &'static str,
@@ -228,14 +232,14 @@ impl RunWriter {
     }
 }
 
-/// A run that its process gives up was interrupted. One that is killed cannot say so, and its log stays beside it.
+/// A run that is dropped was interrupted. A killed process cannot record that; the log stays next to its run.
 impl Drop for RunWriter {
     fn drop(&mut self) {
         finish::give_up(&self.db);
     }
 }
 
-/// Runs `work` in a transaction and commits it; rolled back when `work` fails.
+/// Runs `work` in a transaction and commits it, or rolls it back if `work` fails.
 fn commit(db: &mut Connection, work: impl FnOnce(&Transaction<'_>) -> Result<(), Fault>) -> Result<(), Fault> {
     let tx = db.transaction()?;
     work(&tx)?;

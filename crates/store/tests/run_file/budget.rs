@@ -5,7 +5,8 @@ use model::{RunState, SeriesId};
 use stats::Histogram;
 use store::{HistogramSpan, RunFile};
 
-/// Asserts that `spans` cover the windows 0 to `windows` - 1 without a gap, each with exactly the samples of its windows.
+/// Asserts that `spans` cover the windows 0 to `windows` - 1 without a gap, each with exactly the samples of its
+/// windows.
 fn assert_spans_are_whole(spans: &[HistogramSpan], series: u32, windows: u64) {
     let mut next = 0;
     for span in spans {
@@ -62,7 +63,7 @@ fn twenty_series_stay_within_the_budget() {
         number("SELECT sum(length(hdr)) FROM histogram") > budget / 5,
         "the budget is used"
     );
-    // 250 octets are enough for a window's row, and for an event and 20 spikes besides.
+    // 250 bytes are enough for a window's row, and for an event and 20 spikes as well.
     let rows = u64::from(series) * windows * (250 + 60) + 100_000;
     let file = std::fs::metadata(&path).expect("the file").len();
     assert!(file < budget + rows, "{file} bytes in the file, {rows} of them in rows");

@@ -1,4 +1,4 @@
-//! Causes of samples and the events around them.
+//! Causes of samples, and the kernel events around them.
 
 use crate::support::{create, explanation};
 use model::{Cause, CauseTotal, Event, EventKind, Flight, RunState, SeriesId, Spike};
@@ -114,7 +114,7 @@ fn a_run_from_before_the_flight_recorder_is_read() {
     drop(db);
     let run = RunFile::open(&path).expect("a run");
     assert_eq!(run.spikes(SERIES).expect("spikes"), [spike]);
-    // When it may have begun is not known there.
+    // This older file does not hold the earliest possible beginning of an event.
     let since_unknown = Event {
         since_ns: None,
         ..event

@@ -1,4 +1,4 @@
-//! A damaged file gives an error or other numbers, never a panic.
+//! A damaged file gives an error or other numbers, but never a panic.
 
 use crate::support::{Numbers, batch, create};
 use model::{RunState, SeriesId};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use store::{RunFile, StoreError};
 
-/// Reads everything, whatever the parts before said. How many answers were refusals.
+/// Reads everything, regardless of earlier errors; returns the number of errors.
 fn read_all(path: &Path) -> usize {
     let run = match RunFile::open(path) {
         Ok(run) => run,
@@ -44,7 +44,7 @@ fn read_all(path: &Path) -> usize {
     refused.len()
 }
 
-/// A run as it lies on the disk.
+/// The bytes of a run file on the disk.
 fn whole_run(directory: &Path) -> Vec<u8> {
     let path = directory.join("whole.triptime");
     let mut writer = create(&path, 2, Some(30_000));
@@ -65,7 +65,7 @@ fn flipped_bytes_never_panic() {
     let mut refused = 0;
     for round in 0..600u64 {
         let mut bytes = whole.clone();
-        // A third of the rounds in the first page (header and schema), a third at the head of a page (its structure).
+        // A third of the rounds damage the first page (header and schema), a third the head of a page (its structure).
         let place = |numbers: &mut Numbers| match round % 3 {
             0 => numbers.below(4_096),
             1 => numbers.below(whole.len() as u64 / 4_096) * 4_096 + numbers.below(64),

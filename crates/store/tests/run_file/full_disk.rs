@@ -1,5 +1,4 @@
-//! Out of space, and media that cannot be written: on a file system of our own, in a mount namespace that ends with the
-//! process.
+//! Full disks and read-only media, on a separate file system in a mount namespace that ends with the process.
 
 use crate::support::{WINDOW_NS, as_child, assert_holds, batch, child_path, create, info, say};
 use model::RunState;
@@ -10,7 +9,8 @@ use store::{RunFile, RunWriter, StoreError};
 
 const SERIES: u32 = 4;
 
-/// Runs the test `name` again in a mount namespace of its own. Says so when that is not permitted and skips are allowed.
+/// Runs the test `name` again in its own mount namespace. Reports a skip if that is not permitted and skips are
+/// allowed.
 fn in_mount_namespace(name: &str) {
     let directory = tempfile::tempdir().expect("a directory");
     let trial = Command::new("unshare")
@@ -55,7 +55,7 @@ fn mount(directory: &Path, options: &str) {
     assert!(status.expect("mount").success(), "mount {options}");
 }
 
-/// Writes until there is no room; how many windows were acknowledged.
+/// Writes until there is no space; returns the number of acknowledged windows.
 fn fill(writer: &mut RunWriter) -> u64 {
     for number in 0..100_000 {
         match writer.write(&batch(SERIES, number)) {
@@ -163,13 +163,13 @@ fn read_only_media() {
         }
         match name {
             "whole" => writer.finish(RunState::Complete, 1).expect("finished"),
-            // As a killed process leaves it: the file and its log.
+            // As a killed process leaves the run: the file and its log.
             "open" => {
                 for suffix in ["", "-wal"] {
                     fs::copy(at(&format!("open{suffix}")), at(&format!("killed{suffix}"))).expect("copied");
                 }
             }
-            // Dropped: the log is moved into the file, which still asks for one.
+            // Dropped: the log is moved into the file, which is still marked as having one.
             _ => drop(writer),
         }
     }

@@ -1,4 +1,4 @@
-//! A file that was made to harm: no table of ours is anything but a table, and what is read of it is bounded.
+//! A malicious file: each of our tables must be a plain table, and all reading is limited.
 
 use crate::support::{batch, create};
 use model::{RunState, SeriesId};
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use store::{RunFile, RunWriter, StoreError};
 
-/// Rows that never end, in the columns of a table.
+/// An endless query with the columns of a table.
 const ENDLESS: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
 
 /// A finished run whose database was then changed by `sql`.
@@ -21,7 +21,7 @@ fn changed_run(path: &Path, sql: &str) {
     .expect("changed");
 }
 
-/// Opens and reads all; what it is refused for.
+/// Opens and reads everything; returns the error.
 fn refusal(path: &Path, change: &str) -> String {
     let read = RunFile::open(path).and_then(|run| {
         run.view()?;
@@ -119,7 +119,7 @@ fn texts_that_no_run_has_are_refused_before_they_are_read() {
     }
 }
 
-/// Each histogram of this file covers every window: read plainly, their product.
+/// Each histogram of this file covers every window: a plain reader would read their product.
 #[test]
 fn a_file_that_takes_more_steps_than_its_size_explains_is_given_up() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! `kill -9` at any instant loses nothing that was acknowledged.
+//! `kill -9` at any instant loses no acknowledged data.
 
 use crate::support::{Numbers, WINDOW_NS, as_child, assert_holds, batch, child_path, create, integrity};
 use model::RunState;
@@ -11,10 +11,10 @@ use store::{RunFile, StoreError};
 
 const SERIES: u32 = 4;
 
-/// So small that merging goes on all the time, and the process is killed in the middle of it too.
+/// So small that histograms are merged all the time, and some kills happen during a merge.
 const BUDGET: u64 = 100_000;
 
-/// The process that is to be killed: writes as fast as it can and says each number that is safe.
+/// The process to be killed: writes as fast as possible, and prints the number of each window that is safe.
 fn write_until_killed(path: &Path) {
     let mut writer = create(path, SERIES, Some(BUDGET));
     let mut out = std::io::stdout();
@@ -25,7 +25,7 @@ fn write_until_killed(path: &Path) {
     }
 }
 
-/// Starts the writer, kills it `after` it is ready, and returns how many windows it said were safe.
+/// Starts the writer, kills it `after` it is ready, and returns the number of windows it reported as safe.
 fn kill_after(path: &Path, after: Duration) -> u64 {
     let mut child = as_child("killed::every_acknowledged_window_survives_sigkill", path)
         .stdout(Stdio::piped())
@@ -58,7 +58,7 @@ fn every_acknowledged_window_survives_sigkill() {
         let run = RunFile::open(&path).expect("a killed run opens");
         assert_eq!(run.state(), RunState::Interrupted);
         let windows = run.events().expect("events").len() as u64;
-        // The kill may fall between the commit and the word of it.
+        // The kill may happen between the commit and the report of it.
         assert!(
             windows == safe || windows == safe + 1,
             "round {round}: {safe} safe, {windows} in the file"
@@ -72,7 +72,8 @@ fn every_acknowledged_window_survives_sigkill() {
     assert!(most >= 20, "the writer got nowhere: at most {most} windows");
 }
 
-/// Starts what makes a run file, and kills it as it enters the `at`-th system call of this name. `false`: there are not as many.
+/// Starts a process that creates a run file, and kills it as it enters the `at`-th system call of this name. Returns
+/// false if it makes fewer such calls.
 fn kill_at(call: &str, at: u32, path: &Path) -> bool {
     let maker = as_child(MADE, path);
     let mut traced = Command::new("strace");

@@ -1,4 +1,4 @@
-//! A run can be read by another process while it is written.
+//! Another process can read a run while it is written.
 
 use crate::support::{SAMPLES, as_child, assert_holds, batch, child_path, create};
 use model::{RunState, SeriesId};
@@ -10,15 +10,15 @@ use store::RunFile;
 
 const SERIES: u32 = 2;
 
-/// Longest time that half of the writes may take with a reader at work: far above an fsync, far below waiting for a reader's
-/// timeout. A single one may meet a disk that stands still.
+/// Limit for the median duration of a write while a reader is active: far above an fsync, far below a reader's timeout.
+/// A single write may meet a stalled disk.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// Windows that the reader waits for, and how long at most.
+/// Number of windows that the reader waits for, and the longest wait.
 const WINDOWS: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The process that writes: until its standard input is closed.
+/// The writing process: writes until its standard input is closed.
 fn write_until_told(path: &Path) {
     let mut writer = create(path, SERIES, Some(100_000));
     let mut out = std::io::stdout();
@@ -39,7 +39,7 @@ fn write_until_told(path: &Path) {
     writeln!(out, "\nmedian {} us", median.as_micros()).expect("a reader");
 }
 
-/// Ends the writer also when an assertion fails.
+/// Ends the writer even if an assertion fails.
 struct Writer(Child);
 
 impl Drop for Writer {
@@ -92,7 +92,7 @@ fn a_run_is_read_while_it_is_written() {
     drop(writer.0.stdin.take());
     assert!(writer.0.wait().expect("waited for").success(), "the writer failed");
     assert!(lines.join().expect("read").is_some());
-    // The reader that stayed open keeps the log beside the file; the next reader takes both.
+    // A reader that stayed open keeps the log next to the file; the next reader reads both.
     let run = RunFile::open(&path).expect("a closed run");
     assert_eq!(run.state(), RunState::Complete);
     let windows = run.windows(SeriesId(0)).expect("windows").len() as u64;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use store::RunFile;
 
-/// Two windows of a run that nobody closes, as a killed process leaves them: the file, and its log when asked for.
+/// Two windows of a run that is not closed, as a killed process leaves it: the file, and its log if requested.
 fn killed(directory: &Path, with_log: bool) -> PathBuf {
     let (path, copy) = (directory.join("x.triptime"), directory.join("copy.triptime"));
     let mut writer = create(&path, 2, None);
@@ -24,7 +24,7 @@ fn killed(directory: &Path, with_log: bool) -> PathBuf {
 fn it_has_every_window_that_was_written_and_says_that_the_log_is_missing() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = killed(directory.path(), false);
-    // Looking at it once must not make it look whole.
+    // Reading it once must not make it look complete.
     for look in 0..2 {
         let run = RunFile::open(&path).expect("a run");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The run file as its users meet it: written, read, refused, killed, damaged, out of space.
+//! The run file from its users' view: written, read, refused, killed, damaged, out of space.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The name that a device gives itself never ends a run: every series has a name of its own.
+//! A name chosen by a device never ends a run: every series gets a unique name.
 
 use crate::support::{create, info, spec, window};
 use model::{RunState, SeriesId, SeriesSpec, setting};

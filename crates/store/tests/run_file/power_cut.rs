@@ -1,4 +1,4 @@
-//! A power cut leaves the database as it was last synced, and of the log as much as was written.
+//! After a power cut, the database is as last synced, and the log holds what had been written.
 
 use crate::support::{Numbers, assert_holds, batch, create};
 use rusqlite::Connection;
@@ -14,7 +14,7 @@ fn log_of(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// How many windows a reader finds after a cut that left `database` and `log`.
+/// Number of windows that a reader finds after a power cut that left `database` and `log`.
 fn windows_after_cut(directory: &Path, database: &[u8], log: &[u8]) -> u64 {
     let path = directory.join("after.triptime");
     fs::write(&path, database).expect("written");
@@ -34,7 +34,7 @@ fn a_log_cut_at_any_length_gives_a_prefix_of_the_windows() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("run.triptime");
     let mut writer = create(&path, SERIES, None);
-    // Somebody who reads keeps the log from being folded in.
+    // An open reader keeps the log from being moved into the database.
     let reader = Connection::open(&path).expect("opens");
     reader
         .execute_batch("BEGIN; SELECT count(*) FROM series")
@@ -49,7 +49,7 @@ fn a_log_cut_at_any_length_gives_a_prefix_of_the_windows() {
     lengths.extend([0, 31, 32, log.len()]);
     lengths.sort_unstable();
     for length in lengths {
-        // Before the series are in, there is a run without any.
+        // Before the series are in the log, the run has none.
         let cut = &log[..length];
         let path = directory.path().join("cut.triptime");
         fs::write(&path, &database).expect("written");
@@ -83,7 +83,7 @@ fn a_cut_while_a_window_is_written_loses_that_window_at_most() {
         let new = fs::read(log_of(&path)).expect("read");
         restarts += u64::from(!old.is_empty() && new[..old.len().min(new.len())] != old[..]);
         for cut in [0, numbers.below(new.len() as u64) as usize, new.len()] {
-            // The written part of the new log, over the old one.
+            // The written part of the new log, on top of the old one.
             let mut log = new[..cut].to_vec();
             log.extend_from_slice(old.get(cut..).unwrap_or_default());
             let windows = windows_after_cut(directory.path(), &database, &log);

@@ -1,4 +1,4 @@
-//! Refusals, and their words.
+//! Refused files and data, and the error messages.
 
 use crate::support::{batch, create, info, spec, window};
 use model::{Event, EventKind, RunState, SeriesId, Spike, Window};
@@ -109,7 +109,7 @@ fn counters_beyond_any_measurement_are_damage() {
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
 }
 
-/// Reads everything there is to read.
+/// Reads everything in the run.
 fn read_all(path: &Path) -> Result<(), StoreError> {
     let run = RunFile::open(path)?;
     run.series()?;

@@ -1,4 +1,4 @@
-//! Segments come back as they were, and a damaged one does not take the others with it.
+//! Segments are returned unchanged, and a damaged one does not affect the others.
 
 use super::support::{create, info};
 use model::RunState;

@@ -1,4 +1,4 @@
-//! The kept spikes; and the file stays bounded while it is written.
+//! The kept spikes; the file stays within its limits while it is written.
 
 use crate::support::{Numbers, info, spec};
 use model::{RunState, SeriesId, SeriesSpec, Spike};
@@ -18,7 +18,7 @@ fn spike(value_ns: i64, number: u64) -> Spike {
     }
 }
 
-/// A run with one series that is handed `values` in batches, not yet closed.
+/// A run with one series that gets `values` in batches; not yet closed.
 fn run_of(path: &Path, threshold_ns: Option<u64>, values: &[i64], per_batch: usize) -> RunWriter {
     let mut writer = RunWriter::create(path, &info(), None).expect("created");
     writer
@@ -39,7 +39,8 @@ fn run_of(path: &Path, threshold_ns: Option<u64>, values: &[i64], per_batch: usi
     writer
 }
 
-/// The values that are to stay, the worst first and of equal ones the earlier, and how many above the threshold are not.
+/// The expected kept values, worst first and of equal ones the earlier first, and the number above the threshold that
+/// are dropped.
 fn expected(values: &[i64], threshold_ns: Option<u64>) -> (Vec<(i64, u64)>, u64) {
     let over = values
         .iter()

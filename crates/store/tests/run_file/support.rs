@@ -1,4 +1,4 @@
-//! Runs whose content is known, and the test binary started again as another process.
+//! Runs with known contents, and the test binary started again as another process.
 
 use model::{
     Cause, Counters, Event, EventKind, Explanation, Extent, Part, RunInfo, SeriesClock, SeriesId, SeriesSpec, Spike,
@@ -10,13 +10,13 @@ use std::process::Command;
 use store::{Batch, RunFile, RunWriter};
 use units::Realtime;
 
-/// Length of a window of the runs made here.
+/// Length of a window of the test runs.
 pub(crate) const WINDOW_NS: u64 = 20_000_000_000;
 
-/// Samples above this are spikes in the runs made here.
+/// Samples above this are spikes in the test runs.
 pub(crate) const THRESHOLD_NS: u64 = 100_000;
 
-/// Numbers that look random and are the same each time for the same seed.
+/// Pseudo-random numbers, the same each time for the same seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Numbers(u64);
 
@@ -25,7 +25,7 @@ impl Numbers {
         Self(seed)
     }
 
-    /// Another stream each time; the seed is shown so that a failure can be looked into.
+    /// A different sequence each time; the seed is printed, so that a failure can be investigated.
     pub(crate) fn unforeseen() -> Self {
         let now = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
@@ -49,13 +49,13 @@ impl Numbers {
     }
 }
 
-/// Writes a line to standard error at once, past the test harness.
+/// Writes a line to standard error immediately, not captured by the test harness.
 pub(crate) fn say(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The facts of the runs made here.
+/// The facts of the test runs.
 pub(crate) fn info() -> RunInfo {
     RunInfo {
         id: "20261121T020000-4f2a".into(),
@@ -67,7 +67,7 @@ pub(crate) fn info() -> RunInfo {
     }
 }
 
-/// Series number `index` of the runs made here.
+/// Series number `index` of the test runs.
 pub(crate) fn spec(index: u32) -> SeriesSpec {
     SeriesSpec {
         what: "timer due to thread running".into(),
@@ -88,7 +88,7 @@ pub(crate) fn create(path: &Path, series: u32, file_budget: Option<u64>) -> RunW
     writer
 }
 
-/// The samples of a window, always the same ones: 200 around 5 µs, and one spike.
+/// The samples of a window, the same ones each time: 200 around 5 µs, and one spike.
 pub(crate) fn samples(series: u32, window: u64) -> Vec<u64> {
     let mut numbers = Numbers::seeded(u64::from(series) << 40 | window);
     let mut samples: Vec<u64> = (1..SAMPLES).map(|_| 3_000 + numbers.below(4_000)).collect();
@@ -96,7 +96,7 @@ pub(crate) fn samples(series: u32, window: u64) -> Vec<u64> {
     samples
 }
 
-/// How many [`samples`] a window has.
+/// Number of [`samples`] in a window.
 pub(crate) const SAMPLES: u64 = 201;
 
 /// The counters of window number `window` of any series.
@@ -132,7 +132,7 @@ pub(crate) fn window(series: u32, window: u64) -> Window {
     }
 }
 
-/// Window number `number` of all series, with its spikes and an event.
+/// A batch with window number `number` of all series, its spikes and an event.
 pub(crate) fn batch(series: u32, number: u64) -> Batch {
     let windows: Vec<Window> = (0..series).map(|index| window(index, number)).collect();
     let spikes = windows
@@ -161,7 +161,7 @@ pub(crate) fn batch(series: u32, number: u64) -> Batch {
     }
 }
 
-/// Asserts that `run` holds exactly the windows 0 to `windows` - 1 of `series` series, whole and right.
+/// Asserts that `run` holds exactly the windows 0 to `windows` - 1 of `series` series, complete and correct.
 pub(crate) fn assert_holds(run: &RunFile, series: u32, windows: u64) {
     assert_eq!(run.series().expect("series").len(), series as usize);
     let events = run.events().expect("events");
@@ -211,10 +211,10 @@ pub(crate) fn integrity(path: &Path) -> String {
         .expect("an answer")
 }
 
-/// Environment variable that tells a test that it is the other process, and where to work.
+/// Environment variable that makes a test act as the other process, and holds its path.
 pub(crate) const CHILD: &str = "TRIPTIME_STORE_TEST_CHILD";
 
-/// This test binary once more, running only the test `name`, as the other process, on `path`.
+/// Command that starts this test binary again as the other process, with only the test `name`, on `path`.
 pub(crate) fn as_child(name: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("the test binary"));
     command
@@ -223,12 +223,12 @@ pub(crate) fn as_child(name: &str, path: &Path) -> Command {
     command
 }
 
-/// Where to work, when this process is the other one.
+/// The path, if this process is the other one.
 pub(crate) fn child_path() -> Option<std::path::PathBuf> {
     std::env::var_os(CHILD).map(std::path::PathBuf::from)
 }
 
-/// An explanation with everything in it.
+/// An explanation with every field set.
 pub(crate) fn explanation() -> Explanation {
     let part = |what: &str, ns| Part { what: what.into(), ns };
     Explanation {

@@ -1,4 +1,4 @@
-//! All of a run at once.
+//! Reads a whole run at once.
 
 use model::{Counters, Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesSpec, Spike, Window};
 use stats::Histogram;
@@ -99,7 +99,7 @@ fn all_of_a_run_file_is_in_its_view() {
     );
     assert_eq!(
         (one.histogram.count(), one.windows.len(), one.exposure_ns()),
-        // Of the window's second, the samples were due in a millisecond.
+        // Within the window's second, the samples were due for a millisecond.
         (3, 1, 1_000_000)
     );
     assert_eq!(one.mean_ns(), Some(65_234.0 / 3.0));

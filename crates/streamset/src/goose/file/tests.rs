@@ -100,7 +100,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         ),
         ("dst = \"01:0c", "dst = \"1:0c", "line 6, column 7"),
         ("go_id", "goid", "unknown field `goid`"),
-        ("at = \"1s\"", "at = \"1\"", "has no unit that is known"),
+        ("at = \"1s\"", "at = \"1\"", "has no known unit"),
         (
             "every = \"2s\", set = { trip = true",
             "every = \"1us\", set = { trip = true",
