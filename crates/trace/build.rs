@@ -1,4 +1,4 @@
-//! Turns what `bpf/*_layout.h` says into constants and assertions for the Rust side; see `src/layout.rs`.
+//! Turns the definitions in `bpf/*_layout.h` into constants and assertions for the Rust side; see `src/layout.rs`.
 
 #[path = "build/header.rs"]
 mod header;

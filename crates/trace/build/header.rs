@@ -1,22 +1,22 @@
-//! A header that C and Rust share, as Rust.
+//! Translates a header that C and Rust share into Rust.
 //!
 //! | in the header | in Rust |
 //! | --- | --- |
 //! | `#define NAME 6`, `6u`, `6ull`, `(1u << 31)` | a constant: `usize`, `u32`, `u64`, `u32` |
 //! | an enumerator `NAME = 6,` | a constant: `u32` |
 //! | `OCTETS(cell, 320);` | the size of the structure `Cell` is asserted |
-//! | `FIELD(cell, next, 4, 4);` | place and size of its field `next` are asserted |
+//! | `FIELD(cell, next, 4, 4);` | offset and size of its field `next` are asserted |
 //! | `GLOBAL(wanted, 48);` | the size of the field `wanted` of `Globals` is asserted, and it is listed as one of the variables |
 //!
-//! The structures themselves are written on both sides.
+//! The structures themselves are written by hand on both sides.
 
 use std::fmt::Write;
 
-/// A structure whose fields are coming.
+/// A structure whose fields follow.
 struct Structure {
     name: String,
     octets: usize,
-    /// Where its next field begins.
+    /// Offset of its next field.
     end: usize,
 }
 
@@ -26,11 +26,11 @@ struct Translation {
     in_enum: bool,
     structure: Option<Structure>,
     globals: Vec<String>,
-    /// A structure or variable whose line is to come.
+    /// A structure or variable whose OCTETS or GLOBAL line has not come yet.
     undescribed: Option<String>,
 }
 
-/// The constants and assertions that a header gives, or what in it is wrong.
+/// The constants and assertions for a header, or the mistake in it.
 pub(crate) fn rust(header: &str) -> Result<String, String> {
     let mut translation = Translation::default();
     for line in header.lines() {
@@ -90,7 +90,7 @@ impl Translation {
         self.add(format_args!("pub(crate) const {name}: u32 = {value};"))
     }
 
-    /// Expects a line on this, unless that on another one is missing.
+    /// Expects the OCTETS or GLOBAL line of this name next; errors if the one before has none.
     fn expect(&mut self, name: Option<&str>) -> Result<(), String> {
         match std::mem::replace(&mut self.undescribed, name.map(str::to_owned)) {
             Some(undescribed) => Err(format!("nothing is said of {undescribed}")),
@@ -166,7 +166,7 @@ impl Translation {
     }
 }
 
-/// The name of the structure or variable that a line begins to define.
+/// The name of the structure or variable whose definition begins in this line.
 fn declared(code: &str) -> Option<&str> {
     let structure = code.strip_prefix("struct ").and_then(|rest| rest.strip_suffix(" {"));
     structure.or_else(|| {
@@ -177,7 +177,7 @@ fn declared(code: &str) -> Option<&str> {
     })
 }
 
-/// Of a number as C writes it, the Rust type and the value.
+/// The Rust type and the value of a number in C notation.
 fn number(text: &str) -> Result<(&'static str, u64), String> {
     let text = text.trim().trim_start_matches('(').trim_end_matches(')');
     let (base, shift) = text.split_once(" << ").unwrap_or((text, "0"));

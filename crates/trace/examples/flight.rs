@@ -1,9 +1,9 @@
 //! Prints explained late wake-ups of this machine, live: `flight [SECONDS] [LIMIT_US] [CPU] [FILE.json]`.
 //!
-//! A real-time thread sleeps 1 ms at a time on the CPU; what comes later than the limit is explained. With a file, a trace
-//! for ui.perfetto.dev is written at the end.
+//! A real-time thread sleeps 1 ms at a time on the CPU; wake-ups later than the limit are explained. With a file, a trace for
+//! ui.perfetto.dev is written at the end.
 
-// It prints: that is what it is for.
+// Printing is the purpose of this example.
 #![allow(clippy::print_stdout)]
 
 use model::{Explanation, Question, QuestionKind};
@@ -16,7 +16,7 @@ use trace::FlightRecorder;
 use trace::perfetto::{Spike, write};
 use units::{Ns, SignedNs};
 
-/// Length of a cycle.
+/// Length of a cycle in ns.
 const INTERVAL_NS: i64 = 1_000_000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Sleeps from due instant to due instant and hands over what came late.
+/// Sleeps from due instant to due instant and passes on the late wake-ups.
 fn measure(cpu: u32, seconds: u64, limit_ns: i64, late: &Sender<Question>) -> Result<(), Failure> {
     sys::thread::set_name("flight");
     let thread = RtThread {

@@ -11,7 +11,7 @@ use units::{Monotonic, Ns};
 /// reset.
 const MSR_SMI_COUNT: u64 = 0x34;
 
-/// Readings kept: 5 s at one each 20 ms. Questions come well within that.
+/// Number of readings kept: 5 s with one every 20 ms. Questions come well within that.
 const KEPT: usize = 256;
 
 /// Length of a tick of the steal counter, in ns.
@@ -24,17 +24,17 @@ pub struct Around {
     pub is_virtual: Option<bool>,
     /// Span between the two readings, in ns; 0: there were none.
     pub span_ns: u64,
-    /// Time the hypervisor said it took from this CPU in that span, in ns, in steps of 10 ms; `None`: unknown.
+    /// Time that the hypervisor reports as taken from this CPU in that span, in ns, in steps of 10 ms; `None`: unknown.
     pub steal_ns: Option<u64>,
-    /// System management interrupts in that span; `None`: unknown.
+    /// Number of system management interrupts in that span; `None`: unknown.
     pub smis: Option<u64>,
-    /// Time the CPU quota of this process's control groups held threads back in that span, in ns, added up over the CPUs;
+    /// Time for which the CPU quota of this process's control groups stopped threads in that span, in ns, added up over the CPUs;
     /// `None`: no quota, or unknown.
     pub throttled_ns: Option<u64>,
 }
 
 impl Around {
-    /// The same for a reader, one sentence each.
+    /// The changes in words, one sentence each.
     pub fn lines(&self) -> Vec<String> {
         let span = Ns(self.span_ns);
         let mut lines = Vec::new();
@@ -44,7 +44,7 @@ impl Around {
                 None => "steal time unknown".to_owned(),
             });
         }
-        // A virtual machine has no system management interrupts of its own, and sees none of the host's.
+        // A virtual machine has no system management interrupts of its own, and does not see the host's.
         if self.is_virtual != Some(true) {
             lines.push(match self.smis {
                 Some(count) => format!("{count} system management interrupts in {span} around it"),
@@ -71,7 +71,7 @@ struct Reading {
     throttled_ns: Option<u64>,
 }
 
-/// Reads the counters and remembers them for a while.
+/// Reads the counters and keeps the readings for a while.
 pub(crate) struct Counters {
     is_virtual: Option<bool>,
     steal_ticks: Option<StealTicks>,
@@ -94,7 +94,7 @@ impl Counters {
         }
     }
 
-    /// Reads the machine's own counter on this CPU too from now on, where it can be read.
+    /// From now on also reads the machine's own counter on this CPU, if it can be read.
     pub(crate) fn watch(&mut self, cpu: u32) {
         if let Ok(file) = File::open(format!("/dev/cpu/{cpu}/msr")) {
             self.registers.insert(cpu, file);
@@ -119,7 +119,7 @@ impl Counters {
         }
     }
 
-    /// Their changes between the last reading before `from` and the first after `to`, which is taken now when there is none.
+    /// The counters' changes between the last reading before `from` and the first after `to`, which is taken now if there is none.
     pub(crate) fn around(&mut self, cpu: u32, from: Monotonic, to: Monotonic) -> Around {
         if self.readings.back().is_none_or(|last| last.at < to) {
             self.observe();

@@ -1,15 +1,15 @@
-//! The kernel's tracepoints that the recorder listens to.
+//! The kernel's tracepoints that the recorder uses.
 
 /// A tracepoint, and the eBPF program that is attached to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attachment {
-    /// Its group.
+    /// Group of the tracepoint.
     pub(crate) group: &'static str,
-    /// Its name.
+    /// Name of the tracepoint.
     pub(crate) name: &'static str,
     /// Name of the eBPF program that serves it.
     pub(crate) program: &'static str,
-    /// Without it there is nothing to tell.
+    /// True if the recorder is useless without it.
     pub(crate) needed: bool,
 }
 
@@ -22,7 +22,7 @@ const fn point(group: &'static str, name: &'static str, program: &'static str, n
     }
 }
 
-/// Every tracepoint, those that are needed first.
+/// Every tracepoint, the needed ones first.
 pub(crate) const ATTACHMENTS: [Attachment; 20] = [
     point("sched", "sched_switch", "on_switch", true),
     point("sched", "sched_waking", "on_waking", true),
@@ -56,12 +56,12 @@ pub(crate) const ATTACHMENTS: [Attachment; 20] = [
     point("irq_vectors", "irq_work_exit", "on_irq_work_exit", false),
 ];
 
-/// A tracepoint for the recorder, and why it is not listened to, if it is not.
+/// A tracepoint for the recorder, with the reason if it is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// The tracepoint: `sched/sched_switch`.
     pub tracepoint: String,
-    /// Why it is not listened to; `None` when it is.
+    /// Why it is not used; `None` if it is.
     pub missing: Option<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why the recorder cannot run, or cannot tell.
+/// Why the recorder cannot run, or has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The kernel has no description of its types.
@@ -11,23 +11,23 @@ pub enum TraceError {
          and /sys mounted"
     )]
     NoBtf(String),
-    /// Rights are missing.
+    /// Capabilities are missing.
     #[error("loading eBPF programs needs {missing} ({advice})")]
     MissingCapability {
         /// The missing capabilities.
         missing: String,
-        /// How to give it to the running program, with all else that the run needs.
+        /// How to give them to the running program, with everything else that the run needs.
         advice: String,
     },
     /// The kernel refused the maps.
     #[error("the kernel refused {megabytes} MiB for the recorder's rings: {reason}")]
     Memory {
-        /// The size that was asked for.
+        /// The requested size.
         megabytes: usize,
         /// The kernel's error, and advice.
         reason: String,
     },
-    /// The kernel refused a program the recorder cannot do without.
+    /// The kernel refused a program that the recorder needs.
     #[error("the kernel refused the eBPF program for {tracepoint}: {reason}")]
     Program {
         /// The tracepoint of the program.
@@ -40,7 +40,7 @@ pub enum TraceError {
         "eBPF here takes Linux 5.12 or newer, whose programs have atomic operations that return a value; this is {release}"
     )]
     KernelTooOld {
-        /// The release that runs.
+        /// The running release.
         release: String,
     },
     /// The embedded object does not fit this kernel, or not this build.
@@ -57,12 +57,12 @@ pub enum TraceError {
     /// The CPU has no ring.
     #[error("there is no CPU {cpu}: this machine has {count}")]
     NoSuchCpu {
-        /// The CPU that was asked for.
+        /// The requested CPU.
         cpu: u32,
-        /// How many CPUs are possible.
+        /// Number of possible CPUs.
         count: u32,
     },
-    /// tracefs is not there.
+    /// tracefs is not mounted.
     #[error(
         "tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing), or the kernel is built without tracing"
     )]
@@ -72,28 +72,28 @@ pub enum TraceError {
     NoTracer {
         /// The tracer.
         tracer: &'static str,
-        /// The option it would be built with.
+        /// The kernel option that provides it.
         option: &'static str,
-        /// The tracers that it has.
+        /// The tracers that this kernel has.
         have: String,
     },
-    /// The osnoise tracer would spin itself.
+    /// The osnoise tracer would spin on the CPUs.
     #[error(
         "osnoise would spin on every CPU itself: this kernel has no OSNOISE_WORKLOAD in osnoise/options (Linux 6.2 has)"
     )]
     NoWorkloadOption,
-    /// Somebody else uses a tracer whose settings count for everybody.
+    /// Another program uses a tracer whose settings apply to the whole machine.
     #[error(
-        "{path} is {tracer}: somebody else uses it, and its settings apply to everybody (if it is left over: echo nop \
+        "{path} is {tracer}: somebody else uses it, and its settings apply to the whole machine (if it is left over: echo nop \
          > {path})"
     )]
     TracerBusy {
-        /// The file that says so.
+        /// The file that shows it.
         path: PathBuf,
-        /// The tracer that it names.
+        /// The tracer named in it.
         tracer: String,
     },
-    /// A file of tracefs, /proc or /sys.
+    /// A file of tracefs, /proc or /sys could not be used.
     #[error("{path}: {error}{hint}")]
     File {
         /// The file.
@@ -103,10 +103,10 @@ pub enum TraceError {
         /// Advice, or nothing.
         hint: &'static str,
     },
-    /// Observation points that cannot be.
+    /// Impossible observation points.
     #[error("{0}")]
     Points(String),
-    /// The kernel's statistics about eBPF programs are needed and cannot be had.
+    /// The kernel's statistics about eBPF programs are needed, but not available.
     #[error("the cost of an event is unknown: {0}")]
     NoStatistics(String),
 }
@@ -125,7 +125,7 @@ impl TraceError {
     }
 }
 
-/// An error with what lies behind it: aya's own texts name only the outermost.
+/// An error with its sources: aya's own texts name only the outermost.
 pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

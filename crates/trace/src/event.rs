@@ -1,4 +1,4 @@
-//! Events that the recorder sees.
+//! Events that the recorder records.
 
 use std::fmt;
 use units::Monotonic;
@@ -6,30 +6,30 @@ use units::Monotonic;
 /// Kernel priorities below this are real-time (`MAX_RT_PRIO`, include/linux/sched/prio.h).
 pub const REALTIME_BELOW: i16 = 100;
 
-/// Something that happened on a CPU.
+/// An event on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    /// When.
+    /// Instant of the event.
     pub at: Monotonic,
-    /// Where.
+    /// CPU of the event.
     pub cpu: u32,
     /// Its kind.
     pub what: What,
 }
 
-/// Kinds of events. Names are the kernel's tracepoints.
+/// Kinds of events, named after the kernel's tracepoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
-    /// `sched_switch`: the CPU went to this thread.
+    /// `sched_switch`: this thread gets the CPU.
     Switch {
         /// The thread that has the CPU from now on; number 0 is the idle thread.
         next: Thread,
-        /// In what state the thread that had it left it.
+        /// State in which the previous thread left it.
         left: Left,
-        /// Its priority then, which it may have changed since it got the CPU; `None` where that was not kept.
+        /// Priority of the previous thread at that instant, which may have changed since it got the CPU; `None` if not recorded.
         left_with: Option<i16>,
-        /// [`Thread::tag`] of the thread that had it. Another than the last switch went to shows that switches are missing:
-        /// a kernel may be built to keep some threads from being traced.
+        /// [`Thread::tag`] of the previous thread. If it differs from the thread of the last switch, switches are missing: a kernel
+        /// may be built to exclude some threads from tracing.
         previous: u16,
     },
     /// `sched_waking`: this thread is being woken, by code on this CPU.
@@ -38,7 +38,7 @@ pub enum What {
     InterruptEntry {
         /// The interrupt's number, as in `/proc/interrupts`.
         number: u32,
-        /// Name that it was requested under.
+        /// Name under which it was requested.
         name: Name,
     },
     /// `irq_handler_exit`.
@@ -52,18 +52,18 @@ pub enum What {
     SoftirqExit(u32),
     /// Entry of one of the processor's own interrupt vectors (x86 `irq_vectors`).
     VectorEntry(Vector),
-    /// Its end.
+    /// Exit of such a vector.
     VectorExit(Vector),
-    /// `hrtimer_expire_entry`: the kernel begins to serve a timer.
+    /// `hrtimer_expire_entry`: the kernel begins to handle a timer.
     TimerEntry {
-        /// When the timer was due, on the timer's own clock; `None` where the engine cannot see it.
+        /// When the timer was due, on the timer's own clock; `None` if the engine cannot see it.
         due_ns: Option<i64>,
     },
     /// `hrtimer_expire_exit`.
     TimerExit,
-    /// `nmi_handler`: a non-maskable interrupt was served.
+    /// `nmi_handler`: a non-maskable interrupt was handled.
     Nmi {
-        /// How long its handler took, up to the event's instant.
+        /// Duration of its handler in ns, up to the event's instant.
         lasted_ns: u32,
     },
     /// `cpu_idle`: the CPU enters this idle state.
@@ -72,10 +72,10 @@ pub enum What {
     IdleExit,
 }
 
-/// In what state a thread leaves its CPU.
+/// State in which a thread leaves its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
-    /// It could have run on: it was pre-empted.
+    /// It could have continued: it was pre-empted.
     CouldRun,
     /// It began to wait.
     Waits,
@@ -111,7 +111,7 @@ impl Thread {
     }
 }
 
-/// Of a thread's number, the bits that a switch has room for.
+/// The bits of a thread's number that a switch has room for.
 pub(crate) const TAG_MASK: u32 = 0x7fff;
 
 /// The lower 15 bits of a thread's number.
@@ -124,19 +124,19 @@ impl fmt::Display for Thread {
         let Self { pid, priority, name } = self;
         match priority {
             ..0 => write!(f, "{name} (pid {pid}, deadline)"),
-            // As chrt and cyclictest count: 99 is the highest.
+            // Counted as in chrt and cyclictest: 99 is the highest.
             0..REALTIME_BELOW => write!(f, "{name} (pid {pid}, real-time priority {})", 99 - priority),
             _ => write!(f, "{name} (pid {pid}, priority {priority})"),
         }
     }
 }
 
-/// A name of up to 16 octets, as the kernel keeps it.
+/// A name of up to 16 bytes, as the kernel keeps it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Name([u8; 16]);
 
 impl Name {
-    /// From the kernel's octets; what follows a NUL does not count.
+    /// Makes a name from the kernel's bytes; anything after a NUL is ignored.
     pub fn from_octets(octets: [u8; 16]) -> Self {
         let end = octets.iter().position(|octet| *octet == 0).unwrap_or(16);
         let mut kept = [0; 16];
@@ -144,7 +144,7 @@ impl Name {
         Self(kept)
     }
 
-    /// The name's octets, without padding.
+    /// The name's bytes, without padding.
     pub fn octets(&self) -> &[u8] {
         let end = self.0.iter().position(|octet| *octet == 0).unwrap_or(16);
         &self.0[..end]
@@ -152,7 +152,7 @@ impl Name {
 }
 
 impl From<&str> for Name {
-    /// Keeps the first 16 octets.
+    /// Keeps the first 16 bytes.
     fn from(text: &str) -> Self {
         let mut octets = [0; 16];
         for (to, from) in octets.iter_mut().zip(text.bytes()) {
@@ -164,7 +164,7 @@ impl From<&str> for Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A thread may name itself anything, and this goes to a terminal.
+        // A thread may have any name, and this goes to a terminal.
         for character in String::from_utf8_lossy(self.octets()).chars() {
             let shown = if character.is_control() { '?' } else { character };
             write!(f, "{shown}")?;
@@ -179,18 +179,18 @@ impl fmt::Debug for Name {
     }
 }
 
-/// The processor's own interrupt vectors that have tracepoints and come in normal operation.
+/// The processor's own interrupt vectors that have tracepoints and occur in normal operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Vector {
     /// The timer of this CPU.
     LocalTimer,
-    /// Another CPU asks this one to look for a thread to run.
+    /// Another CPU makes this one look for a thread to run.
     Reschedule,
-    /// Another CPU has every CPU run a function.
+    /// Another CPU makes every CPU run a function.
     CallFunction,
-    /// Another CPU has this one run a function.
+    /// Another CPU makes this one run a function.
     CallFunctionSingle,
-    /// Work that was put off from a place where it could not be done.
+    /// Deferred work from a place where it could not be done.
     IrqWork,
 }
 

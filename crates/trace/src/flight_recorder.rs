@@ -1,4 +1,4 @@
-//! The recorder: eBPF programs on tracepoints, and the counters around.
+//! The recorder: eBPF programs on tracepoints, and the counters around samples.
 
 use crate::around::Counters;
 use crate::attachment::Program;
@@ -16,15 +16,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use units::Monotonic;
 
-/// How far before the due instant events are looked at and kept, in ns: as far as the sample is long, within these bounds. Interrupts that
-/// began before it are seen whole, and so is the stop of a thread that slept until then.
+/// How far before the due instant events are read and kept, in ns: as far as the sample is long, within these bounds. So interrupts
+/// that began before it are seen completely, and so is a stop of the thread while it slept.
 const BEFORE_NS: RangeInclusive<i64> = 1_000_000..=100_000_000;
-/// How far behind the sample, in ns: what the other CPUs did just after.
+/// How far after the sample events are read, in ns: the other CPUs' next events.
 const AFTER_NS: i64 = 200_000;
 
-/// A wait for a frame that is looked at on the CPU of the far end, too, in ns: what is shorter is mostly the way itself.
+/// Shortest wait for a frame, in ns, for which the CPU of the far end is examined, too: shorter waits are mostly the ordinary path.
 const FAR_WORTH_NS: u64 = 1_000_000;
-/// How often the far end is looked for on all CPUs while it is on none that is known, in ns.
+/// Interval in ns at which all CPUs are searched for the far end while it is on none of the known ones.
 const SEARCH_EACH_NS: i64 = 1_000_000_000;
 
 /// The CPUs of the far end of round trips.
@@ -34,24 +34,24 @@ struct Far {
     searched: Option<Monotonic>,
 }
 
-/// An explained sample, and the events around it.
+/// An explained sample, with the events around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explained {
-    /// Where the time went.
+    /// How the time was spent.
     pub explanation: Explanation,
-    /// The events around it, as [`flight::Packer`] takes them.
+    /// The events around it, in the form for [`flight::Packer`].
     pub events: Vec<Event>,
 }
 
-/// Records what every CPU does, and tells afterwards where the time of a late sample went. Stops when dropped.
+/// Records the events of every CPU, and explains afterwards how the time of a late sample was spent. Stops when dropped.
 pub struct FlightRecorder {
     engine: BpfEngine,
     watched: Mutex<BTreeSet<u32>>,
     counters: Mutex<Counters>,
     kinship: Mutex<Kinship>,
     far: Mutex<Far>,
-    /// Room for the events of snapshots, from one question to the next. Asked for anew each time, between explanations that stay, it
-    /// would leave the heap in pieces that the next one does not fit into.
+    /// Buffers for the events of snapshots, reused for each question. If they were allocated each time, between explanations that
+    /// stay, they would fragment the heap, and the next ones would not fit into the gaps.
     rooms: Mutex<Vec<Vec<Event>>>,
 }
 
@@ -59,7 +59,7 @@ impl FlightRecorder {
     /// Starts recording on every CPU.
     ///
     /// # Errors
-    /// eBPF cannot run here: why, and what to do.
+    /// eBPF cannot run here: the reason, and the remedy.
     pub fn start() -> Result<Self, TraceError> {
         let recorder = Self {
             engine: BpfEngine::start()?,
@@ -73,11 +73,10 @@ impl FlightRecorder {
         Ok(recorder)
     }
 
-    /// Does something with nothing recorded and no tracepoint listened to, and then starts afresh: what was recorded before is
-    /// gone.
+    /// Runs `work` while nothing is recorded and no tracepoint is attached, and then starts again: events recorded before are lost.
     ///
     /// # Errors
-    /// The kernel refuses to stop or to start again.
+    /// The kernel refuses to stop or to restart.
     pub fn while_paused<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, TraceError> {
         self.engine.pause()?;
         let done = work();
@@ -85,12 +84,12 @@ impl FlightRecorder {
         Ok(done)
     }
 
-    /// Every tracepoint, and whether it is listened to.
+    /// Every tracepoint, with the reason if it is not used.
     pub fn programs(&self) -> &[Program] {
         self.engine.programs()
     }
 
-    /// Describes the events that it sees and those that it does not, for a reader.
+    /// Describes the events that it records and those that it cannot, for a reader.
     pub fn describe(&self) -> String {
         let programs = self.programs();
         let missing = programs.iter().filter(|program| program.missing.is_some());
@@ -103,8 +102,8 @@ impl FlightRecorder {
         text
     }
 
-    /// Tells that this thread measures on this CPU: its wake-ups are recorded whatever its priority, and its CPU is looked
-    /// at when another one's sample is late.
+    /// Announces that this thread measures on this CPU: its wake-ups are recorded whatever its priority, and its CPU is examined
+    /// when a sample on another one is late.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -115,21 +114,21 @@ impl FlightRecorder {
         self.engine.watch(thread)
     }
 
-    /// Reads the counters of stolen time and system management interrupts. Call it every 20 to 100 ms: their differences
-    /// around a late sample go into its explanation.
+    /// Reads the counters of stolen time and system management interrupts. Call it every 20 to 100 ms: explanations of late samples
+    /// contain the differences around them.
     pub fn observe(&self) {
         lock(&self.counters).observe();
     }
 
-    /// Events recorded so far on all CPUs, overwritten ones included.
+    /// Number of events recorded so far on all CPUs, including overwritten ones.
     ///
     /// # Errors
-    /// The kernel refuses to say.
+    /// The kernel refuses.
     pub fn events_recorded(&self) -> Result<u64, TraceError> {
         self.engine.events_recorded()
     }
 
-    /// Events on a CPU between two instants, which should lie no longer back than the ring reaches.
+    /// The events of a CPU between two instants, which should not be older than the ring reaches back.
     ///
     /// # Errors
     /// There is no such CPU, or the kernel refuses.
@@ -138,8 +137,7 @@ impl FlightRecorder {
         self.engine.snapshot(cpu, (from, to), room)
     }
 
-    /// Explains a sample. Ask soon: within 50 ms even a CPU with 100,000 events a second
-    /// has them all.
+    /// Explains a sample. Ask soon: within 50 ms even a CPU with 100,000 events a second still has all of them.
     ///
     /// # Errors
     /// There is no such CPU, or the kernel refuses.
@@ -167,8 +165,8 @@ impl FlightRecorder {
         Ok(Explained { explanation, events })
     }
 
-    /// Adds the records of the CPUs on which the far end of round trips runs, which may be another process. Where none is known, all
-    /// are looked at, now and then: each look takes time in which rings are overwritten.
+    /// Adds the events of the CPUs on which the far end of round trips runs, which may be another process. If none is known, all
+    /// CPUs are searched, at intervals: each search takes time in which rings are overwritten.
     fn add_far_cpus(&self, snapshots: &mut Vec<Snapshot>, (from, to): (Monotonic, Monotonic)) {
         let mut far = lock(&self.far);
         let is_search = far.cpus.is_empty() && far.searched.is_none_or(|at| to - at > SEARCH_EACH_NS);
@@ -178,7 +176,7 @@ impl FlightRecorder {
         };
         for cpu in cpus {
             if !snapshots.iter().any(|known| known.cpu == cpu) {
-                // One that is not there has done nothing.
+                // If a CPU has no ring, it has no events.
                 snapshots.extend(self.snapshot(cpu, from, to));
             }
         }
@@ -189,7 +187,7 @@ impl FlightRecorder {
         }
     }
 
-    /// Cost of the recorder, by the kernel's eBPF statistics, which are on for `span` only and which this call waits for.
+    /// Cost of the recorder, from the kernel's eBPF statistics, which are on for `span` only; this call waits for that time.
     ///
     /// # Errors
     /// The statistics are refused (they need `CAP_SYS_ADMIN`), or nothing happened.
@@ -199,7 +197,7 @@ impl FlightRecorder {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // The values behind the lock stay usable when a thread panicked while it had them.
+    // The values under the lock stay usable after a panic of another thread that held it.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

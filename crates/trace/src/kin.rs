@@ -1,4 +1,4 @@
-//! Finds the owners of threads that an explanation names: this process, another triptime, or somebody else.
+//! Finds the owners of threads that an explanation names: this process, another triptime, or another program.
 
 use crate::event::Thread;
 use crate::snapshot::Snapshot;
@@ -6,29 +6,29 @@ use model::Explanation;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// How the threads of a session that do not measure are called; nobody else has one of this name.
+/// Beginning of the names of a session's threads that do not measure; no other program uses it.
 const OF_A_SESSION: &str = "triptime-";
 
-/// Threads remembered at most: those that are named are few.
+/// Most threads that are remembered: few are ever named.
 const KEPT: usize = 4096;
 
 /// Owner of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kin {
-    /// Of this process.
+    /// This process.
     Own,
-    /// Of another process that measures with triptime, by its number.
+    /// Another process that measures with triptime, by its number.
     Triptime(u32),
-    /// Of neither, or it has ended unseen.
+    /// Another program, or a thread that has ended before it was found.
     Stranger,
 }
 
-/// Owners of threads that were found so far: a thread may have ended when it is named again.
+/// Owners found so far: a thread may have ended when it is named again.
 #[derive(Default)]
 pub(crate) struct Kinship(BTreeMap<Thread, Kin>);
 
 impl Kinship {
-    /// Calls the threads in an explanation, of those on these CPUs, after whose they are.
+    /// Adds the owner to the name of each thread in an explanation that had one of these CPUs.
     pub(crate) fn name_in(&mut self, explanation: &mut Explanation, cpus: &[Snapshot]) {
         let threads = threads_of(cpus);
         let occupants = explanation.occupants.iter_mut().map(|part| &mut part.what);
@@ -39,7 +39,7 @@ impl Kinship {
     }
 
     fn named_by(&mut self, text: String, threads: &[Thread], kin_of: impl Fn(i32) -> Kin) -> String {
-        // Most of what is said names no thread at all.
+        // Most explanations name no thread at all.
         if !text.contains("thread ") {
             return text;
         }
@@ -64,7 +64,7 @@ impl Kinship {
     }
 }
 
-/// Each thread that had one of these CPUs, once.
+/// The threads that had one of these CPUs, without duplicates.
 fn threads_of(cpus: &[Snapshot]) -> Vec<Thread> {
     let turns = cpus.iter().flat_map(Snapshot::turns);
     let mut threads: Vec<Thread> = turns.map(|turn| turn.thread).collect();
@@ -73,12 +73,12 @@ fn threads_of(cpus: &[Snapshot]) -> Vec<Thread> {
     threads
 }
 
-/// True where it is the thread that a process begins with: of this program the one that waits for the others.
+/// True for the first thread of a process: in this program, it waits for the others.
 fn is_main(thread: &Thread) -> bool {
     u32::try_from(thread.pid).is_ok_and(|pid| pid == std::process::id())
 }
 
-/// By `/proc`, which anybody may read.
+/// Finds the owner in `/proc`, which needs no privilege.
 fn kin_of(thread: i32) -> Kin {
     if fs::exists(format!("/proc/self/task/{thread}")).unwrap_or(false) {
         return Kin::Own;

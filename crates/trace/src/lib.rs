@@ -1,17 +1,18 @@
-//! The flight recorder of scheduler and interrupt events. It tells where the time of a late sample went.
+//! The flight recorder of scheduler and interrupt events. It explains how the time of a late sample was spent.
 //!
-//! [`FlightRecorder`] records what every CPU does into rings that overwrite their oldest events, by eBPF programs. When a sample is late, [`FlightRecorder::explain`] takes the events around it
-//! and tells who had the CPU ([`explain()`], which is pure), and packs them as a [`flight`] for the run file. [`perfetto`]
-//! writes flights as a trace that ui.perfetto.dev and chrome://tracing open.
+//! [`FlightRecorder`] records the events of every CPU into rings that overwrite their oldest events, with eBPF programs. If a
+//! sample is late, [`FlightRecorder::explain`] takes the events around it, finds the occupants of the CPU ([`explain()`], which is
+//! pure), and packs the events as a [`flight`] for the run file. [`perfetto`] writes flights as a trace that ui.perfetto.dev and
+//! chrome://tracing open.
 //!
-//! [`hops`] times sampled values between points of the kernel, [`path`] finds those points, and [`passage`] lists what single
-//! ones come to in it.
+//! [`hops`] times sampled values between points of the kernel, [`path`] finds those points, and [`passage`] lists the tracepoints
+//! and functions that single frames pass.
 //!
-//! Beside it, two of the kernel's own tracers are used where they are built in: [`Osnoise`] tells the net time of whatever
-//! interrupted a spinning thread, and [`Hwlat`] looks for gaps while interrupts are off.
+//! In addition, two of the kernel's own tracers are used if they are built in: [`Osnoise`] measures the net time of each
+//! interruption of a spinning thread, and [`Hwlat`] looks for gaps while interrupts are off.
 //!
-//! Structures that eBPF programs and this side both read or write are described once, in `bpf/*_layout.h`, and each side is compiled
-//! against them: `layout` says how.
+//! Structures that eBPF programs and this side both read or write are described once, in `bpf/*_layout.h`, and each side is
+//! compiled against them: see `layout`.
 //!
 //! eBPF needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF. Its cost is measured by [`FlightRecorder::cost`].
 

@@ -8,45 +8,45 @@ use units::Monotonic;
 pub struct Snapshot {
     /// The CPU.
     pub cpu: u32,
-    /// From when.
+    /// Start of the snapshot.
     pub from: Monotonic,
-    /// Until when.
+    /// End of the snapshot.
     pub to: Monotonic,
     /// The events, in order of time.
     pub events: Vec<Event>,
-    /// The last switch before `from`, which tells who had the CPU then.
+    /// The last switch before `from`, which shows the occupant of the CPU at `from`.
     pub opening: Option<Event>,
-    /// True if every event since `from` is here: the ring had not been overwritten that far, and the recorder ran.
+    /// True if every event since `from` is included: the ring still held all of them, and the recorder was running.
     pub complete: bool,
 }
 
 /// A thread's turn on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// Since when.
+    /// Start of the turn.
     pub from: Monotonic,
-    /// The thread, with the higher of the priorities with which it got the CPU and left it.
+    /// The thread, with the higher of the two priorities with which it got and left the CPU.
     pub thread: Thread,
-    /// True if it had the CPU until the next recorded switch; if not, that switch was away from another thread, and switches
-    /// in between are missing.
+    /// True if it had the CPU until the next recorded switch; if not, that switch was away from another thread, and switches in
+    /// between are missing.
     pub is_certain: bool,
 }
 
 impl Turn {
-    /// It may have raised its own priority while it ran, or lowered it.
+    /// Takes the priority with which it left: it may have changed its own priority while it ran.
     fn left_with(&mut self, priority: Option<i16>) {
         self.thread.priority = priority.map_or(self.thread.priority, |left| left.min(self.thread.priority));
     }
 }
 
 impl Snapshot {
-    /// Of events in order of time, which may begin before `from` and end after `to`; `whole`: they begin with the first
-    /// event there ever was.
+    /// Makes a snapshot from events in order of time, which may begin before `from` and end after `to`. `whole` is true if they
+    /// begin with the first event ever recorded.
     pub fn of(cpu: u32, from: Monotonic, to: Monotonic, events: &[Event], whole: bool) -> Self {
         Self::taking(cpu, from, to, events.to_vec(), whole)
     }
 
-    /// The same, in the room that the events have.
+    /// The same, reusing the memory of the events.
     pub fn taking(cpu: u32, from: Monotonic, to: Monotonic, mut events: Vec<Event>, whole: bool) -> Self {
         let begin = events.partition_point(|event| event.at < from);
         let end = events.partition_point(|event| event.at <= to).max(begin);

@@ -1,4 +1,4 @@
-//! Tests the constants and assertions that build.rs makes of a header.
+//! Tests the constants and assertions that build.rs makes from a header.
 
 #[path = "../build/header.rs"]
 mod header;

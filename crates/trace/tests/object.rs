@@ -1,4 +1,4 @@
-//! The committed eBPF objects are what their sources give.
+//! Tests that the committed eBPF objects are the result of compiling their sources.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,33 +1,33 @@
-//! Checks if eBPF programs can run here, and says why not.
+//! Checks if eBPF programs can run here, and gives the reason if not.
 
 use crate::error::TraceError;
 use std::path::Path;
 use sys::privilege::{Capability, has};
 
-/// Where the kernel keeps the description of its types.
+/// The kernel's description of its types.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
-/// Refuses what the kernel would refuse, with a reason.
+/// Errors, with a reason, in all cases in which the kernel would refuse.
 pub(crate) fn can_run() -> Result<(), TraceError> {
     can_run_with(types_missing(), &has)
 }
 
-/// Why the running kernel does not tell its types, if it does not.
+/// Why the running kernel does not describe its types, if it does not.
 pub fn types_missing() -> Option<String> {
     std::fs::File::open(BTF).err().map(|error| error.to_string())
 }
 
-/// Checks if eBPF programs can be loaded and attached by a program with these capabilities, on a kernel that tells its types or
-/// does not for this reason.
+/// Checks if a program with these capabilities can load and attach eBPF programs. `types_missing` is the reason if the kernel does
+/// not describe its types.
 ///
 /// # Errors
-/// The missing condition, and advice.
+/// A condition is missing: the condition, and advice.
 pub fn can_run_with(types_missing: Option<String>, has: &dyn Fn(Capability) -> bool) -> Result<(), TraceError> {
     if let Some(why) = types_missing {
         return Err(TraceError::NoBtf(why));
     }
-    // CAP_SYS_ADMIN holds both, as it did alone before Linux 5.8.
+    // CAP_SYS_ADMIN includes both; before Linux 5.8 it was the only one.
     let needed = [Capability::Bpf, Capability::Perfmon];
     let missing: Vec<String> = needed
         .iter()
@@ -43,25 +43,25 @@ pub fn can_run_with(types_missing: Option<String>, has: &dyn Fn(Capability) -> b
     })
 }
 
-/// How many CPUs this machine can have, numbered from 0: the kernel's own CPU numbers lie below.
+/// Number of CPUs that this machine can have, numbered from 0: the kernel's own CPU numbers are below it.
 pub(crate) fn possible_cpus() -> u32 {
     let count = aya::util::nr_cpus().unwrap_or(1);
     u32::try_from(count).unwrap_or(u32::MAX).max(1)
 }
 
-/// Since when programs have atomic operations that return a value, or do more than add (`BPF_FETCH`, `BPF_CMPXCHG`).
+/// First version whose programs have atomic operations that return a value, or do more than add (`BPF_FETCH`, `BPF_CMPXCHG`).
 const ATOMIC_SINCE: (u32, u32) = (5, 12);
-/// Text of an older kernel's verifier about their instruction, which it reads as one with garbage in it.
+/// Text of an older kernel's verifier about these instructions, which it considers invalid.
 const NOT_ATOMIC: &str = "BPF_STX uses reserved fields";
 
-/// The kernel's refusal of a program that cannot be done without.
+/// The kernel's refusal of a program that is needed.
 pub(crate) fn program_refused(tracepoint: String, reason: String) -> TraceError {
     let release = std::fs::read_to_string(RELEASE).unwrap_or_default();
     refusal(tracepoint, reason, release.trim())
 }
 
 fn refusal(tracepoint: String, reason: String, release: &str) -> TraceError {
-    // Distributions give older kernels newer verifiers: what it says counts, too.
+    // Distributions give older kernels newer verifiers, so the verifier's text counts, too.
     match reason.contains(NOT_ATOMIC) && numbers(release).is_some_and(|numbers| numbers < ATOMIC_SINCE) {
         true => TraceError::KernelTooOld {
             release: release.to_owned(),
@@ -70,9 +70,9 @@ fn refusal(tracepoint: String, reason: String, release: &str) -> TraceError {
     }
 }
 
-/// Advice when the kernel refuses a map.
+/// Advice if the kernel refuses a map.
 pub(crate) fn memory_hint() -> &'static str {
-    // Since 5.11 maps count as memory of the control group, before as locked memory of the user (bpf(2)).
+    // Since 5.11 maps count as memory of the control group; before, as locked memory of the user (bpf(2)).
     if Path::new("/proc/self/limits").exists() && counts_as_locked() {
         "; this kernel counts them as locked memory: raise RLIMIT_MEMLOCK (ulimit -l unlimited)"
     } else {
@@ -80,7 +80,7 @@ pub(crate) fn memory_hint() -> &'static str {
     }
 }
 
-/// True if this kernel, by its release, is before 5.11.
+/// True if this kernel's release is before 5.11.
 fn counts_as_locked() -> bool {
     kernel_release().is_some_and(|release| release < (5, 11))
 }

@@ -1,4 +1,4 @@
-//! Cost of the recorder, by the kernel's own statistics.
+//! Cost of the recorder, from the kernel's own statistics.
 
 use super::{BpfEngine, tracepoint};
 use crate::error::{TraceError, with_sources};
@@ -9,19 +9,19 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// The program that does nothing, and the tracepoint it listens to.
+/// The program that does nothing, and its tracepoint.
 const NOTHING: (&str, &str) = ("on_nothing", "sched_switch");
 
 /// Cost of the recorder over a span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// Mean time in a program per run, in ns. It includes what the statistics themselves cost, so it is an upper bound.
+    /// Mean time in a program per run, in ns. It includes the cost of the statistics themselves, so it is an upper bound.
     pub ns_per_event: f64,
-    /// The same of a program that does nothing: what the statistics cost while they are on.
+    /// The same for a program that does nothing: the cost of the statistics while they are on.
     pub statistics_ns: f64,
-    /// How often the programs ran, on all CPUs together.
+    /// Number of runs per second, on all CPUs together.
     pub events_per_second: f64,
-    /// Share of one CPU's time that the programs took, at most.
+    /// Largest share of one CPU's time that the programs took.
     pub share_of_a_cpu: f64,
 }
 
@@ -67,7 +67,7 @@ impl BpfEngine {
         let mut ebpf = self.ebpf.lock().unwrap_or_else(PoisonError::into_inner);
         let program = nothing(&mut ebpf)?;
         let link = program.attach().map_err(|error| unknown(&error))?;
-        // On until it is dropped.
+        // The statistics stay on until this is dropped.
         let statistics = enable_stats(Stats::RunTime).map_err(refused);
         let measured = statistics.and_then(|_on| measure(&ebpf, span));
         nothing(&mut ebpf)?.detach(link).map_err(|error| unknown(&error))?;
@@ -103,7 +103,7 @@ fn measure(ebpf: &Ebpf, span: Duration) -> Result<Cost, TraceError> {
     })
 }
 
-/// Of the recorder's programs together, and of the one that does nothing.
+/// Runs of the recorder's programs together, and of the program that does nothing.
 fn runs(ebpf: &Ebpf) -> Result<[Runs; 2], TraceError> {
     let mut sums = [Runs::default(); 2];
     for (name, program) in ebpf.programs() {
@@ -114,7 +114,7 @@ fn runs(ebpf: &Ebpf) -> Result<[Runs; 2], TraceError> {
     Ok(sums)
 }
 
-/// Of one program of any type; `None` when it is not loaded, as one that this kernel does not have.
+/// Runs of one program of any type; `None` if it is not loaded, for example because this kernel does not have it.
 pub(crate) fn program_runs(program: &Program) -> Result<Option<Runs>, TraceError> {
     let Ok(fd) = program.fd() else { return Ok(None) };
     read_runs(fd.as_fd().as_raw_fd()).map(Some)

@@ -1,11 +1,11 @@
-//! Structures that the flight recorder's programs and this side both know; as in `bpf/flight_layout.h`.
+//! Structures shared with the flight recorder's programs; as in `bpf/flight_layout.h`.
 
 use crate::event::{TAG_MASK, Vector};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 include!(concat!(env!("OUT_DIR"), "/flight_layout.rs"));
 
-/// Something that happened on a CPU.
+/// An event on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Event {
@@ -13,20 +13,20 @@ pub(super) struct Event {
     pub(super) at: u64,
     /// Kind (8 bits), lap (8), argument (16), identifier (32), from the lowest.
     pub(super) word: u64,
-    /// A name, or for a timer the instant it was due; of a switch the last octet is not the name's.
+    /// A name, or for a timer the instant at which it was due; for a switch the last byte does not belong to the name.
     pub(super) name: [u64; 2],
 }
 
-/// How far a CPU's ring has come.
+/// Write position of a CPU's ring.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Head {
-    /// Events written on the CPU since the start.
+    /// Number of events written on the CPU since the start.
     pub(super) written: u64,
     unused: [u64; 7],
 }
 
-// The codes are those of flights in run files, too, and so stand by themselves.
+// The codes are also those of flights in run files, so they are defined independently.
 const _: () = assert!(
     Vector::LocalTimer.code() == LOCAL_TIMER
         && Vector::Reschedule.code() == RESCHEDULE

@@ -27,16 +27,17 @@ pub(crate) use cost::{Runs, program_runs, read_runs};
 /// `bpf/flight.bpf.c`, built by `bpf/build.sh`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/flight.o"));
 
-/// The types of the running kernel, for programs that are attached to what it has.
+/// The types of the running kernel, for programs that are attached to them.
 ///
-/// They take some twenty megabytes, and each loader reads them for itself: read them when it is gone, so that there is room for one.
+/// They take some twenty megabytes, and each loader reads its own copy: drop one before reading the next, so that only one is in
+/// memory.
 pub(crate) fn kernel_types() -> Result<Btf, TraceError> {
     Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))
 }
 
 /// Loaded and attached programs; detached when dropped.
 pub(crate) struct BpfEngine {
-    // The links live in it.
+    // Contains the links, too.
     ebpf: Mutex<Ebpf>,
     rings: Rings,
     watched: Mutex<Array<MapData, u64>>,
@@ -45,14 +46,14 @@ pub(crate) struct BpfEngine {
     started: Monotonic,
 }
 
-/// A program that is attached.
+/// An attached program.
 struct Link {
     program: &'static str,
     id: BtfTracePointLinkId,
 }
 
 impl BpfEngine {
-    /// Loads and attaches what this kernel has.
+    /// Loads and attaches the programs that this kernel supports.
     pub(crate) fn start() -> Result<Self, TraceError> {
         can_run()?;
         let cpus = possible_cpus();
@@ -92,7 +93,7 @@ impl BpfEngine {
         Ok(())
     }
 
-    /// Attaches every program that is loaded. What was recorded before no longer counts.
+    /// Attaches every loaded program. Events recorded earlier no longer count.
     pub(crate) fn resume(&mut self) -> Result<(), TraceError> {
         let ebpf = self.ebpf.get_mut().unwrap_or_else(PoisonError::into_inner);
         for (point, known) in ATTACHMENTS.iter().zip(&mut self.programs) {
@@ -132,7 +133,7 @@ impl BpfEngine {
         self.rings.written()
     }
 
-    /// Of what happened from one instant to the other; its events are put into `room`, which is emptied first.
+    /// The events between two instants; they are put into `room`, which is emptied first.
     pub(crate) fn snapshot(
         &self,
         cpu: u32,
@@ -159,7 +160,7 @@ fn refused(error: &EbpfError, megabytes: usize) -> TraceError {
     }
 }
 
-/// Loads every program; one that this kernel has no tracepoint for is noted.
+/// Loads every program; if this kernel lacks its tracepoint, the reason is kept.
 fn load_all(ebpf: &mut Ebpf, btf: &Btf) -> Result<Vec<Program>, TraceError> {
     let programs = ATTACHMENTS.iter().map(|point| {
         let loaded = tracepoint(ebpf, point.program)
@@ -170,7 +171,7 @@ fn load_all(ebpf: &mut Ebpf, btf: &Btf) -> Result<Vec<Program>, TraceError> {
     programs.collect()
 }
 
-/// Why a tracepoint is not listened to, if it can be done without.
+/// Returns the reason why a tracepoint is not used; errors if it is needed.
 fn needless(point: &Attachment, reason: String) -> Result<String, TraceError> {
     if point.needed {
         return Err(program_refused(format!("{}/{}", point.group, point.name), reason));

@@ -1,4 +1,4 @@
-//! The rings that the eBPF programs write, one per CPU, read where they are: what is asked costs no system call.
+//! The rings that the eBPF programs write, one per CPU, read in place without a system call.
 
 use super::layout::{EVENTS_PER_CPU, Event as Slot, Head};
 use super::slot::{decode, instant, lap_of};
@@ -13,16 +13,16 @@ use std::os::fd::AsFd;
 use sys::mapping::Words;
 use units::Monotonic;
 
-/// Events in a CPU's ring.
+/// Number of events in a CPU's ring.
 const OF_CPU: u64 = EVENTS_PER_CPU as u64;
-/// Events that are looked at before an instant to find out who had the CPU then. A thread that spins has it for as long as no switch
-/// is found.
+/// Most events that are read before an instant, to find the occupant of the CPU at that instant. If no switch is found, a spinning
+/// thread may have had the CPU for that long.
 const FARTHEST_OPENING: usize = 8_192;
 
-/// Octets of one CPU's ring.
+/// Bytes of one CPU's ring.
 pub(super) const RING_OCTETS: usize = EVENTS_PER_CPU * Slot::OCTETS;
 
-/// The rings as the programs share them with us.
+/// The rings as shared with the programs.
 pub(super) struct Rings {
     events: Words,
     heads: Words,
@@ -30,7 +30,7 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    /// Of so many CPUs.
+    /// Maps the rings of this many CPUs.
     pub(super) fn new(ebpf: &Ebpf, cpus: u32) -> Result<Self, TraceError> {
         let of_all = |words: usize| words * cpus as usize;
         Ok(Self {
@@ -40,16 +40,16 @@ impl Rings {
         })
     }
 
-    /// Events written so far on all CPUs.
+    /// Number of events written so far on all CPUs.
     pub(super) fn written(&self) -> Result<u64, TraceError> {
         (0..self.cpus).map(|cpu| self.head(cpu)).sum()
     }
 
-    /// The events of a CPU between two instants; `started`: when the recorder began, and what is older does not count.
+    /// The events of a CPU between two instants. `started` is the start of the recorder; older events do not count.
     ///
-    /// Goes back from the newest until it has what was asked for and the switch before it, which tells who had the CPU at
-    /// `from`. The programs go on writing meanwhile: a slot that they may have taken again is left out. The events are put into `room`,
-    /// which is emptied first.
+    /// Goes back from the newest until it has the requested events and the switch before them, which shows the occupant of the CPU
+    /// at `from`. The programs continue to write meanwhile: slots that they may have reused are left out. The events are put into
+    /// `room`, which is emptied first.
     pub(super) fn snapshot(
         &self,
         cpu: u32,
@@ -64,14 +64,14 @@ impl Rings {
         let mut reached_start = false;
         let mut before = 0;
         for position in (oldest..newest).rev() {
-            // Most are younger than what is asked for: one word of them is loaded. One of an older lap is left out below.
+            // Most are younger than requested: for these only one word is loaded. A slot of an older lap is left out below.
             if self.instant(cpu, position).is_none_or(|at| at > to) {
                 continue;
             }
             let Some(slot) = self.slot(cpu, position).filter(|slot| instant(slot) <= Some(to)) else {
                 continue;
             };
-            // It was loaded before the head is: nobody had taken it for the next lap.
+            // The slot was loaded before the head is: if the head is not too far, the slot was not reused for the next lap.
             if position < self.head(cpu)?.saturating_sub(OF_CPU) {
                 break;
             }
@@ -81,7 +81,7 @@ impl Rings {
                 break;
             }
             let is_switch = matches!(event.what, What::Switch { .. });
-            // Of what is older, one event tells that the ring reaches so far.
+            // Of the older events, one is enough to show that the ring reaches back that far.
             if event.at >= from || is_switch || before == 0 {
                 events.push(event);
             }
@@ -97,7 +97,7 @@ impl Rings {
         Ok(Snapshot::taking(cpu, from, to, events, whole))
     }
 
-    /// The instant in the slot of this position, whatever lap it is of.
+    /// The instant in the slot of this position, whatever its lap.
     fn instant(&self, cpu: u32, position: u64) -> Option<Monotonic> {
         let at = self
             .events
@@ -105,11 +105,11 @@ impl Rings {
         i64::try_from(at).ok().map(Monotonic::from_ns)
     }
 
-    /// The slot of this position; `None` when it holds an event of another lap: it is being written.
+    /// The slot of this position; `None` if it holds an event of another lap: then it is being written.
     fn slot(&self, cpu: u32, position: u64) -> Option<Slot> {
         let first = first_word(cpu, position);
         let load = |octet: usize| self.events.load(first + octet / size_of::<u64>());
-        // Written last, and so loaded first: what is loaded later belongs to it or is of a later lap.
+        // Written last, and so loaded first: the other words, loaded later, belong to it or to a later lap.
         let word = load(offset_of!(Slot, word))?;
         let name = offset_of!(Slot, name);
         let slot = Slot {
@@ -120,7 +120,7 @@ impl Rings {
         (lap_of(&slot) == (position / OF_CPU) as u8).then_some(slot)
     }
 
-    /// Events written so far on a CPU.
+    /// Number of events written so far on a CPU.
     fn head(&self, cpu: u32) -> Result<u64, TraceError> {
         let first = cpu as usize * words::<Head>();
         let written = self.heads.load(first + offset_of!(Head, written) / size_of::<u64>());
@@ -134,8 +134,8 @@ fn first_word(cpu: u32, position: u64) -> usize {
     number as usize * words::<Slot>()
 }
 
-/// By their instants, which they nearly are: an interrupt between taking a slot and the time makes neighbours change places. In place;
-/// events of the same instant stay as they are.
+/// Sorts events by their instants. They are nearly in order: an interrupt between taking a slot and reading the time exchanges
+/// neighbours. Sorts in place; events of the same instant keep their order.
 fn put_in_order(events: &mut [Event]) {
     for next in 1..events.len() {
         let mut at = next;
@@ -146,7 +146,7 @@ fn put_in_order(events: &mut [Event]) {
     }
 }
 
-/// The words of an array, whose map stays with the programs.
+/// Maps the words of an array; the map itself stays with the programs.
 fn mapped(ebpf: &Ebpf, name: &str, words: usize) -> Result<Words, TraceError> {
     let Some(Map::Array(array)) = ebpf.map(name) else {
         return Err(TraceError::Object(format!("it has no array {name}")));

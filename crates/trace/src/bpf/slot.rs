@@ -1,4 +1,4 @@
-//! The events as `bpf/flight.bpf.c` writes them, read back.
+//! Reads the events that `bpf/flight.bpf.c` writes.
 
 use super::layout;
 use super::layout::{
@@ -9,7 +9,7 @@ use super::layout::{
 use crate::event::{Event, Left, Name, Thread, Vector, What};
 use units::Monotonic;
 
-/// The lap of the event that a slot holds.
+/// The lap of the event in a slot.
 pub(super) fn lap_of(slot: &layout::Event) -> u8 {
     (slot.word >> LAP_BIT) as u8
 }
@@ -19,7 +19,7 @@ pub(super) fn instant(slot: &layout::Event) -> Option<Monotonic> {
     i64::try_from(slot.at).ok().map(Monotonic::from_ns)
 }
 
-/// The event in a slot; `None` when it holds none that this version knows.
+/// The event in a slot; `None` if its kind is unknown to this version.
 pub(super) fn decode(cpu: u32, slot: &layout::Event) -> Option<Event> {
     let layout::Event {
         word,
@@ -81,7 +81,7 @@ fn left(argument: u16, id: u32) -> Left {
     }
 }
 
-/// The kernel's priority from its lowest octet: 0 to 139, and -1 of the deadline policy.
+/// The kernel's priority from its lowest byte: 0 to 139, and -1 for the deadline policy.
 fn priority(octet: u8) -> i16 {
     if octet == u8::MAX { -1 } else { i16::from(octet) }
 }

@@ -4,8 +4,8 @@ use super::ORDINARY_NS;
 use super::tally::Tally;
 use model::{Cause, Question, QuestionKind};
 
-/// The cause: what took more than half. When nothing did, a short latency is the kernel's own way, and of a long one the
-/// largest share counts.
+/// The cause that took more than half. If none did, a short latency is the kernel's own path, and for a long one the largest share
+/// counts.
 pub(super) fn cause(tally: &Tally, question: &Question) -> Cause {
     let latency_ns = question.ns();
     let causes = tally.causes();

@@ -5,16 +5,16 @@ use crate::snapshot::Snapshot;
 use model::Extent;
 use units::Monotonic;
 
-/// State of another CPU meanwhile.
+/// State of another CPU during that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
     WentOn,
     StoodStill,
-    /// It had nothing to do, so that it recorded nothing proves nothing.
+    /// It had nothing to do, so the absence of events proves nothing.
     CannotTell,
 }
 
-/// Looks at the other CPUs between two instants.
+/// Checks the other CPUs between two instants.
 pub(super) fn extent(others: &[Snapshot], from: Monotonic, to: Monotonic) -> Extent {
     let told: Vec<Other> = others
         .iter()
@@ -30,12 +30,12 @@ pub(super) fn extent(others: &[Snapshot], from: Monotonic, to: Monotonic) -> Ext
     }
 }
 
-/// A timer that was due meanwhile and served late tells that the CPU stood still; one served in time, or events spread over
-/// the span, that it went on.
+/// A timer that was due in the span and handled late shows that the CPU stood still; one handled on time, or events throughout the
+/// span, that it was running.
 fn look(other: &Snapshot, from: Monotonic, to: Monotonic) -> Other {
     let span_ns = to - from;
     let delays = other.events.iter().filter_map(|event| match event.what {
-        // Later ones say little about the span.
+        // Timers due later show little about the span.
         What::TimerEntry { due_ns: Some(due) } if (from.as_ns()..to.as_ns() - span_ns / 4).contains(&due) => {
             Some(event.at.as_ns() - due)
         }

@@ -1,4 +1,4 @@
-//! Where the time of a frame went while a thread waited for it.
+//! Explains the time of a frame while a thread waited for it.
 
 use super::own::OwnStates;
 use super::role::{self, Piece, Role};
@@ -11,8 +11,8 @@ use crate::snapshot::Snapshot;
 use model::{Cause, Explanation, Question};
 use units::Monotonic;
 
-/// Explains why a thread had a frame late: what kept the frame from it on its CPU. When nothing did, the frame was under way
-/// elsewhere, which is no foreign cause. It has no stages.
+/// Explains why a thread got a frame late, by the threads and interrupts that delayed the frame on its CPU. If there were none, the
+/// frame was still on its way elsewhere, which is no foreign cause. The explanation has no stages.
 pub fn explain_frame(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {
     let line = segments(on_cpu);
     let own = own_thread(on_cpu, question.thread);
@@ -40,10 +40,10 @@ pub fn explain_frame(on_cpu: &Snapshot, others: &[Snapshot], question: &Question
     explanation
 }
 
-/// The name of the thread that returns the frames of a round trip, in every triptime.
+/// The name, in every triptime, of the thread that returns the frames of a round trip.
 const FAR_END: &str = "reflector";
 
-/// The thread that returns frames of round trips, where it had this CPU.
+/// The thread that returns frames of round trips, if it had this CPU.
 pub(crate) fn far_end(on_cpu: &Snapshot) -> Option<Thread> {
     let events = on_cpu.opening.iter().chain(&on_cpu.events);
     let mut threads = events.filter_map(|event| match event.what {
@@ -53,10 +53,10 @@ pub(crate) fn far_end(on_cpu: &Snapshot) -> Option<Thread> {
     threads.find(|thread| thread.name == FAR_END.into())
 }
 
-/// Explains why a frame came back late by what kept it from the thread that returns it, where that runs on one of these CPUs of this
-/// machine; `None` where nothing there took most of the time.
+/// Explains why a frame came back late, by the delays of the thread that returns it, if that thread runs on one of these CPUs of
+/// this machine; `None` if nothing there took most of the time.
 pub(crate) fn explain_far_end(cpus: &[Snapshot], question: &Question, around: &Around) -> Option<Explanation> {
-    // The counters are those of the question's own CPU.
+    // The counters belong to the question's own CPU.
     let around = Around {
         steal_ns: None,
         smis: None,
@@ -78,7 +78,7 @@ pub(crate) fn explain_far_end(cpus: &[Snapshot], question: &Question, around: &A
     })
 }
 
-/// The parts of a piece, cut where the thread was being woken.
+/// Splits a piece at the instants at which the thread was being woken.
 fn between(piece: &Segment, wakings: &[Monotonic]) -> Vec<Segment> {
     let first = wakings.partition_point(|waking| *waking <= piece.from);
     let last = wakings.partition_point(|waking| *waking < piece.to);
@@ -91,7 +91,7 @@ fn between(piece: &Segment, wakings: &[Monotonic]) -> Vec<Segment> {
         .collect()
 }
 
-/// When another CPU last woke the thread.
+/// The last instant at which another CPU woke the thread.
 fn woken_elsewhere(others: &[Snapshot], question: &Question) -> Option<Monotonic> {
     let wakings = others.iter().flat_map(|other| &other.events).filter(|event| {
         let is_own = matches!(event.what, What::Waking(thread) if thread.pid == question.thread);
@@ -100,8 +100,8 @@ fn woken_elsewhere(others: &[Snapshot], question: &Question) -> Option<Monotonic
     wakings.map(|event| event.at).max()
 }
 
-/// True if the host took the CPU for most of the time: a thread that waits records nothing either, so that silence alone tells
-/// nothing here. The counter moves in ticks: it may lack up to one.
+/// True if the host took the CPU for most of the time. A waiting thread records nothing either, so silence alone is no evidence
+/// here. The counter increases in ticks: it may lag behind by up to one.
 fn is_stolen(around: &Around, silence_ns: u64, latency_ns: u64) -> bool {
     let has_counted = around.steal_ns.is_some_and(|ns| ns > 0 && ns + TICK_NS > silence_ns);
     around.is_virtual == Some(true) && has_counted && silence_ns * 2 > latency_ns

@@ -1,4 +1,4 @@
-//! Where the time of a late sample went, from the events of the CPUs alone: no kernel, no clock.
+//! Explains how the time of a late sample was spent, from the events of the CPUs alone: no kernel, no clock.
 
 mod cause;
 mod extent;
@@ -23,10 +23,10 @@ use role::Piece;
 use tally::{Silence, Tally};
 use units::Monotonic;
 
-/// Up to this long, a timer interrupt on its way, a CPU leaving its idle state and a thread returning to user space are the
-/// kernel's ordinary way from timer to thread. In a quiet virtual machine the mean from a timer's due instant to its handler
-/// is 8 to 9 us and from the wake-up to the switch 7 us (measured on the reference machine with bpftrace); double that is
-/// still ordinary.
+/// Up to this long, a timer interrupt on its way, a CPU leaving its idle state or a thread returning to user space counts as the
+/// kernel's ordinary path from timer to thread. In a quiet virtual machine the mean from a timer's due instant to its handler is 8
+/// to 9 us, and from the wake-up to the switch 7 us (measured on the reference machine with bpftrace); twice as long is still
+/// ordinary.
 pub(crate) const ORDINARY_NS: u64 = 20_000;
 
 /// Explains a sample of any kind.
@@ -39,8 +39,8 @@ pub fn explain(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, arou
     }
 }
 
-/// Explains a late wake-up. `on_cpu` holds the events of the question's CPU, from some time before its `from`; `others` those
-/// of the other CPUs that are watched.
+/// Explains a late wake-up. `on_cpu` holds the events of the question's CPU, from some time before its `from`; `others` holds those
+/// of the other watched CPUs.
 ///
 /// Occupants and the unexplained rest add up to the latency, and so do the stages.
 pub fn explain_wakeup(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {
@@ -66,7 +66,7 @@ pub fn explain_wakeup(on_cpu: &Snapshot, others: &[Snapshot], question: &Questio
     explanation
 }
 
-/// Explains a gap that a spinning thread saw. It has no stages.
+/// Explains a gap that a spinning thread saw. The explanation has no stages.
 pub fn explain_gap(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {
     let line = segments(on_cpu);
     let own = own_thread(on_cpu, question.thread);
@@ -84,7 +84,8 @@ pub fn explain_gap(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, 
     finish(&tally, on_cpu, others, question, around, own)
 }
 
-/// Explains why a frame took long from one point to the next: who had the CPU it arrived on meanwhile. It has no stages.
+/// Explains why a frame took long from one point to the next, by the occupants of the CPU on which it arrived. The explanation has
+/// no stages.
 pub fn explain_hop(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {
     let line = segments(on_cpu);
     let judged = cut(&line, question, &[]).into_iter().map(|segment| Piece {
@@ -133,7 +134,7 @@ fn finish(
     }
 }
 
-/// The segments of the question's span, cut at the instants. Without gaps: what lies outside the snapshot is unknown.
+/// The segments of the question's span, cut at the instants. Parts outside the snapshot are unknown, so that there are no gaps.
 fn cut(line: &[Segment], question: &Question, at: &[Option<Monotonic>]) -> Vec<Segment> {
     let (from, to) = (question.from, question.to);
     let unknown = |from, to| Segment {
@@ -175,7 +176,7 @@ fn longest_silence(on_cpu: &Snapshot, from: Monotonic, to: Monotonic) -> u64 {
     u64::try_from(longest).unwrap_or(0)
 }
 
-/// The measuring thread as the newest of the events that show it does: it may have had another priority before.
+/// The measuring thread as in the newest event that shows it: it may have had another priority before.
 fn own_thread(on_cpu: &Snapshot, number: i32) -> Option<Thread> {
     let seen = on_cpu.opening.iter().chain(&on_cpu.events);
     let mut threads = seen.filter_map(|event| match event.what {

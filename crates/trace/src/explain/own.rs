@@ -8,25 +8,25 @@ use units::Monotonic;
 /// States of the measuring thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Own {
-    /// It could have run. The kernel passes over a ready thread of higher priority only when it holds it back.
+    /// It could have run. The kernel passes over a ready thread of higher priority only if it is throttling it.
     Ready,
     /// It waited for something.
     Waiting,
-    /// Somebody had stopped it.
+    /// It was stopped.
     Stopped,
 }
 
 /// Its state just after each switch, in order of time.
 pub(super) struct OwnStates {
     states: Vec<(Monotonic, Own)>,
-    /// When it was being woken.
+    /// Instants at which it was being woken.
     wakings: Vec<Monotonic>,
-    /// When the idle thread went on although this CPU had made the thread ready.
+    /// Instants at which the idle thread continued although this CPU had made the thread ready.
     idle_again: Vec<Monotonic>,
 }
 
 impl OwnStates {
-    /// `woken`: when it was being woken, which may have been on another CPU.
+    /// `woken` is the instant at which it was being woken, perhaps on another CPU.
     pub(super) fn of(on_cpu: &Snapshot, thread: i32, woken: Option<Monotonic>) -> Self {
         let mut states = Vec::new();
         let mut wakings = Vec::from_iter(woken);
@@ -61,7 +61,7 @@ impl OwnStates {
                     }
                     states.push((event.at, own));
                 }
-                // The scheduler looked, found nobody it would let run, and the idle thread went on.
+                // The scheduler ran, found no thread that it would let run, and the idle thread continued.
                 What::IdleEntry(_) if is_ready_here => idle_again.push(event.at),
                 _ => {}
             }
@@ -74,19 +74,19 @@ impl OwnStates {
         }
     }
 
-    /// At the last switch up to `at`. Before the first it waited, or ran.
+    /// State at the last switch up to `at`. Before the first switch it waited, or ran.
     pub(super) fn at_last_switch(&self, at: Monotonic) -> Own {
         let count = self.states.partition_point(|(switched, _)| *switched <= at);
         let last = count.checked_sub(1).and_then(|index| self.states.get(index));
         last.map_or(Own::Waiting, |(_, own)| *own)
     }
 
-    /// When it was being woken, in order of time.
+    /// Instants at which it was being woken, in order of time.
     pub(super) fn wakings(&self) -> &[Monotonic] {
         &self.wakings
     }
 
-    /// At an instant at which another thread, or none, has the CPU.
+    /// State at an instant at which another thread, or none, has the CPU.
     pub(super) fn at(&self, at: Monotonic) -> Own {
         let switches = self.states.partition_point(|(switched, _)| *switched <= at);
         let wakings = self.wakings.partition_point(|waking| *waking <= at);
@@ -100,7 +100,7 @@ impl OwnStates {
         }
     }
 
-    /// True if the scheduler let somebody else run in this piece, or nobody, although the thread was ready.
+    /// True if the scheduler let another thread run in this piece, or none, although the thread was ready.
     pub(super) fn was_passed_over(&self, piece: &Segment) -> bool {
         let in_piece = |at: &Monotonic| (piece.from..piece.to).contains(at);
         self.at_last_switch(piece.from) == Own::Ready || self.idle_again.iter().any(in_piece)

@@ -1,4 +1,4 @@
-//! The way from a timer to the thread that sleeps on it.
+//! The path from a timer to the thread that sleeps on it.
 
 use super::own_thread;
 use super::role::is_lower;
@@ -10,15 +10,15 @@ use units::Monotonic;
 
 /// The instants of one wake-up, as far as the events show them.
 pub(super) struct WakePath {
-    /// The kernel began to serve the timer that woke the thread.
+    /// When the kernel began to handle the timer that woke the thread.
     pub(super) timer: Option<Monotonic>,
-    /// The thread was being woken.
+    /// When the thread was being woken.
     pub(super) waking: Option<Monotonic>,
-    /// The CPU went to the thread, for the first time since.
+    /// When the thread first got the CPU after that.
     pub(super) switched_in: Option<Monotonic>,
-    /// The interrupt in which the timer was served.
+    /// The interrupt in which the timer was handled.
     pub(super) interrupt: Option<Segment>,
-    /// The thread.
+    /// The sleeping thread.
     pub(super) own: Option<Thread>,
 }
 
@@ -51,23 +51,23 @@ impl WakePath {
         self.waking.is_some() || self.switched_in.is_some() || self.own.is_some()
     }
 
-    /// True if `who` ranks below the thread, whatever the scheduler thinks of fairness.
+    /// True if `who` ranks below the thread, apart from the scheduler's rules of fairness.
     pub(super) fn ranks_above(&self, who: &Who) -> bool {
         self.own.is_some_and(|own| is_lower(who, &own))
     }
 
-    /// Until when the thread waited for its timer to be served; `otherwise` when the events do not tell.
+    /// Until when the thread waited for its timer to be handled; `otherwise` if the events do not show it.
     pub(super) fn served(&self, otherwise: Monotonic) -> Monotonic {
         self.timer.or(self.waking).or(self.switched_in).unwrap_or(otherwise)
     }
 
-    /// When the interrupt that served the timer began.
+    /// When the interrupt that handled the timer began.
     pub(super) fn interrupt_began(&self, otherwise: Monotonic) -> Monotonic {
         let began = self.interrupt.map(|segment| segment.from);
         began.unwrap_or_else(|| self.served(otherwise))
     }
 
-    /// The stages, which add up to the latency. One whose end is not known goes together with the next.
+    /// The stages, which add up to the latency. A stage with an unknown end is merged with the next.
     pub(super) fn stages(&self, question: &Question) -> Vec<Part> {
         let ends = [
             ("timer interrupt", self.timer),
@@ -96,17 +96,17 @@ impl WakePath {
 }
 
 fn contains(segment: &Segment, at: Monotonic) -> bool {
-    // The timer may be served in the microsecond in which its interrupt begins.
+    // The timer may be handled in the microsecond in which its interrupt begins.
     (segment.from..segment.to).contains(&at)
 }
 
-/// The event in which the thread was woken for this sample, among those of its CPU: the first from the due instant on, else,
-/// for a thread that has itself woken early and spins, the last before.
+/// The event in which the thread was woken for this sample, among those of its CPU: the first from the due instant on; otherwise,
+/// for a thread that wakes early and spins, the last before it.
 fn find_waking<'a>(on_cpu: &'a Snapshot, others: &'a [Snapshot], question: &Question) -> Option<(&'a [Event], usize)> {
     let is_waking = |event: &Event| {
         matches!(event.what, What::Waking(thread) if thread.pid == question.thread) && event.at <= question.to
     };
-    // A timer may be served on another CPU (timer migration).
+    // A timer may be handled on another CPU (timer migration).
     let wakings: Vec<(&[Event], usize)> = std::iter::once(on_cpu)
         .chain(others)
         .flat_map(|snapshot| {
@@ -125,7 +125,7 @@ fn find_waking<'a>(on_cpu: &'a Snapshot, others: &'a [Snapshot], question: &Ques
         .copied()
 }
 
-/// The timer in whose service the event at `index` came.
+/// The timer during whose handling the event at `index` came.
 fn timer_before(events: &[Event], index: usize) -> Option<&Event> {
     let before = events[..index].iter().rev();
     let mut timers = before.filter(|event| matches!(event.what, What::TimerEntry { .. } | What::TimerExit));

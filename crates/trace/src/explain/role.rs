@@ -19,7 +19,7 @@ pub(super) struct Piece {
 pub(super) enum Role {
     /// Another thread had the CPU.
     Thread,
-    /// An interrupt that was not the thread's own.
+    /// An interrupt unrelated to the thread.
     Interrupt,
     /// Deferred interrupt work.
     Softirq,
@@ -27,21 +27,21 @@ pub(super) enum Role {
     Throttled,
     /// The thread was stopped.
     Stopped,
-    /// The thread waited for a frame, and nothing on its CPU kept the frame from it.
+    /// The thread waited for a frame, and nothing on its CPU delayed the frame.
     UnderWay,
-    /// The kernel's own way from the timer to the thread, and the thread itself.
+    /// The kernel's own path from the timer to the thread, and the thread itself.
     Own,
-    /// The thread had been there and waited for something again, such as a page; of a frame: its CPU was idle.
+    /// The thread had run and waited again, for example for a page; for a frame: its CPU was idle.
     Waited,
-    /// The timer was due and not served, and nothing above threads ran.
+    /// The timer was due but not handled, and only threads ran.
     Late,
-    /// Nothing is recorded that could have taken so long.
+    /// Nothing was recorded that could have taken that long.
     Stalled,
     /// Switches are missing from the events.
     Lost,
 }
 
-/// The role of a piece of a late wake-up, which lies within one stage.
+/// The role of a piece of a late wake-up, which is within one stage.
 pub(super) fn in_wakeup(segment: &Segment, question: &Question, path: &WakePath, own: &OwnStates) -> Role {
     if let Some(above) = above_threads(&segment.who) {
         let is_own = path
@@ -67,7 +67,7 @@ pub(super) fn in_wakeup(segment: &Segment, question: &Question, path: &WakePath,
         return Role::Late;
     }
     let was_in = path.switched_in.is_some_and(|switched_in| switched_in < segment.from);
-    // A thread woken from another CPU is ready a little later than it is being woken.
+    // A thread woken from another CPU is ready a little after the wake-up event.
     let is_passed_over = own.was_passed_over(segment) && segment.ns() > ORDINARY_NS;
     match segment.who {
         _ if was_in && state == Own::Waiting => Role::Waited,
@@ -85,7 +85,7 @@ pub(super) fn in_gap(segment: &Segment, question: &Question, own: Option<&Thread
     match segment.who {
         Who::Thread(thread) if thread.pid == question.thread => Role::Stalled,
         Who::Lost => Role::Lost,
-        // No switch was recorded for as long as the ring reaches back: it is the thread that asks.
+        // No switch was recorded for as long as the ring reaches back: the thread of the question has the CPU.
         Who::Unknown => Role::Stalled,
         _ if states.at_last_switch(segment.from) == Own::Stopped => Role::Stopped,
         who if own.is_some_and(|own| is_lower(&who, own)) && states.was_passed_over(segment) => Role::Throttled,
@@ -94,7 +94,7 @@ pub(super) fn in_gap(segment: &Segment, question: &Question, own: Option<&Thread
     }
 }
 
-/// The role of a piece of a frame's way. Short pieces are the kernel's own work on it.
+/// The role of a piece of a frame's path. Short pieces are the kernel's own work on it.
 pub(super) fn in_hop(segment: &Segment) -> Role {
     if segment.who == Who::Lost {
         return Role::Lost;
@@ -120,13 +120,13 @@ pub(super) fn in_frame(segment: &Segment, question: &Question, own: Option<&Thre
     let state = states.at(segment.from);
     match segment.who {
         Who::Thread(thread) if thread.pid == question.thread => Role::UnderWay,
-        // No switch was recorded for as long as the ring reaches back: it is the thread that asks.
+        // No switch was recorded for as long as the ring reaches back: the thread of the question has the CPU.
         Who::Unknown => Role::UnderWay,
         _ if state == Own::Stopped => Role::Stopped,
         _ if segment.ns() <= ORDINARY_NS => Role::Own,
         who if own.is_some_and(|own| is_lower(&who, own)) && states.was_passed_over(segment) => Role::Throttled,
         Who::Thread(_) if state == Own::Ready => Role::Thread,
-        // It may have kept the thread that serves the NIC's interrupts off the CPU.
+        // It may have kept the thread that handles the NIC's interrupts off the CPU.
         Who::Thread(thread) if own.is_some_and(|own| thread.is_realtime() && thread.priority <= own.priority) => {
             Role::Thread
         }
@@ -150,7 +150,8 @@ fn own_or_stalled(segment: &Segment) -> Role {
     }
 }
 
-/// True if a scheduler that lets this thread run never chooses `who` before: a thread of lower real-time rank, or nobody at all.
+/// True if a scheduler that lets this thread run never chooses `who` before it: a thread of lower real-time rank, or the idle
+/// thread.
 pub(super) fn is_lower(who: &Who, own: &Thread) -> bool {
     match who {
         Who::Thread(thread) => own.is_realtime() && thread.priority > own.priority,

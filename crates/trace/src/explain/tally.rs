@@ -6,14 +6,14 @@ use crate::around::{Around, TICK_NS};
 use crate::occupancy::Who;
 use model::{Cause, Part};
 
-/// The pieces of a latency, and what the late and the silent ones come to.
+/// The pieces of a latency, with the causes of the late and the silent ones.
 pub(super) struct Tally {
     pieces: Vec<Piece>,
-    /// Why the timer was served late.
+    /// Why the timer was handled late.
     late: Cause,
     /// Why nothing was recorded for so long.
     stalled: Cause,
-    /// The cause of the silent pieces, if a counter vouches for it.
+    /// Name of the cause of the silent pieces, if a counter confirms it.
     vouched: Option<&'static str>,
     silence: Silence,
 }
@@ -21,7 +21,7 @@ pub(super) struct Tally {
 /// The longest times without an event on the CPU, in ns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Silence {
-    /// Until the timer was served.
+    /// Until the timer was handled.
     pub(super) late_ns: u64,
     /// In the whole latency.
     pub(super) all_ns: u64,
@@ -48,7 +48,7 @@ impl Tally {
         sum(&self.pieces, role)
     }
 
-    /// Time per cause, in ns. [`Cause::Path`] is the kernel's own way.
+    /// Time per cause, in ns. [`Cause::Path`] is the kernel's own path.
     pub(super) fn causes(&self) -> Vec<(Cause, u64)> {
         let late_ns = self.ns(Role::Late);
         let late = if late_ns > ORDINARY_NS { self.late } else { Cause::Path };
@@ -90,7 +90,7 @@ impl Tally {
         parts
     }
 
-    /// Time for which the events name nobody.
+    /// Time for which the events show no occupant, in ns.
     pub(super) fn unexplained_ns(&self) -> u64 {
         let unnamed = self.pieces.iter().filter(|piece| self.name(piece).is_none());
         unnamed.map(|piece| piece.segment.ns()).sum()
@@ -101,7 +101,7 @@ impl Tally {
         self.silence.all_ns
     }
 
-    /// The longest occupant of a role.
+    /// The occupant with the longest time in a role.
     pub(super) fn foremost(&self, role: Role) -> Option<(Who, u64)> {
         let mut sums: Vec<(Who, u64)> = Vec::new();
         for piece in self.pieces.iter().filter(|piece| piece.role == role) {
@@ -132,11 +132,11 @@ impl Tally {
     }
 }
 
-/// Threads that share a CPU fairly take turns of a few milliseconds. Beyond this in all, and when the quota of the control group
-/// held threads back for half as long or more, most of it was not their turn.
+/// Threads that share a CPU fairly take turns of a few milliseconds. If they had more time than this in total, and the quota of the
+/// control group stopped threads for half as long or more, most of it was not their turn.
 const FAIR_TURNS_NS: u64 = 10_000_000;
 
-/// Of what fair threads had while the measuring thread was ready, gives the quota what its counter vouches for.
+/// Attributes to the quota the part of the fair threads' time, while the measuring thread was ready, that its counter confirms.
 fn give_to_quota(pieces: &mut [Piece], around: &Around) {
     let is_fair = |piece: &Piece| {
         let of_fair = matches!(piece.segment.who, Who::Thread(thread) if !thread.is_realtime());
@@ -171,8 +171,8 @@ fn stalled_cause(around: &Around) -> Cause {
     }
 }
 
-/// Why the timer was served late. A CPU that recorded nothing meanwhile may have stood still; on one that did, or that is no
-/// virtual machine's, somebody had interrupts off.
+/// Why the timer was handled late. If the CPU recorded nothing in that time, it may have stood still; if it did record events, or
+/// is not in a virtual machine, interrupts were off.
 fn late_cause(pieces: &[Piece], stalled: Cause, silence_ns: u64) -> Cause {
     let late = || pieces.iter().filter(|piece| piece.role == Role::Late);
     let is_silent = silence_ns >= sum(pieces, Role::Late) / 2;
@@ -187,11 +187,11 @@ fn late_cause(pieces: &[Piece], stalled: Cause, silence_ns: u64) -> Cause {
     }
 }
 
-/// Names the cause of the silent pieces when a counter vouches for it.
+/// Names the cause of the silent pieces if a counter confirms it.
 fn vouched(stalled: Cause, around: &Around, silent_ns: u64) -> Option<&'static str> {
     match stalled {
         Cause::Smi => Some("system management interrupt"),
-        // The counter moves in ticks: it may lack up to one.
+        // The counter increases in ticks: it may lag behind by up to one.
         Cause::Hypervisor if around.steal_ns.is_some_and(|ns| ns > 0 && ns + TICK_NS > silent_ns) => {
             Some("hypervisor (steal time)")
         }

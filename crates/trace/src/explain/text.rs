@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 use model::{Cause, Question, QuestionKind};
 use units::Ns;
 
-/// Tells the cause in one sentence.
+/// Describes the cause in one sentence.
 pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Around, own: Option<&Thread>) -> String {
     let whole = show(question.ns());
     match cause {
@@ -49,7 +49,7 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
     }
 }
 
-/// When nothing on its CPU kept a frame from the thread that waited for it.
+/// The sentence if nothing on its CPU delayed the frame that a thread waited for.
 fn frame_path(tally: &Tally, question: &Question, around: &Around, whole: &str) -> String {
     let under_way = show(tally.ns(Role::UnderWay));
     let text = format!(
@@ -60,7 +60,7 @@ fn frame_path(tally: &Tally, question: &Question, around: &Around, whole: &str) 
     text + &doubt(tally, question, around)
 }
 
-/// When a frame's thread was not on the CPU that is looked at.
+/// The sentence if a frame's thread was not on the CPU of the question.
 pub(super) fn elsewhere(question: &Question) -> String {
     format!(
         "thread {} did not run on CPU {} meanwhile: it is not pinned to one, and came from another",
@@ -68,12 +68,12 @@ pub(super) fn elsewhere(question: &Question) -> String {
     )
 }
 
-/// When nobody kept a frame's CPU from it.
+/// The sentence if nothing kept the CPU from a frame.
 fn hop_path(tally: &Tally, question: &Question, whole: &str) -> String {
     let idle_ns = tally.ns(Role::Waited);
     if idle_ns > tally.ns(Role::Own) {
         return format!(
-            "CPU {} was idle for {} of {whole}: it had not been told of the frame yet, or the frame was held up on another CPU",
+            "CPU {} was idle for {} of {whole}: it had not been notified of the frame yet, or the frame was held up on another CPU",
             question.cpu,
             show(idle_ns)
         );
@@ -84,7 +84,7 @@ fn hop_path(tally: &Tally, question: &Question, whole: &str) -> String {
     )
 }
 
-/// When the ring did not reach back to the due instant.
+/// The sentence if the ring did not reach back to the due instant.
 pub(super) fn overwritten(question: &Question) -> String {
     format!(
         "the recorder's ring of CPU {} no longer held, or did not yet hold, the beginning of these {}",
@@ -93,7 +93,7 @@ pub(super) fn overwritten(question: &Question) -> String {
     )
 }
 
-/// When the events do not show the thread.
+/// The sentence if the events do not show the thread.
 pub(super) fn unseen(question: &Question, on_cpu: &Snapshot) -> String {
     format!(
         "the events of CPU {} do not show how thread {} was woken{}",
@@ -103,8 +103,7 @@ pub(super) fn unseen(question: &Question, on_cpu: &Snapshot) -> String {
     )
 }
 
-/// The thread that was last seen to get the CPU before the sample's end: a kernel may keep the events of some threads from
-/// every tracer.
+/// The thread that was last seen to get the CPU before the sample's end: a kernel may exclude some threads from all tracing.
 pub(super) fn last_seen(question: &Question, on_cpu: &Snapshot) -> String {
     let turns = on_cpu.turns();
     let last = turns
@@ -140,7 +139,7 @@ fn occupied(tally: &Tally, role: Role, whole: &str) -> String {
     }
 }
 
-/// An interrupt in which nothing else happened for most of the time may be one in which a virtual machine stood still.
+/// Adds a doubt: if nothing else happened in an interrupt for most of the time, a virtual machine may have stood still in it.
 fn doubt(tally: &Tally, question: &Question, around: &Around) -> String {
     let silence_ns = tally.longest_silence_ns();
     if around.is_virtual == Some(false) || silence_ns * 2 <= question.ns() {

@@ -4,7 +4,7 @@ use super::MOST_EVENTS;
 use crate::event::Event;
 use crate::snapshot::Snapshot;
 
-/// The events of these snapshots, in order of time, at most [`MOST_EVENTS`]: those of `cpu` first, of the others the latest.
+/// The events of these snapshots, in order of time, at most [`MOST_EVENTS`]: first those of `cpu`, then the latest of the others.
 /// The switch before a snapshot is kept with it, at its own instant.
 pub fn choose(cpu: u32, snapshots: &[Snapshot]) -> Vec<Event> {
     let of = |is_own: bool| snapshots.iter().filter(move |snapshot| (snapshot.cpu == cpu) == is_own);
@@ -15,13 +15,13 @@ pub fn choose(cpu: u32, snapshots: &[Snapshot]) -> Vec<Event> {
     kept
 }
 
-/// So many of all these snapshots, each of which can only give so many of its own.
+/// The latest events of all these snapshots together, at most `most`; each snapshot has only so many.
 fn latest<'a>(snapshots: impl Iterator<Item = &'a Snapshot>, most: usize) -> Vec<Event> {
     let newest_first = |snapshot: &'a Snapshot| snapshot.events.iter().rev().chain(&snapshot.opening).take(most);
     let mut events: Vec<Event> = snapshots.flat_map(newest_first).copied().collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events.truncate(most);
-    // Events of the same instant stay as they came.
+    // Events of the same instant keep their order.
     events.reverse();
     events
 }

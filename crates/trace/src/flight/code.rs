@@ -1,4 +1,4 @@
-//! Events as octets: numbers in groups of seven bits (LEB128), instants as differences.
+//! Encodes events as bytes: numbers in groups of seven bits (LEB128), instants as differences.
 
 use super::{FlightError, MOST_EVENTS};
 use crate::event::{Event, Left, Name, Thread, Vector, What};
@@ -37,7 +37,7 @@ pub(super) fn read(octets: &[u8]) -> Result<Vec<Event>, FlightError> {
     if from.octets.is_empty() {
         Ok(events)
     } else {
-        Err(FlightError::Damaged("octets follow the last event"))
+        Err(FlightError::Damaged("bytes follow the last event"))
     }
 }
 
@@ -49,7 +49,7 @@ fn put(octets: &mut Vec<u8>, mut value: u64) {
     octets.push(value as u8);
 }
 
-/// Small in either direction is small: 0, -1, 1, -2 become 0, 1, 2, 3.
+/// Numbers near zero, negative or positive, become small: 0, -1, 1, -2 become 0, 1, 2, 3.
 fn put_signed(octets: &mut Vec<u8>, value: i64) {
     put(octets, ((value << 1) ^ (value >> 63)).cast_unsigned());
 }
@@ -109,7 +109,7 @@ fn put_name(octets: &mut Vec<u8>, name: &Name) {
     octets.extend(name);
 }
 
-/// The octets that are left to read.
+/// The bytes that are still to be read.
 struct Reader<'a> {
     octets: &'a [u8],
 }

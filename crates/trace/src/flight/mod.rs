@@ -1,4 +1,4 @@
-//! The events around a late sample as octets, for the run file. `docs/formats/flight.md` describes them.
+//! Encodes the events around a late sample as bytes for the run file. `docs/formats/flight.md` describes the format.
 
 mod choose;
 mod code;
@@ -10,32 +10,31 @@ use std::io::Read;
 
 pub use choose::choose;
 
-/// First octets of a flight.
+/// First bytes of a flight.
 const MAGIC: [u8; 4] = *b"TTFL";
 /// Version of the format.
 const VERSION: u8 = 1;
 /// Most events of a flight.
 pub const MOST_EVENTS: usize = 4_096;
-/// Most octets of a flight before it is deflated: an event takes at most 46 (instant and CPU 10 and 5, kind 1, thread 5 + 5
-/// + 17, previous thread 3), so this holds [`MOST_EVENTS`] of them.
+/// Most bytes of a flight before it is deflated: an event takes at most 46 (instant and CPU 10 and 5, kind 1, thread 5 + 5 + 17,
+/// previous thread 3), so [`MOST_EVENTS`] of them fit.
 const MOST_OCTETS: u64 = 256 * 1024;
 
-/// Why octets are no flight.
+/// Why bytes are not a valid flight.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlightError {
-    /// They do not begin as a flight does.
-    #[error("these octets are no flight: they do not begin with TTFL")]
+    /// They do not begin like a flight.
+    #[error("these bytes are not a flight: they do not begin with TTFL")]
     NotAFlight,
     /// A newer format.
     #[error("the flight has format {0}, and this triptime reads format {VERSION}: use a newer triptime")]
     Version(u8),
-    /// Cut off, or changed.
+    /// The bytes are cut off, or changed.
     #[error("the flight is damaged: {0}")]
     Damaged(&'static str),
 }
 
-/// Packs flights. What it needs for that is some hundred KiB, and taken from the system once: flights are packed while
-/// something is measured.
+/// Packs flights. It needs some hundred KiB, which it allocates only once, because flights are packed during the measurement.
 #[derive(Debug)]
 pub struct Packer(Compress);
 
@@ -46,7 +45,7 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// Encodes the events; beyond [`MOST_EVENTS`] the rest is left out.
+    /// Encodes the events; events beyond [`MOST_EVENTS`] are left out.
     pub fn pack(&mut self, events: &[Event]) -> Vec<u8> {
         let body = code::write(&events[..events.len().min(MOST_EVENTS)]);
         let mut octets = Vec::with_capacity(MAGIC.len() + 64 + body.len());
@@ -59,7 +58,7 @@ impl Packer {
             let done = self.0.compress_vec(&body[read..], &mut octets, FlushCompress::Finish);
             read = usize::try_from(self.0.total_in()).expect("no more than the body");
             if done.expect("memory takes every octet") == Status::StreamEnd {
-                // A run holds thousands until their windows are written: they keep no room that they do not fill.
+                // A run holds thousands of flights until their windows are written, so unused memory is freed.
                 octets.shrink_to_fit();
                 return octets;
             }
@@ -68,10 +67,10 @@ impl Packer {
     }
 }
 
-/// Reads a flight back.
+/// Decodes a flight.
 ///
 /// # Errors
-/// The octets are not one, or are damaged.
+/// The bytes are not a flight, or are damaged.
 pub fn decode(octets: &[u8]) -> Result<Vec<Event>, FlightError> {
     let rest = octets.strip_prefix(&MAGIC).ok_or(FlightError::NotAFlight)?;
     let (version, deflated) = rest.split_first().ok_or(FlightError::Damaged("it is cut off"))?;

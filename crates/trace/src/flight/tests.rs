@@ -1,4 +1,4 @@
-//! Any events can be written and read back; any octets are read without a panic.
+//! Tests that any events can be written and read back, and that any bytes can be read without a panic.
 
 use super::{FlightError, MOST_EVENTS, Packer, choose, decode};
 use crate::event::{Event, Left, Name, Thread, Vector, What};

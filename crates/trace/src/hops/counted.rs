@@ -1,4 +1,4 @@
-//! Counts of the programs since the last reading, taken from the maps so that all figures of a series are of the same frames.
+//! Counts of the programs since the last reading, read from the maps such that all figures of a series cover the same frames.
 
 use super::layout::{BUCKETS, Cell, Extremes};
 use super::load::{cells, cells_of, histogram_of, histograms, own_histograms};
@@ -9,25 +9,25 @@ use crate::bpf::possible_cpus;
 use aya::maps::MapError;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often cells and histograms are read until they are of the same frames. They are values of several maps, read one after the other
-/// in some 10 µs, while frames of one stream come every 200 µs: the second time is mostly enough.
+/// How often cells and histograms are read until they cover the same frames. They are values of several maps, read one after the
+/// other in some 10 µs, while frames of one stream come every 200 µs: the second attempt is usually enough.
 const TRIES: usize = 8;
 
 type Buckets = Box<[u32; BUCKETS]>;
 
-/// Counts that were handed over so far.
+/// Counts that have been passed on so far.
 #[derive(Default)]
 pub(super) struct Counted {
-    /// The CPUs on which anything came.
+    /// The CPUs that have counted anything.
     cpus: BTreeSet<u32>,
     counts: BTreeMap<(u32, usize), HopCounts>,
     histograms: BTreeMap<HopSeries, HandedOver>,
 }
 
-/// Counts of a histogram that were handed over.
+/// Counts of a histogram that have been passed on.
 struct HandedOver {
     buckets: Buckets,
-    /// Durations, with those that are in no bucket.
+    /// Number of durations, including those in no bucket.
     durations: u64,
 }
 
@@ -40,17 +40,17 @@ impl Default for HandedOver {
     }
 }
 
-/// The maps that are read, and when.
+/// The maps to read, and the state of the tracer.
 pub(super) struct Asked<'a> {
     pub(super) maps: &'a Maps,
     pub(super) options: &'a HopOptions,
-    /// The span under way.
+    /// Number of the current span.
     pub(super) span: u64,
-    /// True once no program runs any more: a duration that is in no bucket then never will be.
+    /// True once no program runs any more: a duration that is in no bucket by then never will be.
     pub(super) is_over: bool,
 }
 
-/// Cells and histograms of a stream at a point, as they stood.
+/// Cells and histograms of a stream at a point at one instant.
 struct Taken {
     cells: Vec<Cell>,
     counts: HopCounts,
@@ -59,7 +59,7 @@ struct Taken {
 }
 
 impl Counted {
-    /// Looks for CPUs on which something came since.
+    /// Finds CPUs that have counted anything since.
     pub(super) fn find_cpus(&mut self, maps: &Maps) -> Result<(), MapError> {
         for cpu in 0..possible_cpus() {
             if !self.cpus.contains(&cpu) && maps.sites(cpu)?.used != 0 {
@@ -69,8 +69,8 @@ impl Counted {
         Ok(())
     }
 
-    /// Counts of a stream at a point since the last reading; `None`: nothing. Of one reading there are never more durations over the
-    /// threshold than durations: a frame that was counted while the maps were read is of the next one.
+    /// Counts of a stream at a point since the last reading; `None`: no change. Within one reading there are never more durations
+    /// over the threshold than durations: a frame that was counted while the maps were read belongs to the next reading.
     pub(super) fn read(
         &mut self,
         asked: &Asked,
@@ -89,7 +89,7 @@ impl Counted {
             hop,
             total,
         } = self.take(asked, number, point)?;
-        // It is not known yet if the stream was to come there: a loss it is once it does.
+        // It is not known yet if the stream comes to this point: once it does, its missing frames count as lost.
         if !stream.has_reached(point) {
             now.lost = 0;
         }
@@ -119,8 +119,8 @@ impl Counted {
         }))
     }
 
-    /// Reads until cells and histograms are of the same frames, or often enough. The cells last: what they have then that the histograms
-    /// have not is carried over, and comes in the histograms next time.
+    /// Reads until cells and histograms cover the same frames, or the attempts are used up. The cells are read last: counts that
+    /// the histograms do not have yet are carried over, and come with the histograms next time.
     fn take(&mut self, asked: &Asked, stream: u32, point: usize) -> Result<Taken, MapError> {
         let mut taken = self.cells(asked, stream, point)?;
         if !asked.is_over && self.is_whole(asked, &taken, stream, point) {
@@ -137,13 +137,13 @@ impl Counted {
             if self.is_whole(asked, &taken, stream, point) {
                 break;
             }
-            // All CPUs may count in the same histograms: one that nothing had come on before counts there, too.
+            // All CPUs may count in the same histograms, so a CPU without counts before has counted there, too.
             self.find_cpus(asked.maps)?;
         }
         Ok(taken)
     }
 
-    /// True if as many durations are in the histograms, or were handed over before, as in the cells.
+    /// True if the histograms, together with the durations passed on earlier, have as many durations as the cells.
     fn is_whole(&self, asked: &Asked, taken: &Taken, stream: u32, point: usize) -> bool {
         let both = [(false, &taken.hop), (true, &taken.total)].into_iter();
         let mut there = both.filter(|(total, _)| histogram_of(&asked.options.points, point, *total).is_some());
@@ -169,7 +169,7 @@ impl Counted {
         }
     }
 
-    /// Hands over what is new in these buckets; with `counted`, how many durations there are in all, those that are in none, too.
+    /// Passes on the new counts in these buckets. `counted` is the number of all durations, including those in no bucket.
     fn distribution(&mut self, series: HopSeries, buckets: Buckets, counted: Option<u64>) -> Distribution {
         let mut found = self.since(series, &buckets);
         let handed_over = self.histograms.entry(series).or_default();
@@ -180,7 +180,7 @@ impl Counted {
         found
     }
 
-    /// Counts of each CPU for a stream at a point, by each kind of event.
+    /// Counts of each CPU for a stream at a point, by kind of event.
     fn cells(&self, asked: &Asked, stream: u32, point: usize) -> Result<Taken, MapError> {
         let all = cells(&asked.options.points);
         let of_point: Vec<u32> = cells_of(&all, point).collect();
@@ -197,7 +197,7 @@ impl Counted {
         })
     }
 
-    /// The histogram over all CPUs; `None` of a series that is no other than that of the hop.
+    /// The histogram summed over all CPUs; `None` for a series that equals that of the hop.
     fn histogram(&self, asked: &Asked, series: HopSeries) -> Result<Option<Buckets>, MapError> {
         let points = &asked.options.points;
         let Some(of_stream) = histogram_of(points, series.point, series.total) else {
@@ -205,7 +205,7 @@ impl Counted {
         };
         let (streams, of_each) = (asked.options.max_streams, histograms(points).count() as u32);
         let mut sums = Box::new([0u32; BUCKETS]);
-        // Without histograms of their own, all CPUs have that of the first.
+        // Without separate histograms, all CPUs use that of the first.
         let own = own_histograms(asked.options);
         for cpu in if own { self.cpus.clone() } else { BTreeSet::from([0]) } {
             let number = (cpu * streams + series.stream) * of_each + of_stream;

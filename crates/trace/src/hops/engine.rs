@@ -16,15 +16,15 @@ use aya::{Btf, Ebpf};
 use sys::memory::mapping_large_blocks;
 use units::Monotonic;
 
-/// A frame that was not seen at its next point this long after the first is lost when the tracer ends; a younger one may be
-/// under way. Far more than any hop takes that works.
+/// Time in ns after the first point at which a frame not seen at its next point is lost when the tracer ends; a younger one may be
+/// on its way. Far more than any working hop takes.
 const UNDER_WAY_NS: i64 = 100_000_000;
 
-/// From this kernel on programs may read what a `char *` points to, as the octets of a frame ("bpf: rdonly_untrusted_mem for btf
-/// id walk pointer leafs", Linux 6.17).
+/// First kernel in which programs may read the target of a `char *`, such as the bytes of a frame ("bpf: rdonly_untrusted_mem for
+/// btf id walk pointer leafs", Linux 6.17).
 pub(super) const READS_IN_PLACE: (u32, u32) = (6, 17);
 
-/// Sampled values being timed. Stops when dropped.
+/// Times sampled values. Stops when dropped.
 pub struct HopTracer {
     ebpf: Ebpf,
     links: Vec<(PointKind, BtfTracePointLinkId)>,
@@ -32,47 +32,47 @@ pub struct HopTracer {
     options: HopOptions,
     streams: Vec<StreamInfo>,
     counted: Counted,
-    /// Number of the span under way.
+    /// Number of the current span.
     span: u64,
-    /// The monotonic clock minus the NIC's in ns, and until when that holds.
+    /// The monotonic clock minus the NIC's in ns, and until when that is valid.
     nic: Option<(i64, Monotonic)>,
     /// When the first point began to take frames.
     opened: Option<Monotonic>,
-    /// When it ceased to.
+    /// When the first point stopped taking frames.
     closed: Option<Monotonic>,
 }
 
-/// Cost of tracing, by the kernel's eBPF statistics.
+/// Cost of tracing, from the kernel's eBPF statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HopCost {
-    /// Runs of the programs, those for other frames included.
+    /// Number of runs of the programs, including runs for other frames.
     pub runs: u64,
-    /// Time in them, in ns, with what the statistics themselves cost.
+    /// Time in them, in ns, including the cost of the statistics.
     pub time_ns: u64,
 }
 
-/// Has the kernel count what programs cost, as long as this lives.
+/// Has the kernel measure the cost of programs as long as this lives.
 pub struct Counting {
     _on: std::os::fd::OwnedFd,
 }
 
 impl HopTracer {
-    /// Loads and attaches what the points need.
+    /// Loads and attaches the programs that the points need.
     ///
     /// # Errors
-    /// Points that cannot be, or what the kernel refused, and what to do.
+    /// Points are impossible, or the kernel refused, with the remedy.
     pub fn start(options: HopOptions) -> Result<Self, TraceError> {
         check(&options)?;
         can_run()?;
         let in_place = kernel_release().is_some_and(|release| release >= READS_IN_PLACE);
-        // The kernel's types are large, and needed for the start alone.
+        // The kernel's types are large, and needed only for the start.
         mapping_large_blocks(|| match Self::start_reading(options.clone(), in_place) {
             Err(TraceError::Program { .. }) if in_place => Self::start_reading(options, false),
             started => started,
         })
     }
 
-    /// Loads and attaches programs that read frames in place, or copy them first.
+    /// Loads and attaches programs that read frames in place, or that copy them first.
     pub(super) fn start_reading(options: HopOptions, in_place: bool) -> Result<Self, TraceError> {
         let mut ebpf = load(&options, in_place)?;
         let maps = Maps::take(&mut ebpf)?;
@@ -93,13 +93,13 @@ impl HopTracer {
         Ok(tracer)
     }
 
-    /// The options it was started with.
+    /// The options of this tracer.
     pub fn options(&self) -> &HopOptions {
         &self.options
     }
 
-    /// Closes a span: what comes from now on is of the next one, whose extremes are kept apart. Call [`HopTracer::read`] some
-    /// milliseconds later, when programs that had begun before have ended.
+    /// Closes a span: later frames belong to the next one, which has its own extremes. Call [`HopTracer::read`] some milliseconds
+    /// later, when all programs that were running have ended.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -108,9 +108,9 @@ impl HopTracer {
         self.set()
     }
 
-    /// Counts since the last reading, of every stream at every point, with the extremes of the span that was closed. All figures of
-    /// a series are of the same frames. The first reading some milliseconds after [`HopTracer::stop`] also tells of durations that are
-    /// in no bucket, if there are any.
+    /// Counts since the last reading, of every stream at every point, with the extremes of the closed span. All figures of a series
+    /// cover the same frames. The first reading some milliseconds after [`HopTracer::stop`] also reports durations that are in no
+    /// bucket, if there are any.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -136,12 +136,12 @@ impl HopTracer {
         Ok(readings)
     }
 
-    /// The streams that were seen at the first point.
+    /// The streams seen at the first point.
     pub fn streams(&self) -> &[StreamInfo] {
         &self.streams
     }
 
-    /// Hands over the durations that were worth telling.
+    /// Passes on the durations that were long enough to report.
     pub fn durations(&mut self, mut take: impl FnMut(Duration)) {
         while let Some(item) = self.maps.durations.next() {
             if let Some(duration) = Duration::of(&item) {
@@ -150,7 +150,7 @@ impl HopTracer {
         }
     }
 
-    /// Durations of this series up to `ns` are not worth telling any more.
+    /// Sets the floor of this series: durations up to `ns` are no longer reported one by one.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -183,7 +183,7 @@ impl HopTracer {
         })
     }
 
-    /// Stamps of the NIC are from now on `behind_ns` before the monotonic clock's time, until `until`.
+    /// Sets the NIC's clock: until `until`, its stamps are `behind_ns` behind the monotonic clock.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -192,7 +192,7 @@ impl HopTracer {
         self.set()
     }
 
-    /// The first point takes no frames any more; those that are under way can still come to the others.
+    /// Closes the first point: it takes no more frames. Frames on their way can still reach the other points.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -201,7 +201,7 @@ impl HopTracer {
         self.set()
     }
 
-    /// Detaches the programs: what they counted can still be read.
+    /// Detaches the programs: their counts can still be read.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -214,8 +214,8 @@ impl HopTracer {
         Ok(())
     }
 
-    /// Frames that were under way between points when the tracer was stopped, as far as they are lost: per stream and point.
-    /// A frame that had come to the first point less than a tenth of a second before `now` is not.
+    /// Frames that were on their way between points when the tracer was stopped and count as lost: per stream and point. A frame
+    /// that came to the first point less than a tenth of a second before `now` does not count.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -238,7 +238,7 @@ impl HopTracer {
         Ok(lost)
     }
 
-    /// Has the kernel count what the programs cost until the result is dropped. It costs some 20 ns a run itself.
+    /// Has the kernel measure the cost of the programs until the result is dropped. That itself costs some 20 ns per run.
     ///
     /// # Errors
     /// The kernel refuses: it needs `CAP_SYS_ADMIN` and Linux 5.8.
@@ -250,7 +250,7 @@ impl HopTracer {
         Ok(Counting { _on: on })
     }
 
-    /// Cost of the programs while it was counted.
+    /// Cost of the programs during the measured time.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -265,7 +265,7 @@ impl HopTracer {
     fn runs(&self) -> Result<Runs, TraceError> {
         let mut sum = Runs::default();
         for (_, program) in self.ebpf.programs() {
-            // One that no point needs is not loaded.
+            // Programs that no point needs are not loaded.
             if let Some(runs) = program_runs(program)? {
                 sum.add(runs);
             }
@@ -274,7 +274,7 @@ impl HopTracer {
     }
 
     fn set(&mut self) -> Result<(), TraceError> {
-        // Never, until it is known.
+        // Treated as never until it is known.
         let instant = |at: Option<Monotonic>| at.map_or(u64::MAX, |at| u64::try_from(at.as_ns()).unwrap_or(0));
         let settings = Settings {
             span: self.span,
@@ -286,7 +286,7 @@ impl HopTracer {
         self.maps.set(settings).map_err(|error| failed(&error))
     }
 
-    /// Loads and attaches all, and then opens the first point: no frame is remembered whose way is not watched yet.
+    /// Loads and attaches all programs, and then opens the first point: no frame is recorded before its whole path is watched.
     fn attach(&mut self, btf: &Btf) -> Result<(), TraceError> {
         for kind in kinds(&self.options.points) {
             let attached = tracepoint(&mut self.ebpf, kind).and_then(|program| {
@@ -302,7 +302,7 @@ impl HopTracer {
         self.set()
     }
 
-    /// Looks for streams that came since.
+    /// Finds streams that have appeared since.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -321,7 +321,7 @@ impl HopTracer {
                 continue;
             }
             let info = self.maps.info(number).map_err(|error| failed(&error))?;
-            // One that is just being added, or was added twice, has no svID: nothing is counted for it.
+            // A stream that is just being added, or was added twice, has no svID: nothing is counted for it.
             let none = StreamInfo {
                 number,
                 destination: [0; 6],

@@ -1,4 +1,4 @@
-//! Structures that the programs that time frames and this side both know; as in `bpf/hops_layout.h`, which says what each field means.
+//! Structures shared with the programs that time frames; as in `bpf/hops_layout.h`, which describes each field.
 
 use super::PointKind;
 use crate::layout::in_order;
@@ -8,11 +8,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 include!(concat!(env!("OUT_DIR"), "/hops_layout.rs"));
 
-// A bit for each point.
+// There is one bit for each point.
 const _: () = assert!(POINTS <= u8::BITS as usize);
 const _: () = assert!(PointKind::ALL.len() == KINDS as usize);
 
-/// A place that is a point.
+/// A place that belongs to a point.
 #[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Place {
@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) is_shared: u32,
 }
 
-/// Variables that are set when the programs are loaded, each by its name.
+/// Variables that are set when the programs are loaded, by name.
 pub(super) struct Globals {
     pub(super) places: [Place; PLACES],
     pub(super) place_count: u32,
@@ -44,7 +44,7 @@ pub(super) struct Globals {
     pub(super) first_by_nic: u32,
 }
 
-/// Variables that are set along the run.
+/// Variables that are set during the run.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Settings {
@@ -82,7 +82,7 @@ pub(super) struct StreamInfo {
     pub(super) id: [u8; 8 * ID_WORDS],
 }
 
-/// How far a stream has come.
+/// Progress of a stream.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Progress {
@@ -94,7 +94,7 @@ pub(super) struct Progress {
     pub(super) turned: u32,
 }
 
-/// A frame under way.
+/// A frame on its way.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Entry {
@@ -105,7 +105,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// A bit per point that saw it.
+    /// One bit for each point that saw it.
     pub(super) fn seen(&self) -> u8 {
         let later = self.offset_ns.iter().enumerate().filter(|(_, offset)| **offset > 0);
         later.fold(u8::from(self.state & SEEN != 0), |seen, (at, _)| seen | 2 << at)
@@ -117,14 +117,14 @@ impl Entry {
     }
 }
 
-/// The frames of a stream that are remembered, by smpCnt.
+/// The recorded frames of a stream, by smpCnt.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Table {
     pub(super) entries: [Entry; SLOTS],
 }
 
-/// The longest and shortest of a span.
+/// The longest and shortest duration of a span.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Extreme {
@@ -161,13 +161,13 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// When the newest of what is counted came; `None`: nothing did.
+    /// Instant of the newest counted frame; `None` if there was none.
     pub(super) fn last(&self) -> Option<Monotonic> {
         let at = i64::try_from(self.last_at).ok();
         at.filter(|at| *at > 0).map(Monotonic::from_ns)
     }
 
-    /// Longest and shortest of a span, since the point before and since the first, as far as there are any.
+    /// Longest and shortest duration of a span, since the point before and since the first, if there are any.
     pub(super) fn extremes(&self, span: u64) -> Option<Extremes> {
         let of = self.extremes[(span % 2) as usize];
         (of.span == span as u32).then(|| Extremes {
@@ -177,14 +177,14 @@ impl Cell {
     }
 }
 
-/// How many durations there are in each bucket.
+/// Number of durations in each bucket.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Histogram {
     pub(super) buckets: [u32; BUCKETS],
 }
 
-/// A duration that is told by itself.
+/// A duration that is reported one by one.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Duration {
@@ -197,12 +197,12 @@ pub(super) struct Duration {
     unused: u16,
 }
 
-/// Numbers of the counters of troubles, in the order in which they are read.
+/// Numbers of the trouble counters, in the order in which they are read.
 pub(super) const OF_TROUBLES: [u32; TROUBLES as usize] =
     [MALFORMED, CUT_SHORT, NO_ROOM, UNKNOWN_STREAM, RING_FULL, UNSTAMPED];
 const _: () = assert!(in_order(&OF_TROUBLES));
 
-/// The number that the programs have for a kind.
+/// The number of a kind in the programs.
 pub(super) fn kind_number(kind: PointKind) -> u32 {
     match kind {
         PointKind::Receive => RECEIVE,
@@ -214,7 +214,7 @@ pub(super) fn kind_number(kind: PointKind) -> u32 {
     }
 }
 
-/// The durations that a bucket counts, in ns: from the first up to and including the second.
+/// The durations that a bucket counts, in ns: above the first value, up to and including the second.
 pub fn bucket_bounds(bucket: usize) -> (u64, u64) {
     let exact = 1 << SUB_BITS;
     if bucket < exact {
@@ -225,7 +225,7 @@ pub fn bucket_bounds(bucket: usize) -> (u64, u64) {
     (low, low + (1 << shift) - 1)
 }
 
-/// The bucket that counts a duration in ns. No duration before [`super::EXPIRY_NS`] is beyond the last one.
+/// The bucket that counts a duration in ns. No duration below [`super::EXPIRY_NS`] is beyond the last one.
 pub fn bucket_of(ns: u64) -> usize {
     if ns < 1 << SUB_BITS {
         return ns as usize;
@@ -234,7 +234,7 @@ pub fn bucket_of(ns: u64) -> usize {
     ((shift + 1) << SUB_BITS) + ((ns >> shift) as usize & ((1 << SUB_BITS) - 1))
 }
 
-/// Shortest and longest, in ns, since the point before and since the first.
+/// Shortest and longest duration, in ns, since the point before and since the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extremes {
     pub(super) hop: (u64, u64),

@@ -12,15 +12,15 @@ use std::collections::BTreeSet;
 /// `bpf/hops.bpf.c`, built by `bpf/build.sh`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/hops.o"));
 
-/// Octets of the ring of single durations, each of which takes 40: with long ones only, what comes before the floors have
-/// risen; with all of them, some seconds of 144,000 frames over a hop.
+/// Bytes of the ring for single durations, each of which takes 40: for long ones only, enough until the floors have risen; for all
+/// of them, some seconds of 144,000 frames over a hop.
 const RING_FOR_LONG: u32 = 1 << 20;
 const RING_FOR_ALL: u32 = 1 << 24;
 
-/// Octets that histograms may take for each CPU to have its own.
+/// Most bytes of histograms for which each CPU gets its own.
 const OWN_HISTOGRAMS: usize = 64 << 20;
 
-/// Refuses options that cannot be traced.
+/// Errors for options that cannot be traced.
 pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
     let count = options.points.len();
     if !(2..=POINTS).contains(&count) {
@@ -48,7 +48,7 @@ pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// Loads the object with room for what is asked for, and with the points in it.
+/// Loads the object with maps of the requested sizes, and with the points in it.
 pub(super) fn load(options: &HopOptions, reads_in_place: bool) -> Result<Ebpf, TraceError> {
     let streams = options.max_streams;
     let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
@@ -133,11 +133,11 @@ fn places(points: &[Point]) -> ([layout::Place; PLACES], u32) {
     (places, count)
 }
 
-/// The events that a cell counts: those of one kind at a point; of no kind, at a point without places.
+/// The events that a cell counts: those of one kind at a point; of no kind, if the point has no places.
 pub(super) type CellOf = (usize, Option<PointKind>);
 
-/// The cells of a stream on one CPU. A program may interrupt that of another kind, so each kind of a point counts in a cell of its
-/// own. Those of the points' first kinds come first, in the order of the points: the programs look for them there.
+/// The cells of a stream on one CPU. A program may interrupt one of another kind, so each kind of a point counts in its own cell.
+/// The cells of the points' first kinds come first, in the order of the points, because the programs look for them there.
 pub(super) fn cells(points: &[Point]) -> Vec<CellOf> {
     let kinds = |point: &Point| point.hooks.iter().map(|hook| hook.kind).collect::<Vec<_>>();
     let first = points
@@ -163,7 +163,7 @@ pub(super) fn cells_of(cells: &[CellOf], point: usize) -> impl Iterator<Item = u
         .map(|(number, _)| number)
 }
 
-/// The histograms of a stream: of each later point since the one before, and since the first where that is another.
+/// The histograms of a stream: for each later point since the one before, and since the first, if that is another.
 pub(super) fn histograms(points: &[Point]) -> impl Iterator<Item = (usize, bool)> + '_ {
     points.iter().enumerate().skip(1).flat_map(|(number, point)| {
         let total = (point.parent != 0).then_some((number, true));
@@ -171,13 +171,13 @@ pub(super) fn histograms(points: &[Point]) -> impl Iterator<Item = (usize, bool)
     })
 }
 
-/// True if each CPU counts in histograms of its own. It is faster, and takes as much memory as often.
+/// True if each CPU counts in its own histograms. That is faster, and takes as many times the memory.
 pub(super) fn own_histograms(options: &HopOptions) -> bool {
     let octets = Histogram::OCTETS * histograms(&options.points).count() * options.max_streams as usize;
     octets * possible_cpus() as usize <= OWN_HISTOGRAMS
 }
 
-/// How many CPUs have histograms of their own; 1: all have the same.
+/// Number of CPUs with their own histograms; 1: all share one.
 fn histogram_cpus(options: &HopOptions) -> u32 {
     if own_histograms(options) { possible_cpus() } else { 1 }
 }
@@ -195,7 +195,7 @@ pub(super) fn histogram_of(points: &[Point], point: usize, total: bool) -> Optio
     position.and_then(|position| u32::try_from(position).ok())
 }
 
-/// By kind, a bit for each interface number modulo 64 that has a point.
+/// By kind, one bit for each interface number modulo 64 that has a point.
 fn wanted(points: &[Point]) -> [u64; KINDS as usize] {
     let mut wanted = [0; KINDS as usize];
     for place in points.iter().flat_map(|point| &point.hooks) {
@@ -204,7 +204,7 @@ fn wanted(points: &[Point]) -> [u64; KINDS as usize] {
     wanted
 }
 
-/// A bit for each point that frames come to whoever listens.
+/// One bit for each point that frames reach even if no program listens.
 fn always_there(points: &[Point]) -> u32 {
     let numbered = points.iter().enumerate().skip(1);
     let there = numbered.filter(|(_, point)| !point.hooks.iter().any(|hook| hook.kind.is_reader()));
@@ -281,7 +281,7 @@ mod tests {
             .iter()
             .map(|place| [place.cell, place.is_shared])
             .collect();
-        // Cell, and whether the histograms are shared.
+        // Cell, and 1 if the histograms are shared.
         assert_eq!(of_places, [[0, 0], [1, 1], [3, 1], [1, 1], [2, 0]]);
     }
 }

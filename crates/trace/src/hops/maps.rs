@@ -7,7 +7,7 @@ use aya::maps::{Array, Map, MapData, MapError, PerCpuArray, RingBuf};
 use aya::{Ebpf, Pod};
 use zerocopy::{transmute, transmute_ref};
 
-/// The section of the object's variables.
+/// The section of the object with its variables.
 const SETTINGS: &str = ".bss";
 
 /// The maps that user space reads and writes.
@@ -43,7 +43,7 @@ impl Maps {
     }
 }
 
-/// Values of the maps, each as the structure that it is.
+/// Values of the maps, as the structures that they contain.
 impl Maps {
     pub(super) fn set(&mut self, settings: Settings) -> Result<(), MapError> {
         let words: [u64; words::<Settings>()] = transmute!(settings);

@@ -1,10 +1,10 @@
-//! Sampled values timed between observation points inside one kernel, by eBPF programs.
+//! Times sampled values between observation points inside one kernel, with eBPF programs.
 //!
-//! A point is a place (interface and network namespace) and a kind of event there. The programs know a frame by its stream
-//! (MAC addresses, APPID, svID) and its first smpCnt, time it from point to point, and count the durations in histograms in
-//! the kernel: user space reads those now and then, and is told single durations only when they are long. A frame that cannot
-//! be paired for certain is counted and never measured: one that came twice, one that was not seen at the first point, one
-//! that is older than half a second.
+//! A point is a place (interface and network namespace) and a kind of event there. The programs recognise a frame by its stream
+//! (MAC addresses, APPID, svID) and its first smpCnt, time it from point to point, and count the durations in histograms in the
+//! kernel. User space reads those at intervals, and gets single durations only if they are long. A frame that cannot be paired for
+//! certain is counted and never measured: one that came twice, one that was not seen at the first point, or one that is older than
+//! half a second.
 //!
 //! Needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF.
 
@@ -21,16 +21,16 @@ pub use engine::{Counting, HopCost, HopTracer};
 pub use layout::{bucket_bounds, bucket_of};
 pub use reading::{Distribution, Duration, HopCounts, Progress, Reading, StreamInfo, Troubles};
 
-/// Points of one tracer at the most.
+/// Largest number of points of one tracer.
 pub const MOST_POINTS: usize = layout::POINTS;
 
-/// A frame that is older than this at a later point is not paired, in ns.
+/// Age in ns from which a frame at a later point is not paired.
 pub const EXPIRY_NS: u64 = layout::EXPIRY_NS;
 
-/// A stream is silent when nothing came to the first point for so long, in ns.
+/// Time without a frame at the first point after which a stream counts as silent, in ns.
 pub const SILENCE_NS: u64 = layout::SILENCE_NS;
 
-/// Buckets of a histogram.
+/// Number of buckets of a histogram.
 pub const BUCKETS: usize = layout::BUCKETS;
 
 /// Kinds of events of a frame at a point. Each is a tracepoint of the kernel.
@@ -38,13 +38,13 @@ pub const BUCKETS: usize = layout::BUCKETS;
 pub enum PointKind {
     /// `netif_receive_skb`: the kernel's network code takes the frame from the interface.
     Receive,
-    /// `net_dev_start_xmit`: the frame is given to the interface's driver. Of a tap, that is its queue to the reader.
+    /// `net_dev_start_xmit`: the frame is given to the interface's driver. For a tap, that is its queue to the reader.
     Transmit,
-    /// `netif_rx`: the frame is put into a CPU's queue, as a veth pair does.
+    /// `netif_rx`: the frame is put into a CPU's queue, as by a veth pair.
     Queue,
-    /// `napi_gro_receive_entry`: the driver hands the frame over, in the NIC's own interrupt work.
+    /// `napi_gro_receive_entry`: the driver delivers the frame, in the NIC's own interrupt work.
     Offload,
-    /// `consume_skb`: the frame has been used up: copied to who reads the tap, or into the ring of a packet socket.
+    /// `consume_skb`: the frame has been used up: copied to the reader of the tap, or into the ring of a packet socket.
     Consume,
     /// `skb_copy_datagram_iovec`: a thread reads the frame from its socket, or from the tap.
     Read,
@@ -61,15 +61,15 @@ impl PointKind {
         Self::Read,
     ];
 
-    /// Events where an application has the frame: read from its socket, or in its ring.
+    /// Events at which an application has the frame: read from its socket, or in its ring.
     pub const APPLICATION: [Self; 2] = [Self::Read, Self::Consume];
 
-    /// True if frames come there only where somebody reads them: a frame that never was read before the first is not lost.
+    /// True if frames reach such a point only if a program reads them: frames before the first read one are not lost.
     pub fn is_reader(self) -> bool {
         matches!(self, Self::Consume | Self::Read)
     }
 
-    /// The word for it on the command line.
+    /// The word on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Receive => "rx",
@@ -105,12 +105,12 @@ impl PointKind {
     }
 }
 
-/// Where something happens to a frame.
+/// A place where something happens to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hook {
     /// The interface's number in its network namespace.
     pub ifindex: u32,
-    /// The namespace's inode number, as `stat` shows it of `/proc/PID/ns/net`.
+    /// The namespace's inode number, as `stat` shows it for `/proc/PID/ns/net`.
     pub netns: u32,
     /// The kind of event.
     pub kind: PointKind,
@@ -121,25 +121,25 @@ pub struct Hook {
 pub struct Point {
     /// Its name, as in the names of series.
     pub name: String,
-    /// Where it is.
+    /// The places of the point.
     pub hooks: Vec<Hook>,
-    /// Number of the point before it. The first point's own is 0, as its number is.
+    /// Number of the point before it. 0 for the first point, as is its own number.
     pub parent: usize,
 }
 
 /// Options of tracing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HopOptions {
-    /// The points, the first one first; 2 to [`MOST_POINTS`].
+    /// The points, beginning with the first; 2 to [`MOST_POINTS`].
     pub points: Vec<Point>,
-    /// Streams told apart at the most.
+    /// Largest number of streams that are distinguished.
     pub max_streams: u32,
-    /// Durations above are counted as over.
+    /// Durations above this are counted as over, in ns.
     pub threshold_ns: Option<u64>,
-    /// Tell every duration, not only long ones.
+    /// True to report every duration, not only long ones.
     pub tell_all: bool,
-    /// Frames came to the first point when their NIC stamped them. They are seen there, and need a relation of the NIC's clock:
-    /// [`HopTracer::set_nic_clock`].
+    /// True if the NIC's stamp is the instant at the first point. Frames are seen there by the kernel, and the NIC's clock must be
+    /// known: [`HopTracer::set_nic_clock`].
     pub first_by_nic: bool,
 }
 

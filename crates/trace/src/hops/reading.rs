@@ -9,7 +9,7 @@ use units::Monotonic;
 use wire::ether::Mac;
 use zerocopy::FromBytes;
 
-/// A stream as its first frame showed it at the first point.
+/// A stream as identified by its first frame at the first point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamInfo {
     /// Its number.
@@ -22,9 +22,9 @@ pub struct StreamInfo {
     pub appid: u16,
     /// VLAN identifier.
     pub vlan: Option<u16>,
-    /// ASDUs in a frame.
+    /// Number of ASDUs in a frame.
     pub asdus: u8,
-    /// svID as it came over the wire.
+    /// svID as received.
     pub sv_id: Vec<u8>,
     /// How far it has come.
     pub progress: Progress,
@@ -43,18 +43,18 @@ impl StreamInfo {
     }
 }
 
-/// How far a stream has come, since the start.
+/// Progress of a stream since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// When a frame last came to the first point; `None`: never.
     pub last: Option<Monotonic>,
     /// The longest of its silences there, in ns: see [`super::SILENCE_NS`].
     pub longest_silence_ns: u64,
-    /// How often it was silent and came again.
+    /// How often it was silent and then continued.
     pub silences: u32,
-    /// How often smpCnt went back by more than frames out of order do: once at each wrap.
+    /// How often smpCnt went back further than for frames out of order: once at each wrap.
     pub turned: u32,
-    /// A bit per point at which a frame of it was paired.
+    /// One bit for each point at which a frame of it was paired.
     pub reached: u8,
 }
 
@@ -99,31 +99,31 @@ impl StreamInfo {
 /// Counts of a stream's frames at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HopCounts {
-    /// Frames that came.
+    /// Frames seen at the point.
     pub seen: u64,
-    /// Paired with the point before: as many durations.
+    /// Frames paired with the point before: the number of durations.
     pub paired: u64,
     /// Durations over the threshold.
     pub over: u64,
-    /// Seen at the point before, never here.
+    /// Frames seen at the point before, but never here.
     pub lost: u64,
-    /// First point: the frame came again, within the expiry.
+    /// At the first point: frames that came again, within the expiry.
     pub duplicate: u64,
-    /// Not paired, because it may be either of two.
+    /// Frames not paired, because each may be either of two.
     pub doubtful: u64,
-    /// Came here again: another reader's, or a copy.
+    /// Frames that came here again: for another reader, or as a copy.
     pub again: u64,
-    /// Not seen at the first point, or too long ago.
+    /// Frames not seen at the first point, or too long ago.
     pub stale: u64,
-    /// Seen at the first point, but not at the one before.
+    /// Frames seen at the first point, but not at the one before.
     pub skipped: u64,
     /// Sum of the durations since the point before, in ns.
     pub sum_ns: u64,
-    /// Sum of the durations since the first point, in ns, where that is not the point before.
+    /// Sum of the durations since the first point, in ns, if that is not the point before.
     pub total_sum_ns: u64,
-    /// First point: came behind a later one.
+    /// At the first point: frames that came after a later one.
     pub reordered: u64,
-    /// Came here shorter than it says: not timed.
+    /// Frames that were shorter here than their own Length: not timed.
     pub cut: u64,
 }
 
@@ -151,7 +151,7 @@ impl HopCounts {
         sum
     }
 
-    /// Each counter of both.
+    /// Combines each counter of both with `of`.
     fn each(&self, other: &Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             seen: of(self.seen, other.seen),
@@ -176,7 +176,7 @@ impl HopCounts {
         self.each(earlier, u64::saturating_sub)
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds other counts.
     pub fn add(&mut self, other: &Self) {
         *self = self.each(other, |count, more| count + more);
     }
@@ -185,18 +185,19 @@ impl HopCounts {
 /// Durations of a series over a span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Distribution {
-    /// How many in each bucket that has any; the durations of a bucket are those of [`bucket_bounds`].
+    /// Number of durations in each bucket that has any; [`bucket_bounds`] gives a bucket's durations.
     pub buckets: Vec<(usize, u64)>,
     /// Shortest, in ns.
     pub min_ns: u64,
     /// Longest, in ns.
     pub max_ns: u64,
-    /// Durations that were counted and are in no bucket, so that nothing else is known of them. Told when no program runs any more.
+    /// Durations that were counted and are in no bucket, so that nothing else is known about them. Reported once no program runs
+    /// any more.
     pub clipped: u64,
 }
 
 impl Distribution {
-    /// Counts between two readings of a histogram, whose counts come round.
+    /// The counts between two readings of a histogram whose counts wrap.
     pub(super) fn between(before: &[u32; BUCKETS], now: &[u32; BUCKETS]) -> Self {
         let differences = before.iter().zip(now).map(|(before, now)| now.wrapping_sub(*before));
         let buckets = differences.enumerate().filter(|(_, count)| *count > 0);
@@ -206,19 +207,19 @@ impl Distribution {
         }
     }
 
-    /// How many there are in buckets.
+    /// Number of durations in buckets.
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum()
     }
 
-    /// How many there are.
+    /// Number of all durations.
     pub fn durations(&self) -> u64 {
         self.count() + self.clipped
     }
 
-    /// Sets the extremes: those that the kernel kept, shortest and longest of several spans, which fit the outer buckets. A duration
-    /// that was counted while the span changed is in the buckets of one and in the extremes of the other. Where none fits, the
-    /// end of the bucket stands: it is never better than what was measured.
+    /// Sets the extremes: the shortest and longest duration that the kernel kept for several spans, if they fit the outer buckets.
+    /// A duration that was counted while the span changed is in the buckets of one span and in the extremes of the other. If no
+    /// kept value fits, the end of the bucket is used: it is never better than the measured value.
     pub(super) fn with_extremes(mut self, kept: &[(u64, u64)]) -> Self {
         let (Some((first, _)), Some((last, _))) = (self.buckets.first(), self.buckets.last()) else {
             return self;
@@ -240,29 +241,29 @@ pub struct Reading {
     pub stream: u32,
     /// Number of the point.
     pub point: usize,
-    /// When the newest of what was counted came to the point, by the clock of the programs: who reads may have been held up. `None`:
-    /// nothing ever did.
+    /// When the newest counted frame came to the point, by the programs' clock, because the reader may be late. `None`: there was
+    /// none.
     pub until: Option<Monotonic>,
     /// Counters. `over` is never more than the durations of `hop`.
     pub counts: HopCounts,
-    /// Since the point before; empty at the first point.
+    /// Durations since the point before; empty at the first point.
     pub hop: Distribution,
-    /// Since the first point, where that is not the point before.
+    /// Durations since the first point, if that is not the point before.
     pub total: Distribution,
 }
 
-/// One duration that was worth telling.
+/// One duration that was long enough to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duration {
     /// Its series.
     pub series: HopSeries,
     /// When the frame came to the point.
     pub at: Monotonic,
-    /// How long it took, in ns.
+    /// The duration in ns.
     pub ns: u64,
-    /// The CPU it came on.
+    /// The CPU on which the frame came.
     pub cpu: u32,
-    /// The thread that ran there then: who took the frame, or was interrupted.
+    /// The thread that ran there at that instant: it took the frame, or was interrupted.
     pub thread: i32,
     /// First smpCnt of the frame.
     pub smp_cnt: u16,
@@ -282,22 +283,22 @@ impl Duration {
     }
 }
 
-/// Reasons that kept frames from being timed at all, counted since the start.
+/// Reasons why frames could not be timed at all, with counts since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Troubles {
-    /// Frames of EtherType 0x88BA that are no sound sampled values up to smpCnt.
+    /// Frames of EtherType 0x88BA that are not valid sampled values up to smpCnt.
     pub malformed: u64,
-    /// Frames that end before their own Length, of streams that no whole frame was seen of.
+    /// Frames that end before their own Length, of streams without any complete frame.
     pub cut_short: u64,
-    /// Frames of streams beyond those there is room for.
+    /// Frames of streams that there was no room for.
     pub no_room: u64,
-    /// Frames at a later point of streams that the first point has not seen.
+    /// Frames at a later point, of streams that the first point has not seen.
     pub unknown_stream: u64,
-    /// Long durations that were counted but not told one by one: the ring was full.
+    /// Long durations that were counted but not reported one by one, because the ring was full.
     pub not_told: u64,
     /// Runs that the kernel skipped because the same program was already running on the CPU.
     pub missed_runs: u64,
-    /// Frames at a first point that is the NIC's, which have no stamp of it, or one whose instant is not known.
+    /// Frames without a stamp of the NIC, or with a stamp whose instant is not known, if the first point is the NIC's.
     pub unstamped: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Both ways to read a frame find the same.
+//! Tests that both ways to read a frame give the same result.
 
 use super::{Hook, HopCounts, HopOptions, HopTracer, Point, PointKind};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
 
-/// Frames of each stream.
+/// Number of frames of each stream.
 const FRAMES: u16 = 300;
 
 fn frame(sv_id: &str, smp_cnt: u16) -> Vec<u8> {
@@ -86,7 +86,7 @@ fn frames_are_recognised_in_place_and_copied() {
         tell_all: true,
         first_by_nic: false,
     };
-    // Of every length about where another way to compare begins, and two of a length that differ at the end.
+    // Lengths around the one at which another method of comparison begins, and two names of one length that differ at the end.
     let lengths = (17..25).chain([78, 79, 80, 81, 129]);
     let mut names: Vec<String> = lengths.map(|length| "n".repeat(length)).collect();
     names.extend(["MU01", "MU02"].map(str::to_owned));
@@ -104,7 +104,7 @@ fn frames_are_recognised_in_place_and_copied() {
                 port.send(&frame(name, smp_cnt)).expect("to send");
             }
         }
-        // Begins as those before, and ends too soon.
+        // Begins like the ones before, and ends too soon.
         for name in &names {
             let octets = frame(name, FRAMES);
             port.send(&octets[..octets.len() - 1]).expect("to send");

@@ -1,6 +1,6 @@
-//! Occupants of a CPU, and when: turns the events into segments without gaps.
+//! The occupants of a CPU over time: turns the events into segments without gaps.
 //!
-//! At every instant the innermost has it: non-maskable interrupt, interrupt, softirq, thread, idle thread.
+//! At every instant the innermost occupant counts: non-maskable interrupt, interrupt, softirq, thread, idle thread.
 
 use crate::event::{Event, Name, Thread, Vector, What, softirq_name};
 use crate::snapshot::{Snapshot, Turn};
@@ -16,12 +16,12 @@ pub enum Who {
     Interrupt {
         /// Its number.
         number: u32,
-        /// Name that it was requested under.
+        /// Name under which it was requested.
         name: Name,
     },
     /// One of the processor's own vectors.
     Vector(Vector),
-    /// A timer that is served outside every interrupt that has tracepoints.
+    /// A timer that is handled outside every interrupt that has tracepoints.
     Timer,
     /// Deferred interrupt work, by number.
     Softirq(u32),
@@ -31,7 +31,7 @@ pub enum Who {
     Idle,
     /// Switches are missing from the events.
     Lost,
-    /// The events do not reach back far enough to tell.
+    /// The events do not reach back far enough.
     Unknown,
 }
 
@@ -50,12 +50,12 @@ impl fmt::Display for Who {
     }
 }
 
-/// A stretch of time in which one had the CPU.
+/// A stretch of time in which one occupant had the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// From when.
+    /// Start of the segment.
     pub from: Monotonic,
-    /// Until when.
+    /// End of the segment.
     pub to: Monotonic,
     /// The occupant.
     pub who: Who,
@@ -67,7 +67,7 @@ impl Segment {
         u64::try_from(self.to - self.from).unwrap_or(0)
     }
 
-    /// The part of it that lies between two instants.
+    /// The part of it between two instants.
     pub(crate) fn clipped(&self, from: Monotonic, to: Monotonic) -> Option<Self> {
         let clipped = Self {
             from: self.from.max(from),
@@ -94,7 +94,7 @@ pub fn segments(snapshot: &Snapshot) -> Vec<Segment> {
         line.advance(event.at, state.who());
         if matches!(event.what, What::Switch { .. }) {
             state.turn = turns.next();
-            // Nobody switches threads inside an interrupt: an end was lost.
+            // Threads are not switched inside an interrupt: an exit event was lost.
             state.frames.clear();
         }
         state.take(&event.what);
@@ -107,7 +107,7 @@ pub fn segments(snapshot: &Snapshot) -> Vec<Segment> {
     nmis.fold(line.segments, |segments, (from, to)| overlay(&segments, from, to))
 }
 
-/// The occupant above threads that begins with this event, if one does.
+/// The occupant above threads that begins with this event, if there is one.
 fn frame_of(entry: &What) -> Option<Who> {
     match *entry {
         What::InterruptEntry { number, name } => Some(Who::Interrupt { number, name }),
@@ -118,7 +118,7 @@ fn frame_of(entry: &What) -> Option<Who> {
     }
 }
 
-/// The frame that this event ends. The end of an interrupt does not name who asked for it.
+/// The frame that this event ends. The exit of an interrupt does not contain its name.
 fn frame_ended_by(exit: &What) -> Option<Who> {
     match *exit {
         What::InterruptExit { number } => Some(Who::Interrupt {
@@ -175,7 +175,7 @@ impl State {
     }
 
     fn who(&self) -> Who {
-        // A timer is served by an interrupt or softirq, which has the better name.
+        // A timer is handled by an interrupt or softirq, whose name is more informative.
         let named = self.frames.iter().rev().find(|frame| **frame != Who::Timer);
         match (named.or(self.frames.last()), self.turn) {
             (Some(frame), _) => *frame,
@@ -203,7 +203,7 @@ impl SegmentChain {
     }
 }
 
-/// Appends a segment, or makes the last one longer when it is the same.
+/// Appends a segment, or extends the last one if the occupant is the same.
 fn push(segments: &mut Vec<Segment>, segment: Segment) {
     match segments.last_mut() {
         Some(last) if last.who == segment.who && last.to == segment.from => last.to = segment.to,
@@ -211,7 +211,7 @@ fn push(segments: &mut Vec<Segment>, segment: Segment) {
     }
 }
 
-/// The segments with a non-maskable interrupt laid over them.
+/// The segments with a non-maskable interrupt inserted.
 fn overlay(segments: &[Segment], from: Monotonic, to: Monotonic) -> Vec<Segment> {
     let mut laid = Vec::with_capacity(segments.len() + 2);
     for segment in segments {

@@ -1,4 +1,4 @@
-//! Tests which segments come from which events.
+//! Tests the segments that result from given events.
 
 use super::{Segment, Who, segments};
 use crate::event::{Event, Left, Name, Thread, Vector, What};
@@ -7,7 +7,7 @@ use crate::snapshot::Snapshot;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use units::Monotonic;
 
-/// Stands for the thread that the switch before went to.
+/// Placeholder for the thread of the switch before.
 const CHAINED: u16 = u16::MAX;
 
 fn thread(pid: i32) -> Thread {

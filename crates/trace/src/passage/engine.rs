@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::Monotonic;
 use zerocopy::{transmute, transmute_ref};
 
-/// Programs that note what a CPU is in the midst of, and their tracepoints: without one of them it is not known of any event.
+/// Programs that record the softirq or interrupt that a CPU is in, and their tracepoints. If one of them is missing, the context of
+/// every event is unknown.
 const CONTEXT: [(&str, &str); 4] = [
     ("on_softirq_entry", "softirq_entry"),
     ("on_softirq_exit", "softirq_exit"),
@@ -27,11 +28,11 @@ const CONTEXT: [(&str, &str); 4] = [
     ("on_irq_exit", "irq_handler_exit"),
 ];
 
-/// So long after the last program began to listen, frames are chosen. One that was under way then, and waited in the queue of the
-/// interface, has left it; after longer than this nobody can tell it from the next one with its smpCnt.
+/// Frames are chosen this long, in ns, after the last program was attached. By then, a frame that was waiting in the queue of the
+/// interface has left it; a frame that waited longer could not be distinguished from the next one with its smpCnt.
 const SETTLE_NS: i64 = EXPIRY_NS as i64;
 
-/// Sampled values being followed. Stops when dropped.
+/// Follows sampled values. Stops when dropped.
 pub struct Follower {
     ebpf: Ebpf,
     settings: Array<MapData, [u64; words::<Settings>()]>,
@@ -48,7 +49,7 @@ pub struct Follower {
     opened: Monotonic,
 }
 
-/// Frames that were chosen, as far as they were read.
+/// Chosen frames, as far as they have been read.
 #[derive(Default)]
 struct Known {
     frames: BTreeSet<u32>,
@@ -56,8 +57,8 @@ struct Known {
 }
 
 impl Follower {
-    /// Listens to every tracepoint of the kernel itself, and chooses frames from half a second later on ([`Self::opened`]). Frames that
-    /// came to the interface before, and may be under way there, are not chosen.
+    /// Attaches to every tracepoint of the kernel itself, and chooses frames from half a second later on ([`Self::opened`]).
+    /// Earlier frames at the interface, which may still be on their way, are not chosen.
     ///
     /// # Errors
     /// The kernel's error, and advice.
@@ -100,7 +101,7 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Attaches to every tracepoint that is there.
+    /// Attaches to every tracepoint that exists.
     fn attach(&mut self, served: &[Tracepoint], btf: &Btf) -> Result<(), TraceError> {
         let left_out = &mut self.listening.left_out;
         for (program, tracepoint) in CONTEXT {
@@ -126,7 +127,7 @@ impl Follower {
         Ok(())
     }
 
-    /// The tracepoints and functions that are listened to, and those that are not.
+    /// The tracepoints and functions in use, and those left out.
     pub fn listening(&self) -> &Listening {
         &self.listening
     }
@@ -136,14 +137,14 @@ impl Follower {
         self.opened
     }
 
-    /// Takes what the programs have told since. Call it every few milliseconds: the ring has no room for more.
+    /// Reads the new events of the programs. Call it every few milliseconds: the ring has no room for more.
     pub fn poll(&mut self) {
         while let Some(item) = self.ring.next() {
             self.events.extend(Event::of(&item));
         }
     }
 
-    /// When the last event came that was taken.
+    /// Instant of the last event read.
     pub fn last_event(&self) -> Option<Monotonic> {
         self.events.iter().map(|event| event.at).max()
     }
@@ -173,7 +174,7 @@ impl Follower {
         })
     }
 
-    /// True if every stream that came has all the frames that were asked for.
+    /// True if every stream that came has all the requested frames.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -183,7 +184,7 @@ impl Follower {
         Ok(wanted > 0 && self.known.frames.len() == wanted)
     }
 
-    /// Chooses no more frames; those that are followed are followed further.
+    /// Stops choosing frames; frames already followed are followed further.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -191,7 +192,7 @@ impl Follower {
         self.choose_between(self.opened.as_ns(), sys::clock::monotonic().as_ns())
     }
 
-    /// The passages so far, in the order of their beginnings.
+    /// The passages so far, in the order of their starts.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -204,7 +205,7 @@ impl Follower {
         Ok(assemble(&follows, &self.events, &self.names))
     }
 
-    /// How many frames were chosen so far; the last ones may not be written yet.
+    /// Number of frames chosen so far; the last ones may not be written yet.
     fn chosen(&self) -> Result<u32, TraceError> {
         let state: State = transmute!(self.states.get(&0, 0).map_err(|error| failed(&error))?);
         Ok(state.chosen.min(self.follows.len()))
@@ -215,7 +216,7 @@ impl Follower {
         Ok(Follow::of(transmute_ref!(&words)))
     }
 
-    /// Reads the frames that were chosen since: there may be very many, and the ring waits meanwhile.
+    /// Reads the newly chosen frames: there may be very many, and the ring waits in the meantime.
     fn learn_chosen(&mut self) -> Result<(), TraceError> {
         let chosen = self.chosen()?;
         if self.known.frames.len() == chosen as usize {
@@ -283,7 +284,7 @@ fn failed(error: &MapError) -> TraceError {
     TraceError::Object(with_sources(error))
 }
 
-/// The kernel's functions by address, without the names of their modules; empty where it hides them.
+/// The kernel's functions by address, without the names of their modules; empty if the kernel hides them.
 fn symbols() -> BTreeMap<u64, String> {
     let mut symbols = aya::util::kernel_symbols().unwrap_or_default();
     symbols.retain(|address, _| *address > 0);

@@ -5,7 +5,7 @@ use crate::stream::{HASH_BASIS, HASH_PRIME, ID_WORDS, vlan};
 use units::Monotonic;
 use zerocopy::{FromBytes, IntoBytes};
 
-/// A frame was met.
+/// An event of a followed frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) at: Monotonic,
@@ -54,10 +54,10 @@ impl Event {
     }
 }
 
-/// A stream, as its frames say.
+/// A stream, as its frames describe it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FollowedStream {
-    /// svID, as it is on the wire.
+    /// svID, as on the wire.
     pub sv_id: Vec<u8>,
     /// Destination MAC address.
     pub destination: [u8; 6],
@@ -65,14 +65,14 @@ pub struct FollowedStream {
     pub source: [u8; 6],
     /// APPID.
     pub appid: u16,
-    /// VLAN, when the frame had a tag where it was chosen.
+    /// VLAN, if the frame had a tag where it was chosen.
     pub vlan: Option<u16>,
-    /// ASDUs in a frame.
+    /// Number of ASDUs in a frame.
     pub asdus: u16,
 }
 
 impl FollowedStream {
-    /// The octets that the programs tell streams apart by: not the VLAN, which a bridge may take off.
+    /// The bytes by which the programs distinguish streams: not the VLAN, which a bridge may remove.
     pub(super) fn key(&self) -> Vec<u8> {
         [
             &self.destination[..],
@@ -84,7 +84,7 @@ impl FollowedStream {
     }
 }
 
-/// A frame that is followed.
+/// A followed frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Follow {
     pub(super) stream: FollowedStream,
@@ -93,7 +93,7 @@ pub(super) struct Follow {
 }
 
 impl Follow {
-    /// `None` for a frame that was chosen and could not be kept.
+    /// Converts a chosen frame; `None` if it could not be kept.
     pub(super) fn of(follow: &layout::Follow) -> Option<Self> {
         let sv_id = follow.id.as_bytes().get(..usize::from(follow.id_octets))?;
         let [destination, source] = follow.key.macs;
@@ -112,7 +112,7 @@ impl Follow {
     }
 }
 
-/// As the programs know an svID: FNV-1a's numbers, by words, as `read_id` in `bpf/passage_frame.h`.
+/// Hash of an svID as the programs compute it: FNV-1a's numbers, by words, as `read_id` in `bpf/passage_frame.h`.
 pub(super) fn id_hash(sv_id: &[u8]) -> u64 {
     let mut octets = [0u8; 8 * ID_WORDS];
     for (octet, of_id) in octets.iter_mut().zip(sv_id) {

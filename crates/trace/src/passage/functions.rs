@@ -1,4 +1,4 @@
-//! Functions that take an `sk_buff`: a program at the beginning of each, if the kernel permits it.
+//! Functions that take an `sk_buff`: attaches a program to the entry of each, if the kernel permits it.
 
 use super::btf::{Types, modules};
 use super::layout::POSITIONS;
@@ -17,29 +17,29 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Functions that a program may be put at.
+/// List of the functions that a program may be attached to.
 const AVAILABLE: &str = "/sys/kernel/tracing/available_filter_functions";
-/// The kernel has kprobes.
+/// Exists if the kernel has kprobes.
 const KPROBES: &str = "/sys/bus/event_source/devices/kprobe";
 
-/// From this kernel on it tells what a link to many functions missed ("bpf: Add missed value to kprobe_multi link info").
+/// First kernel that reports the misses of a link to many functions ("bpf: Add missed value to kprobe_multi link info").
 const TELLS_MISSED: (u32, u32) = (6, 7);
 
-/// Programs at functions; detached when dropped.
+/// Programs attached to functions; detached when dropped.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
-    /// Their names, by the number that the program tells, less one.
+    /// Their names, by the number that the program reports, minus one.
     pub(super) names: Vec<Arc<str>>,
-    /// How many have one.
+    /// Number of functions with a program.
     pub(super) count: usize,
-    /// Why not all, or not in the best way.
+    /// Why not all have one, or why not in the best way.
     pub(super) missing: Option<String>,
     programs: Vec<OwnedFd>,
     links: Vec<OwnedFd>,
 }
 
 impl Functions {
-    /// Puts programs at all functions that may have one.
+    /// Attaches programs to all functions that may have one.
     pub(super) fn attach(types: &mut Types, btf: &Btf, ebpf: &mut Ebpf, maps: &BTreeMap<String, RawFd>) -> Self {
         let chosen = match available().and_then(|text| choose(types, &text)) {
             Ok(chosen) => chosen,
@@ -56,7 +56,7 @@ impl Functions {
         }
     }
 
-    /// With one link for all functions that take their `sk_buff` in the same place.
+    /// Attaches with one link for all functions that have their `sk_buff` at the same argument.
     fn attach_multi(chosen: &[ChosenFunction], programs: &[Vec<u64>]) -> Result<Self, String> {
         let mut attached = Self {
             names: chosen.iter().map(|function| function.name.as_str().into()).collect(),
@@ -65,7 +65,7 @@ impl Functions {
         let mut refused = 0;
         for (position, instructions) in programs.iter().enumerate() {
             let program = sys::functions::load(instructions, c"Dual BSD/GPL").map_err(|error| error.to_string())?;
-            // A module may go at any time, and takes none of the kernel's own functions with it.
+            // A module may be unloaded at any time; separate links keep that from affecting the kernel's own functions.
             for is_module in [false, true] {
                 let numbered = chosen.iter().zip(1u64..);
                 let of_kind = numbered
@@ -93,7 +93,7 @@ impl Functions {
         Ok(attached)
     }
 
-    /// One by one, which takes so long that it is done for a few only.
+    /// Attaches one by one, which is so slow that it is done for a few functions only.
     fn attach_single(chosen: &[ChosenFunction], ebpf: &mut Ebpf, why_not_multi: &str) -> Self {
         let sensible = chosen
             .iter()
@@ -118,7 +118,7 @@ impl Functions {
         attached
     }
 
-    /// Runs that the kernel left out.
+    /// Number of runs that the kernel skipped.
     pub(super) fn missed_runs(&self) -> Result<u64, TraceError> {
         let mut sum = Runs::default();
         for program in &self.programs {
@@ -127,7 +127,7 @@ impl Functions {
         Ok(sum.missed)
     }
 
-    /// Beginnings of functions that no program was run at; `None`: the kernel does not tell.
+    /// Number of function entries at which no program ran; `None` if the kernel does not report it.
     pub(super) fn missed(&self) -> Option<u64> {
         if self.count == 0 {
             return Some(0);
@@ -138,7 +138,7 @@ impl Functions {
     }
 }
 
-/// The kernel's list, or why there is none.
+/// The kernel's list, or the reason why there is none.
 fn available() -> Result<String, String> {
     if !Path::new(KPROBES).exists() {
         return Err("this kernel has no kprobes".to_owned());
@@ -146,7 +146,7 @@ fn available() -> Result<String, String> {
     std::fs::read_to_string(AVAILABLE).map_err(|error| format!("{AVAILABLE}: {error}"))
 }
 
-/// Functions of the kernel and of its modules.
+/// Chooses functions of the kernel and of its modules.
 fn choose(types: &mut Types, available: &str) -> Result<Vec<ChosenFunction>, String> {
     let mut chosen = functions(types.functions(1), available, None);
     for (name, octets) in modules()? {
@@ -158,7 +158,7 @@ fn choose(types: &mut Types, available: &str) -> Result<Vec<ChosenFunction>, Str
     Ok(chosen)
 }
 
-/// Descriptors of the object's maps, by name.
+/// File descriptors of the object's maps, by name.
 pub(super) fn descriptors(ebpf: &Ebpf) -> BTreeMap<String, RawFd> {
     let of = |map: &Map| match map {
         Map::Array(map) | Map::HashMap(map) | Map::LruHashMap(map) | Map::PerCpuArray(map) | Map::RingBuf(map) => {
@@ -170,7 +170,8 @@ pub(super) fn descriptors(ebpf: &Ebpf) -> BTreeMap<String, RawFd> {
     maps.collect()
 }
 
-/// The programs for functions, by position of the `sk_buff`, as this kernel takes them: aya loads none for many at once.
+/// The programs for functions, by position of the `sk_buff`, in the form for this kernel: aya cannot load one for many functions at
+/// once.
 pub(super) fn relocated(btf: &Btf, descriptors: &BTreeMap<String, RawFd>) -> Result<Vec<Vec<u64>>, String> {
     let mut object = Object::parse(OBJECT).map_err(|error| with_sources(&error))?;
     object.relocate_btf(btf).map_err(|error| with_sources(&error))?;
@@ -198,7 +199,7 @@ pub(super) fn relocated(btf: &Btf, descriptors: &BTreeMap<String, RawFd>) -> Res
     programs.ok_or_else(|| "not in the eBPF object".to_owned())
 }
 
-/// An instruction as it lies in memory.
+/// An instruction as a word in memory.
 fn word(instruction: &bpf_insn) -> u64 {
     let registers = instruction.dst_reg() | instruction.src_reg() << 4;
     u64::from(instruction.code)

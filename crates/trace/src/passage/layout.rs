@@ -1,5 +1,4 @@
-//! Structures that the programs that follow frames and this side both know; as in `bpf/passage_layout.h`, which says what each
-//! field means.
+//! Structures shared with the programs that follow frames; as in `bpf/passage_layout.h`, which describes each field.
 
 use crate::layout::in_order;
 use crate::stream::{ID_WORDS, StreamKey};
@@ -7,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 include!(concat!(env!("OUT_DIR"), "/passage_layout.rs"));
 
-/// Variables that are set when the programs are loaded, each by its name.
+/// Variables that are set when the programs are loaded, by name.
 pub(super) struct Globals {
     pub(super) skb_at: [u8; SLOTS],
     pub(super) reason_at: [u8; SLOTS],
@@ -29,7 +28,7 @@ pub(super) struct Settings {
     pub(super) closed_at: u64,
 }
 
-/// Count of the frames that were chosen so far.
+/// Number of frames chosen so far.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct State {
@@ -38,7 +37,7 @@ pub(super) struct State {
     unused: u32,
 }
 
-/// A frame that was chosen.
+/// A chosen frame.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Follow {
@@ -53,7 +52,7 @@ pub(super) struct Follow {
     pub(super) id: [u64; ID_WORDS],
 }
 
-/// A frame was met.
+/// An event of a followed frame.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Event {
@@ -61,7 +60,7 @@ pub(super) struct Event {
     pub(super) skb: u64,
     pub(super) head: u64,
     pub(super) location: u64,
-    /// Number of the process << 32, and of the thread.
+    /// Number of the process << 32, plus that of the thread.
     pub(super) thread: u64,
     pub(super) follow: u32,
     pub(super) slot: u32,
@@ -79,6 +78,6 @@ pub(super) struct Event {
     pub(super) interface: [u8; 16],
 }
 
-/// Numbers of the counters of troubles, in the order in which they are read.
+/// Numbers of the trouble counters, in the order in which they are read.
 pub(super) const OF_TROUBLES: [u32; TROUBLES as usize] = [MALFORMED, NO_ROOM, RING_FULL, MET, NOT_KEPT];
 const _: () = assert!(in_order(&OF_TROUBLES));

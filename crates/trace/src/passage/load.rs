@@ -1,4 +1,4 @@
-//! Loading the object: what its slots serve, and what it looks at.
+//! Loads the object: its slots for tracepoints, and its settings.
 
 use super::FollowOptions;
 use super::btf::Tracepoint;
@@ -12,13 +12,13 @@ use aya::{Ebpf, EbpfLoader};
 /// `bpf/passage.bpf.c`, built by `bpf/build.sh`.
 pub(super) static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/passage.o"));
 
-/// `sk_buff`s of a frame that there is room for, as far as all of them take no more than some megabytes; those that were not met
+/// Number of `sk_buff`s per frame that there is room for, as long as all together take no more than some megabytes; those not seen
 /// for long make room.
 const CARRIERS_OF_FRAME: u32 = 16;
 const LEAST_CARRIERS: u32 = 1 << 12;
 const MOST_CARRIERS: u32 = 1 << 16;
 
-/// Loads the object; the programs are not loaded yet.
+/// Loads the object, but not its programs yet.
 pub(super) fn load(options: &FollowOptions, served: &[Tracepoint]) -> Result<Ebpf, TraceError> {
     let globals = globals(options, served);
     let frames = options.max_streams.saturating_mul(options.per_stream).max(1);
@@ -123,7 +123,7 @@ mod tests {
         assert_variables(OBJECT, &globals(&OPTIONS, &[]).each());
     }
 
-    /// Runs that the kernel left out are known of programs of functions, too.
+    /// Skipped runs are also known for programs at functions.
     #[test]
     fn the_runs_of_a_program_for_functions_are_read() {
         let test = "runs of a program for functions";
@@ -138,7 +138,7 @@ mod tests {
         assert!(program_runs(program).expect("the kernel").is_some());
     }
 
-    /// A program for many functions asks the same maps as the others; this machine's verifier takes it.
+    /// A program for many functions uses the same maps as the others; this machine's verifier accepts it.
     #[test]
     fn programs_for_many_functions_have_all_their_maps() {
         let test = "maps of a program for functions";

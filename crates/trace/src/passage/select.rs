@@ -1,22 +1,22 @@
-//! Selects the tracepoints and functions to listen to.
+//! Selects the tracepoints and functions to attach to.
 
 use super::btf::{Function, Tracepoint};
 use super::layout::{ARGUMENTS, POSITIONS, SLOTS};
 use std::collections::BTreeSet;
 
-/// A slot has no argument of this kind.
+/// Value for a slot without an argument of this kind.
 pub(super) const NO_ARGUMENT: u8 = super::layout::NO_ARGUMENT as u8;
 
-/// After these the `sk_buff` is free.
+/// Tracepoints after which the `sk_buff` is free.
 const FREEING: [&str; 2] = ["consume_skb", "kfree_skb"];
 
-/// To these each frame comes once at an interface: when it is received, when its driver gets it.
+/// Tracepoints that each frame passes once at an interface: when it is received, or when its driver gets it.
 const ONCE: [&str; 2] = ["netif_receive_skb", "net_dev_start_xmit"];
 
-/// After these the `sk_buff` may be free already, and its memory another frame's.
+/// Tracepoints at which the `sk_buff` may already be free, and its memory belong to another frame.
 const TOO_LATE: [&str; 1] = ["net_dev_xmit"];
 
-/// Prefixes of the functions that the compiler makes of tracepoints: they are listened to already.
+/// Prefixes of the functions that the compiler makes from tracepoints, which are already covered.
 const OF_TRACEPOINTS: [&str; 5] = [
     "__traceiter_",
     "__bpf_trace_",
@@ -25,7 +25,8 @@ const OF_TRACEPOINTS: [&str; 5] = [
     "perf_trace_",
 ];
 
-/// Functions that are worth a program where only some can have one: in and out of network devices, bridge, Open vSwitch, macvlan,
+/// Functions that are worth a program if only some can have one: in and out of network devices, bridge, Open vSwitch, macvlan, tap,
+/// veth, packet sockets, and the end of frames.
 /// tap, veth, packet sockets, and the end of frames.
 pub(super) const SENSIBLE: [&str; 44] = [
     "napi_gro_receive",
@@ -74,11 +75,11 @@ pub(super) const SENSIBLE: [&str; 44] = [
     "kfree_skbmem",
 ];
 
-/// A function to put a program at.
+/// A function to attach a program to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChosenFunction {
     pub(super) name: String,
-    /// The module it is of; `None`: the kernel itself.
+    /// Its module; `None`: the kernel itself.
     pub(super) module: Option<String>,
     /// Position of its `sk_buff` among the arguments.
     pub(super) position: usize,
@@ -102,7 +103,7 @@ pub(super) fn functions(found: Vec<Function>, available: &str, module: Option<&s
     chosen.collect()
 }
 
-/// The function of a line of the list, if it is of this module: `NAME`, or `NAME [MODULE]`.
+/// The function in a line of the list, if it belongs to this module: `NAME`, or `NAME [MODULE]`.
 fn of_module<'a>(line: &'a str, module: Option<&str>) -> Option<&'a str> {
     let mut words = line.split_whitespace();
     let name = words.next()?;
@@ -115,12 +116,12 @@ pub(super) fn frees(tracepoint: &str) -> bool {
     FREEING.contains(&tracepoint)
 }
 
-/// True if a frame comes to this tracepoint once at an interface.
+/// True if a frame passes this tracepoint once at an interface.
 pub(super) fn comes_once(tracepoint: &str) -> bool {
     ONCE.contains(&tracepoint)
 }
 
-/// Tracepoints that can be served, and the others with why.
+/// Tracepoints that can be used, and the others with the reason.
 pub(super) fn tracepoints(found: Vec<Tracepoint>) -> (Vec<Tracepoint>, Vec<(String, String)>) {
     let (mut served, mut left_out) = (Vec::new(), Vec::new());
     for tracepoint in found {
@@ -139,9 +140,9 @@ pub(super) fn tracepoints(found: Vec<Tracepoint>) -> (Vec<Tracepoint>, Vec<(Stri
     (served, left_out)
 }
 
-/// The same of a module: the loader attaches to tracepoints of the kernel itself only.
+/// The same for a module: all are left out, because the loader attaches only to tracepoints of the kernel itself.
 pub(super) fn of_modules(found: Vec<Tracepoint>, module: &str) -> impl Iterator<Item = (String, String)> + '_ {
-    let why = format!("it is the module {module}'s");
+    let why = format!("it belongs to the module {module}");
     found.into_iter().map(move |tracepoint| (tracepoint.name, why.clone()))
 }
 
@@ -178,7 +179,7 @@ mod tests {
     fn tracepoints_of_modules_are_named_with_why() {
         let found = vec![tracepoint("ovs_do_execute_action", 1)];
         let left_out: Vec<(String, String)> = of_modules(found, "openvswitch").collect();
-        let expected = ("ovs_do_execute_action", "it is the module openvswitch's");
+        let expected = ("ovs_do_execute_action", "it belongs to the module openvswitch");
         assert_eq!(left_out, [(expected.0.to_owned(), expected.1.to_owned())]);
     }
 

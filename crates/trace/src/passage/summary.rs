@@ -1,30 +1,30 @@
-//! Several passages in one view: how long each step took.
+//! Summarises several passages: the time of each step.
 
 use super::passages::{Passage, PassageStep, What};
 use std::collections::BTreeMap;
 
-/// A step that passages have in common.
+/// A step that several passages have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepSummary {
-    /// At what.
+    /// The tracepoint or function.
     pub what: What,
-    /// The interface the frame belonged to.
+    /// The interface that the frame belonged to.
     pub interface: String,
     /// Inode number of its network namespace; 0: unknown.
     pub netns: u32,
-    /// The how-manieth of such steps in a passage, from 1.
+    /// Position among the equal steps of a passage, from 1.
     pub occurrence: usize,
-    /// Passages that have it.
+    /// Number of passages with this step.
     pub count: usize,
-    /// Since the event before: half of the passages took no longer.
+    /// Median time since the event before, in ns.
     pub median_delta_ns: u64,
-    /// Since the event before, at most.
+    /// Longest time since the event before, in ns.
     pub max_delta_ns: u64,
-    /// Since the passage began: half of the passages took no longer.
+    /// Median time since the passage began, in ns.
     pub median_since_first_ns: u64,
 }
 
-/// The steps of passages, in the order of their usual instants.
+/// The steps of passages, in the order of their median instants.
 pub fn summarize(passages: &[Passage]) -> Vec<StepSummary> {
     let mut steps: BTreeMap<(What, String, u32, usize), Vec<&PassageStep>> = BTreeMap::new();
     for passage in passages {
@@ -59,7 +59,7 @@ pub fn summarize(passages: &[Passage]) -> Vec<StepSummary> {
     summaries
 }
 
-/// The lower one of two in the middle.
+/// The median; of two middle values, the lower.
 fn median(sorted: &[u64]) -> u64 {
     sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Follows the way of a frame from one interface to the next.
+//! Follows the path of a frame from one interface to the next.
 
 use super::holders::{HeldTaps, Holder, held};
 use super::namespaces::{Namespace, all};
@@ -10,13 +10,13 @@ use sys::link::{Below, LinkInfo, find};
 /// Kinds of interface that are made on another one and take frames from it.
 const MADE_ON: [&str; 5] = ["macvlan", "macvtap", "ipvlan", "ipvtap", "vlan"];
 
-/// Longest path: more would be a circle.
+/// Longest path: a longer one would be a circle.
 const LONGEST: usize = 8;
 
-/// Where frames that arrive on `interface` go.
+/// Finds where frames that arrive on `interface` go.
 ///
 /// # Errors
-/// [`SysError::NoSuchInterface`], or what the kernel refused.
+/// [`SysError::NoSuchInterface`], or another refusal of the kernel.
 pub fn discover(interface: &str) -> Result<FrameTree, SysError> {
     let link = find(interface)?;
     let (namespaces, refused) = all()?;
@@ -65,7 +65,7 @@ impl Search<'_> {
         }
     }
 
-    /// Where frames that arrive on this interface go: to the bridge it is a port of, to what is made on it.
+    /// Finds where frames that arrive on this interface go: to its bridge if it is a port, and to interfaces made on it.
     fn behind(&mut self, link: &LinkInfo, namespace: &Namespace, depth: usize) -> Vec<Node> {
         let mut next = Vec::new();
         if depth >= LONGEST {
@@ -90,7 +90,7 @@ impl Search<'_> {
         next
     }
 
-    /// A bridge, and its ports but the one the frames came from.
+    /// A bridge, with its ports except the one that the frames came from.
     fn switch(&mut self, master: &LinkInfo, from: &LinkInfo, namespace: &Namespace, depth: usize) -> Node {
         let mut node = self.node(master, namespace);
         if master.kind.as_deref() == Some("openvswitch") {
@@ -112,7 +112,7 @@ impl Search<'_> {
         node
     }
 
-    /// Where frames go that are sent on this interface: of a veth, to its peer.
+    /// Finds where frames that are sent on this interface go: for a veth, to its peer.
     fn across(&mut self, link: &LinkInfo, namespace: &Namespace, depth: usize) -> Vec<Node> {
         if link.kind.as_deref() != Some("veth") {
             return Vec::new();
@@ -146,7 +146,7 @@ impl Search<'_> {
             _ => return Vec::new(),
         };
         let named: Vec<_> = self.held.taps.iter().filter(|tap| tap.interface == name).collect();
-        // A holder may have moved its tap to another namespace, as libvirt's helpers do; a name that is held once is this one.
+        // A holder may have moved its tap to another namespace, as libvirt's helpers do; a name that is held only once is this tap.
         let here = named.iter().filter(|tap| tap.netns == Some(namespace.inode));
         let mut holders: Vec<Holder> = here.map(|tap| tap.holder.clone()).collect();
         if let (true, [only]) = (holders.is_empty(), named.as_slice()) {
@@ -158,7 +158,7 @@ impl Search<'_> {
     fn miss_holder(&mut self, node: &Node) {
         if matches!(node.kind.as_deref(), Some("tun" | "macvtap")) && node.holders.is_empty() {
             self.unseen.push(format!(
-                "who takes the frames from {}: no process that can be seen",
+                "the process that takes the frames from {}: none is visible from here",
                 node.name
             ));
         }

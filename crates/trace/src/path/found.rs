@@ -1,19 +1,19 @@
-//! Where on its path a frame can be observed.
+//! Finds the points on a frame's path at which it can be observed.
 
 use super::tree::Node;
 use crate::hops::PointKind;
 
-/// The holder of the tap has taken it.
+/// The holder of the tap has taken the frame.
 const TAKEN: &[PointKind] = &[PointKind::Consume];
-/// The kernel gives it to the interface.
+/// The kernel passes the frame to the interface.
 const TRANSMIT: &[PointKind] = &[PointKind::Transmit];
-/// The kernel receives it on the interface.
+/// The kernel receives the frame on the interface.
 const RECEIVE: &[PointKind] = &[PointKind::Receive];
 
 /// A point on the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundPoint {
-    /// A name for it: `tap`, `vhost`, `edge`, `app`; with the interface behind it where there are several of a kind.
+    /// Name of the point: `tap`, `vhost`, `edge`, `app`; followed by the interface if there are several of a kind.
     pub(super) name: String,
     /// Name of the point before it; `None`: the first interface.
     pub(super) before: Option<String>,
@@ -21,11 +21,11 @@ pub(super) struct FoundPoint {
     pub(super) ifindex: u32,
     /// Inode number of its network namespace.
     pub(super) netns: u32,
-    /// Events that may happen there: the first of these that a frame comes to.
+    /// Events that may happen there: the first of these that a frame comes to counts.
     pub(super) kinds: &'static [PointKind],
 }
 
-/// The points behind the first interface.
+/// The points after the first interface.
 pub(super) fn found(root: &Node) -> Vec<FoundPoint> {
     let mut points = Vec::new();
     let is_root_leaf = root.next.is_empty();
@@ -38,7 +38,7 @@ pub(super) fn found(root: &Node) -> Vec<FoundPoint> {
     points.into_iter().map(|named| named.point).collect()
 }
 
-/// A point, and the interface that tells it from others of its name.
+/// A point, with the interface that distinguishes it from others of its name.
 struct Named {
     point: FoundPoint,
     interface: String,
@@ -52,7 +52,7 @@ fn behind(node: &Node, before: Option<usize>, is_leaf: bool, points: &mut Vec<Na
     }
     for next in &node.next {
         match next.kind.as_deref() {
-            // A bridge hands on to its ports; it is no point of its own.
+            // A bridge passes frames on to its ports; it is not a point.
             Some("bridge" | "openvswitch" | "vlan") => {
                 behind(next, before, next.kind.as_deref() == Some("vlan"), points);
             }
@@ -65,7 +65,7 @@ fn behind(node: &Node, before: Option<usize>, is_leaf: bool, points: &mut Vec<Na
                 }
             }
             Some("macvtap" | "ipvtap") => points.push(point(holder_name(next), next, TAKEN, before)),
-            // A veth port: what it sends comes to its peer.
+            // A veth port: its peer gets the frames that it sends.
             Some("veth") if !next.next.is_empty() => {
                 points.push(point("port", next, TRANSMIT, before));
                 let port = Some(points.len() - 1);
@@ -79,14 +79,14 @@ fn behind(node: &Node, before: Option<usize>, is_leaf: bool, points: &mut Vec<Na
     }
 }
 
-/// Where a frame comes into another namespace, and what is behind.
+/// Adds the point at which a frame enters another namespace, and the points after it.
 fn edge(node: &Node, before: Option<usize>, points: &mut Vec<Named>) {
     points.push(point("edge", node, RECEIVE, before));
     let edge = Some(points.len() - 1);
     behind(node, edge, node.next.is_empty(), points);
 }
 
-/// A tap is emptied by a vhost thread, or by the process itself.
+/// Name of the point at which a tap is emptied: by a vhost thread, or by the process itself.
 fn holder_name(node: &Node) -> &'static str {
     let has_vhost = node.holders.iter().any(|holder| !holder.tasks.is_empty());
     if has_vhost { "vhost" } else { "taken" }
@@ -106,7 +106,7 @@ fn point(name: &str, node: &Node, kinds: &'static [PointKind], before: Option<us
     }
 }
 
-/// Puts the interface, and where that does not do a number, behind names that several have.
+/// Makes equal names unique: appends the interface, or a number if that is not enough.
 fn name_apart(points: &mut [Named]) {
     let names: Vec<String> = points.iter().map(|named| named.point.name.clone()).collect();
     let mut taken: Vec<String> = Vec::new();

@@ -11,28 +11,28 @@ use sys::SysError;
 /// Name of the first point.
 pub const FIRST: &str = "nic";
 
-/// Group of the inventory for what was traced.
+/// Group of the inventory for the traced path.
 pub const GROUP: &str = "trace";
 
 /// The path of a frame, and its points.
 #[derive(Debug, Clone)]
 pub struct FramePath {
-    /// The interfaces, processes and threads on it, a line for each, indented by two spaces a level.
+    /// The interfaces, processes and threads on it, one per line, indented by two spaces per level.
     pub tree: String,
-    /// The points, the first one first.
+    /// The points, beginning with the first.
     pub points: Vec<Point>,
-    /// Parts that are not seen, and why.
+    /// Parts that are not visible, with the reasons.
     pub unseen: Vec<String>,
-    /// Numbers of other network namespaces, by their inode numbers, in that of the interface at its begin.
+    /// Numbers of other network namespaces, by their inode numbers, in the namespace of the first interface.
     pub namespaces: BTreeMap<u32, i32>,
 }
 
 impl FramePath {
-    /// The first interface alone, behind the point `before` if there is one. It is of the calling thread's network
-    /// namespace.
+    /// A path with the first interface alone, after the point `before` if there is one. The interface is in the calling thread's
+    /// network namespace.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// Finding the interface failed.
     pub fn at(tree: &FrameTree, before: Option<Point>) -> Result<Self, SysError> {
         let mut points: Vec<Point> = before.into_iter().collect();
         points.push(Point::at(FIRST, 0, &tree.root.name, &[PointKind::Receive])?);
@@ -44,7 +44,7 @@ impl FramePath {
         })
     }
 
-    /// A path that is known, and need not be found; `tree` is as in [`FramePath::tree`]. Its namespaces have no numbers.
+    /// A known path, which need not be found; `tree` is as in [`FramePath::tree`]. Its namespaces have no numbers.
     pub fn known(tree: String, points: Vec<Point>) -> Self {
         Self {
             tree,
@@ -54,10 +54,10 @@ impl FramePath {
         }
     }
 
-    /// The path from an interface of the calling thread's network namespace on, with the points that are found on it.
+    /// The path from an interface of the calling thread's network namespace on, with the points found on it.
     ///
     /// # Errors
-    /// [`SysError::NoSuchInterface`], or what the kernel refused.
+    /// [`SysError::NoSuchInterface`], or another refusal of the kernel.
     pub fn behind(interface: &str) -> Result<Self, SysError> {
         let tree = discover(interface)?;
         let mut path = Self::at(&tree, None)?;
@@ -65,7 +65,7 @@ impl FramePath {
         Ok(path)
     }
 
-    /// Adds the points that are found on the tree, as many as there is room for.
+    /// Adds the points found on the tree, as far as there is room.
     pub fn add_found(&mut self, tree: &FrameTree) {
         for found in tree.points() {
             self.add(&found);
@@ -79,7 +79,7 @@ impl FramePath {
             return;
         }
         let before = found.before.as_deref().unwrap_or(FIRST);
-        // A point behind one that there was no room for hangs on nothing.
+        // If there was no room for a point, points after it have no parent.
         let Some(parent) = self.points.iter().position(|point| point.name == before) else {
             return;
         };
@@ -87,7 +87,7 @@ impl FramePath {
         self.points.push(point);
     }
 
-    /// The points in a few words: `nic (netif_receive_skb), port (net_dev_start_xmit)`.
+    /// A short list of the points: `nic (netif_receive_skb), port (net_dev_start_xmit)`.
     pub fn describe(&self) -> String {
         let points = self.points.iter().map(|point| {
             let kinds: Vec<&str> = point.hooks.iter().map(|place| place.kind.tracepoint()).collect();
@@ -96,7 +96,7 @@ impl FramePath {
         points.collect::<Vec<_>>().join(", ")
     }
 
-    /// Facts about it for the inventory, in this group.
+    /// Facts about the path for the inventory, in this group.
     pub fn facts(&self, group: &str) -> Vec<Fact> {
         let fact = |name: &str, value: String| Fact {
             group: group.to_owned(),
@@ -117,7 +117,7 @@ impl FramePath {
         later.map(|point| self.hop(point.parent, point)).collect()
     }
 
-    /// Names of all hops that have series: between neighbouring points, and from the first one to each further away.
+    /// Names of all hops with series: between neighbouring points, and from the first one to each further one.
     pub fn all_hops(&self) -> Vec<String> {
         let further = self.points.iter().filter(|point| point.parent > 0);
         let whole = further.map(|point| self.hop(0, point));

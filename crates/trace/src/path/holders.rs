@@ -1,4 +1,4 @@
-//! Holders that take frames from taps: processes, virtual machines, and their vhost threads.
+//! Finds the holders that take frames from taps: processes, virtual machines, and their vhost threads.
 
 use host::ThreadStat;
 use std::path::Path;
@@ -7,11 +7,11 @@ use std::{fmt, fs};
 /// A holder of a tap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Holder {
-    /// Its number.
+    /// Process number.
     pub(super) pid: u32,
-    /// Its kind.
+    /// Kind of the holder.
     pub(super) kind: HolderKind,
-    /// Its vhost threads, which take the frames in its place.
+    /// Its vhost threads, which take the frames for it.
     pub(super) tasks: Vec<Task>,
 }
 
@@ -27,35 +27,35 @@ pub(super) enum HolderKind {
 /// A thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Task {
-    /// Its number.
+    /// Thread number.
     pub(super) id: u32,
-    /// Its name.
+    /// Name of the thread.
     pub(super) name: String,
-    /// The CPUs it may run on.
+    /// The CPUs that it may run on.
     pub(super) cpus: String,
     /// Its scheduling policy: `other`, `fifo:50`.
     pub(super) policy: String,
 }
 
-/// A descriptor of a tap that some process holds.
+/// A file descriptor of a tap that some process holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HeldTap {
-    /// Name of the interface; of a macvtap its number, as `#7`.
+    /// Name of the interface; for a macvtap its number, as `#7`.
     pub(super) interface: String,
     /// Inode of the holder's network namespace.
     pub(super) netns: Option<u32>,
     pub(super) holder: Holder,
 }
 
-/// Taps that processes hold.
+/// Taps held by processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct HeldTaps {
     pub(super) taps: Vec<HeldTap>,
-    /// Virtual machines with a device of their own, and other holders of one.
+    /// Virtual machines, and other holders, with a device of their own.
     pub(super) passed_through: Vec<String>,
 }
 
-/// Looks at the descriptors of every process under `proc` that can be read.
+/// Reads the file descriptors of every readable process under `proc`.
 pub(super) fn held(proc: &Path) -> HeldTaps {
     let mut held = HeldTaps::default();
     for pid in numbers(proc) {
@@ -76,7 +76,7 @@ pub(super) fn held(proc: &Path) -> HeldTaps {
             vfio |= target.starts_with("/dev/vfio/");
         }
         interfaces.sort_unstable();
-        // A tap of several queues has a descriptor each.
+        // A tap with several queues has one descriptor for each.
         interfaces.dedup();
         if interfaces.is_empty() && !vfio {
             continue;
@@ -111,7 +111,7 @@ fn holder(proc: &Path, pid: u32) -> Holder {
     }
 }
 
-/// The name that QEMU was given: `-name guest=relay,debug-threads=on` or `-name relay`.
+/// The name from QEMU's command line: `-name guest=relay,debug-threads=on` or `-name relay`.
 fn machine_name(arguments: &[&str]) -> Option<String> {
     if !arguments.first()?.rsplit('/').next()?.starts_with("qemu") {
         return None;
@@ -126,7 +126,7 @@ fn machine_name(arguments: &[&str]) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Kernel threads `vhost-PID`, or since Linux 6.4 tasks of the process itself.
+/// Finds kernel threads `vhost-PID`, or, since Linux 6.4, tasks of the process itself.
 fn vhost_tasks(proc: &Path, pid: u32) -> Vec<Task> {
     let own = proc.join(pid.to_string()).join("task");
     let name = format!("vhost-{pid}");
@@ -154,7 +154,7 @@ fn task(id: u32, folder: &Path, wanted: &str) -> Option<Task> {
     })
 }
 
-/// Entries of a directory that are numbers; none when it cannot be read.
+/// Entries of a directory that are numbers; none if it cannot be read.
 pub(super) fn numbers(directory: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
@@ -165,7 +165,7 @@ pub(super) fn numbers(directory: &Path) -> Vec<u32> {
     numbers
 }
 
-/// A file's text; empty when it cannot be read, because its process has ended or is another's.
+/// A file's text; empty if it cannot be read, because its process has ended or belongs to another user.
 pub(super) fn text(path: &Path) -> String {
     let octets = fs::read(path).unwrap_or_default();
     String::from_utf8_lossy(&octets).into_owned()

@@ -1,8 +1,9 @@
-//! The path of a frame inside this machine, from an interface on: which bridge, which tap, which process and virtual machine,
-//! which container; and the points on it where the frame can be observed.
+//! The path of a frame inside this machine, from an interface on: its bridge, tap, process and virtual machine or container, and
+//! the points on the path at which the frame can be observed.
 //!
-//! Read from rtnetlink in every network namespace that can be entered, and from `/proc`. Nothing is changed. Parts that cannot be
-//! seen are listed: see [`FramePath::unseen`]. Points are found on the path, or somebody names them: see [`Point::read`](crate::hops::Point::read).
+//! Read from rtnetlink in every network namespace that can be entered, and from `/proc`. Nothing is changed. Parts that are not
+//! visible are listed: see [`FramePath::unseen`]. Points are found on the path, or given by the user: see
+//! [`Point::read`](crate::hops::Point::read).
 
 mod discover;
 mod found;

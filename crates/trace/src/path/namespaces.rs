@@ -1,4 +1,4 @@
-//! Every network namespace that some process is in or holds, with its interfaces.
+//! Finds every network namespace that a process is in or holds, with its interfaces.
 
 use super::holders::{numbers, text};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use sys::SysError;
 use sys::link::{LinkInfo, list, namespace_id};
 use sys::netns::NetNs;
 
-/// Where namespaces with names are (ip-netns(8)).
+/// Folder of named namespaces (ip-netns(8)).
 const NAMED: &str = "/run/netns";
 
 /// A network namespace.
@@ -17,11 +17,11 @@ pub(super) struct Namespace {
     /// Its owner; `None`: this process.
     pub(super) whose: Option<String>,
     pub(super) links: Vec<LinkInfo>,
-    /// Its numbers for others, by which it names where peers are.
+    /// Its numbers for other namespaces, which identify the places of peers.
     pub(super) others: BTreeMap<i32, u32>,
 }
 
-/// All namespaces, the own one first, and why some cannot be looked into.
+/// All namespaces, the own one first, and the reason why some cannot be entered.
 pub(super) fn all() -> Result<(Vec<Namespace>, Option<String>), SysError> {
     let own = NetNs::current()?;
     let own_inode = own.inode()?;
@@ -32,7 +32,7 @@ pub(super) fn all() -> Result<(Vec<Namespace>, Option<String>), SysError> {
             continue;
         }
         match NetNs::open(&path) {
-            // A descriptor of another process may stand for something else by now: then that namespace is not held there any more.
+            // A descriptor of another process may by now refer to something else: then that process no longer holds the namespace.
             Ok(namespace) if namespace.inode().ok() != Some(inode) => {}
             Ok(namespace) => found.push((inode, Some(whose), namespace)),
             Err(_) => refused += 1,
@@ -63,7 +63,7 @@ pub(super) fn all() -> Result<(Vec<Namespace>, Option<String>), SysError> {
 
 type Found = (u32, Option<String>, NetNs);
 
-/// The calling thread's namespace's numbers for the others.
+/// The numbers of other namespaces in the calling thread's namespace.
 fn ids(all: &[Found], own: u32) -> Result<BTreeMap<i32, u32>, SysError> {
     let mut ids = BTreeMap::new();
     for (inode, _, namespace) in all.iter().filter(|(inode, ..)| *inode != own) {
@@ -74,13 +74,13 @@ fn ids(all: &[Found], own: u32) -> Result<BTreeMap<i32, u32>, SysError> {
     Ok(ids)
 }
 
-/// Owners of network namespaces, by inode number, as far as it may be read.
+/// Owners of network namespaces by inode number, as far as they can be read.
 pub fn namespace_owners() -> BTreeMap<u32, String> {
     let places = places().into_iter();
     places.map(|(inode, (_, whose))| (inode, whose)).collect()
 }
 
-/// By inode, a file that stands for the namespace, and whose it is.
+/// For each inode, a file that represents the namespace, and its owner.
 fn places() -> BTreeMap<u32, (PathBuf, String)> {
     let mut places = BTreeMap::new();
     let proc = Path::new("/proc");
@@ -100,7 +100,7 @@ fn places() -> BTreeMap<u32, (PathBuf, String)> {
     places
 }
 
-/// Namespaces that no process is in, but some holds open.
+/// Adds namespaces that no process is in, but some process holds open.
 fn held_by_descriptor(proc: &Path, places: &mut BTreeMap<u32, (PathBuf, String)>) {
     for pid in numbers(proc) {
         let directory = proc.join(pid.to_string()).join("fd");
@@ -120,7 +120,7 @@ fn held_by_descriptor(proc: &Path, places: &mut BTreeMap<u32, (PathBuf, String)>
     }
 }
 
-/// The container of a process, or the process.
+/// The container of a process, or else the process.
 fn owner(proc: &Path, pid: u32) -> String {
     let process = proc.join(pid.to_string());
     let name = text(&process.join("comm")).trim().to_owned();
@@ -130,8 +130,8 @@ fn owner(proc: &Path, pid: u32) -> String {
     }
 }
 
-/// The name that a container's runtime gave it, from the paths of its control groups: docker and podman use 64 hexadecimal digits, LXC
-/// and systemd-nspawn names.
+/// The name that a container's runtime gave it, from the paths of its control groups: docker and podman use 64 hexadecimal digits,
+/// LXC and systemd-nspawn names.
 fn container(cgroups: &str) -> Option<String> {
     let paths = cgroups.lines().filter_map(|line| line.splitn(3, ':').nth(2));
     let parts = paths.flat_map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>());
@@ -139,7 +139,7 @@ fn container(cgroups: &str) -> Option<String> {
         let digits = part.rsplit('-').next().unwrap_or(&part).trim_end_matches(".scope");
         let is_id = digits.len() == 64 && digits.chars().all(|c| c.is_ascii_hexdigit());
         if is_id {
-            // As its runtime shows it.
+            // The short form that its runtime shows.
             return Some(digits[..12].to_owned());
         }
         let named = part
@@ -149,7 +149,7 @@ fn container(cgroups: &str) -> Option<String> {
     })
 }
 
-/// The inode number of a namespace, by a file that stands for it.
+/// The inode number of a namespace, from a file that represents it.
 pub(super) fn inode_of(path: &Path) -> Option<u32> {
     u32::try_from(std::fs::metadata(path).ok()?.ino()).ok()
 }

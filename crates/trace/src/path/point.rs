@@ -1,4 +1,4 @@
-//! Points, made from what is known of an interface, or read as somebody wrote them.
+//! Makes points from known interfaces, or from the user's text.
 
 use crate::hops::{Hook, Point, PointKind};
 use model::hop;
@@ -6,19 +6,19 @@ use sys::SysError;
 use sys::link::find;
 use sys::netns::NetNs;
 
-/// Why what somebody wrote is no point.
+/// Why a text is not a valid point.
 #[derive(Debug, thiserror::Error)]
 pub enum PointError {
-    /// It cannot be one: why, and what would do.
+    /// The text is invalid: the reason, and a correct form.
     #[error("{0}")]
     Written(String),
-    /// There is no such interface here, or the kernel refused to tell of it.
+    /// There is no such interface here, or the kernel refused to describe it.
     #[error(transparent)]
     Sys(#[from] SysError),
 }
 
 impl Point {
-    /// A point behind point number `parent`, at one interface: its number, and the inode number of its network namespace.
+    /// A point after point number `parent`, at one interface: its number, and the inode number of its network namespace.
     pub(super) fn of(name: &str, parent: usize, (ifindex, netns): (u32, u32), kinds: &[PointKind]) -> Self {
         let place = |kind: &PointKind| Hook {
             ifindex,
@@ -32,19 +32,19 @@ impl Point {
         }
     }
 
-    /// A point at an interface of the calling thread's network namespace, behind point number `parent`.
+    /// A point at an interface of the calling thread's network namespace, after point number `parent`.
     ///
     /// # Errors
-    /// [`SysError::NoSuchInterface`], or what the kernel refused.
+    /// [`SysError::NoSuchInterface`], or another refusal of the kernel.
     pub fn at(name: &str, parent: usize, interface: &str, kinds: &[PointKind]) -> Result<Self, SysError> {
         Ok(Self::of(name, parent, here(interface)?, kinds))
     }
 
-    /// Reads `NAME=INTERFACE[@NAMESPACE][:EVENT]`: a point behind point number `parent`. NAMESPACE is the number of a process or
-    /// a file; without it, it is the calling thread's. Without EVENT, it is `rx`.
+    /// Parses `NAME=INTERFACE[@NAMESPACE][:EVENT]`: a point after point number `parent`. NAMESPACE is the number of a process or a
+    /// file; by default the calling thread's. EVENT is `rx` by default.
     ///
     /// # Errors
-    /// The fault, without the text itself.
+    /// The text is invalid: the mistake, without the text itself.
     pub fn read(text: &str, parent: usize) -> Result<Self, PointError> {
         let refuse = |why: &str| PointError::Written(why.to_owned());
         let (name, rest) = text
@@ -74,7 +74,7 @@ impl Point {
     }
 }
 
-/// Number of an interface of the calling thread's network namespace, and that namespace's inode number.
+/// Number of an interface in the calling thread's network namespace, and that namespace's inode number.
 fn here(interface: &str) -> Result<(u32, u32), SysError> {
     Ok((find(interface)?.index, NetNs::current()?.inode()?))
 }

@@ -5,13 +5,13 @@ use super::holders::Holder;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Where a frame that arrives on an interface goes.
+/// The path of a frame that arrives on an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameTree {
     pub(super) root: Node,
-    /// Parts that are not seen, and why; one sentence each.
+    /// Parts that are not visible, with the reasons, one sentence each.
     pub(super) unseen: Vec<String>,
-    /// Numbers of other network namespaces in the own one, by their inode numbers: of those that are joined with it.
+    /// Numbers of connected network namespaces in the own one, by their inode numbers.
     pub(super) namespaces: BTreeMap<u32, i32>,
 }
 
@@ -28,18 +28,18 @@ pub(super) struct Node {
     pub(super) kind: Option<String>,
     /// Holders that take the frames from it, if it is a tap or macvtap.
     pub(super) holders: Vec<Holder>,
-    /// Where frames go from it.
+    /// The interfaces to which frames go from it.
     pub(super) next: Vec<Node>,
 }
 
 impl FrameTree {
-    /// Points at which frames can be observed, the first interface's own reception left out; a point comes after the one
-    /// before it.
+    /// Points at which frames can be observed, without the first interface's own reception; each point comes after the one before
+    /// it on the path.
     pub(super) fn points(&self) -> Vec<FoundPoint> {
         found(&self.root)
     }
 
-    /// One line for each interface, process and thread, with how far it is indented.
+    /// One line for each interface, process and thread, with its level of indentation.
     fn lines(&self) -> Vec<(usize, String)> {
         let mut lines = Vec::new();
         self.root.add_lines(0, &mut lines);
@@ -70,7 +70,7 @@ impl Node {
 }
 
 impl fmt::Display for FrameTree {
-    /// A tree, a line each, indented by two spaces a level.
+    /// Writes the tree, one entry per line, indented by two spaces per level.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (depth, line) in self.lines() {
             writeln!(f, "{:indent$}{line}", "", indent = 2 * depth)?;

@@ -1,7 +1,7 @@
-//! Flights as a trace for ui.perfetto.dev and chrome://tracing, in Chrome's Trace Event Format.
+//! Writes flights as a trace for ui.perfetto.dev and chrome://tracing, in Chrome's Trace Event Format.
 //!
-//! A process for each CPU, and in it a thread for each track: late samples of a series with their explanations, who runs, interrupts,
-//! softirqs. Instants are `CLOCK_MONOTONIC`.
+//! There is a process for each CPU, with a thread for each track: late samples of a series with their explanations, the running
+//! thread, interrupts, softirqs. Instants are `CLOCK_MONOTONIC`.
 
 mod slices;
 
@@ -14,27 +14,27 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use units::{Monotonic, Ns};
 
-/// Events further than this from a late sample are those of another, in ns; a flight reaches no further.
+/// Events further than this from a late sample belong to another sample, in ns; no flight reaches further.
 const REACH_NS: i64 = 2_000_000;
 
 /// A late sample and the events around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spike {
-    /// The series it is of.
+    /// Series of the sample.
     pub series: String,
-    /// The CPU it was measured on.
+    /// The CPU on which it was measured.
     pub cpu: u32,
-    /// Due instant, or begin of the gap.
+    /// Due instant, or start of the gap.
     pub from: Monotonic,
     /// The sample's instant, or end of the gap.
     pub to: Monotonic,
-    /// Where the time went.
+    /// How its time was spent.
     pub explanation: Option<Explanation>,
-    /// The events around it, of every watched CPU, as [`crate::flight::decode`] gives them.
+    /// The events around it, of every watched CPU, as returned by [`crate::flight::decode`].
     pub events: Vec<Event>,
 }
 
-/// Place of a track below its CPU. Those of series follow.
+/// Position of a track below its CPU. Tracks of series follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Track {
     cpu: u32,
@@ -47,18 +47,18 @@ const SOFTIRQS: usize = 3;
 const FIRST_SERIES: usize = 4;
 
 impl Track {
-    /// A process of its own for each CPU; viewers take process 0 for the kernel's idle threads.
+    /// A separate process for each CPU; viewers show process 0 as the kernel's idle threads.
     fn process(self) -> u64 {
         u64::from(self.cpu) + 1
     }
 
-    /// Unlike any other's, and unlike any process: viewers take a thread with its process's number for the main one.
+    /// Different from all other threads and processes: viewers treat a thread with the number of its process as the main one.
     fn thread(self) -> u64 {
         self.process() * 100_000 + self.place as u64
     }
 }
 
-/// Phases of events, as the format names them.
+/// Phases of events, with the names of the format.
 const BEGIN: &str = "B";
 const END: &str = "E";
 const INSTANT: &str = "i";
@@ -71,14 +71,14 @@ struct TrackEvent {
     phase: &'static str,
     /// Empty for an end.
     name: String,
-    /// More about it, by name.
+    /// More details, by name.
     arguments: Value,
 }
 
 /// Writes a trace of these late samples.
 ///
 /// # Errors
-/// Writing fails.
+/// Writing failed.
 pub fn write(spikes: &[Spike], out: &mut impl Write) -> io::Result<()> {
     let mut spikes: Vec<&Spike> = spikes.iter().collect();
     spikes.sort_by_key(|spike| spike.from);
@@ -89,7 +89,7 @@ pub fn write(spikes: &[Spike], out: &mut impl Write) -> io::Result<()> {
     for group in groups(&spikes) {
         events.extend(cpus.iter().flat_map(|cpu| on_cpu(*cpu, group)));
     }
-    // Stable: what was in order on a track stays so.
+    // A stable sort: events on one track keep their order.
     events.sort_by_key(|event| event.at);
     let names = cpus.iter().flat_map(|cpu| names(*cpu, &series));
     let lines: Vec<String> = names.chain(events.iter().map(line)).collect();
@@ -130,7 +130,7 @@ fn names(cpu: u32, series: &[(u32, &str)]) -> Vec<String> {
 
 /// An event as an object of the format, whose instants are in µs.
 fn line(event: &TrackEvent) -> String {
-    // An instant before boot, which no event has, is boot.
+    // An instant before boot, which no event has, is shown as boot.
     let ns = event.at.as_ns().max(0);
     let mut object = json!({
         "ph": event.phase,
@@ -150,7 +150,7 @@ fn line(event: &TrackEvent) -> String {
     object.to_string()
 }
 
-/// The late sample itself, from due instant to sample.
+/// The late sample, from its due instant to the sample.
 fn latency(spike: &Spike, series: &[(u32, &str)]) -> [TrackEvent; 2] {
     let index = series.iter().position(|of| *of == (spike.cpu, spike.series.as_str()));
     let track = series_track(spike.cpu, index.unwrap_or(0));
@@ -177,7 +177,7 @@ fn end(at: Monotonic, track: Track) -> TrackEvent {
     }
 }
 
-/// An explanation in arguments.
+/// An explanation as arguments.
 fn explained(explanation: &Explanation) -> Value {
     json!({
         "cause": explanation.cause.word(),
@@ -194,7 +194,7 @@ fn explained(explanation: &Explanation) -> Value {
     })
 }
 
-/// Late samples whose flights overlap, in order of time: their events go on the tracks once.
+/// Groups late samples whose flights overlap, in order of time, so that their events are written once.
 fn groups<'a>(spikes: &'a [&'a Spike]) -> impl Iterator<Item = &'a [&'a Spike]> {
     let mut end = Monotonic::from_ns(i64::MIN);
     spikes.chunk_by(move |before, next| {
@@ -210,7 +210,7 @@ fn on_cpu(cpu: u32, group: &[&Spike]) -> Vec<TrackEvent> {
     let (Some(earliest), Some(latest)) = (earliest, latest) else {
         return Vec::new();
     };
-    // The switch before a flight may be long ago: the stretch begins where the others do.
+    // The switch before a flight may be long ago, so the stretch begins with the other events.
     let (from, to) = (earliest - REACH_NS, latest + REACH_NS);
     let near = |event: &&Event| (from..=to).contains(&event.at);
     let first = events
@@ -225,13 +225,13 @@ fn on_cpu(cpu: u32, group: &[&Spike]) -> Vec<TrackEvent> {
     slices(&Snapshot::of(cpu, first, last, &events, true), cpu)
 }
 
-/// The events of a CPU in all of these flights, in order of time. Neighbours share events; each is kept once.
+/// The events of a CPU in all of these flights, in order of time. Neighbouring flights share events; each is kept once.
 fn merged(cpu: u32, group: &[&Spike]) -> Vec<Event> {
     let mut kept: Vec<Event> = Vec::new();
     let mut seen: BTreeSet<Event> = BTreeSet::new();
     for spike in group {
         let of_cpu = || spike.events.iter().filter(|event| event.cpu == cpu);
-        // Within one flight nothing is there twice, though clocks of microseconds may make it look so.
+        // Within one flight no event occurs twice, even if microsecond clocks make it look so.
         kept.extend(of_cpu().filter(|event| !seen.contains(event)));
         seen.extend(of_cpu());
     }

@@ -5,7 +5,7 @@ use crate::event::{Event, Thread, What, softirq_name};
 use crate::snapshot::{Snapshot, Turn};
 use serde_json::{Value, json};
 
-/// The slices of a stretch, which all begin and end within it. On each track they are in order.
+/// The slices of a stretch, which all begin and end within it, in order on each track.
 pub(super) fn slices(snapshot: &Snapshot, cpu: u32) -> Vec<TrackEvent> {
     let mut slices = running(snapshot, Track { cpu, place: RUNNING });
     for (place, edge) in [(INTERRUPTS, interrupt_edge as Edges), (SOFTIRQS, softirq_edge)] {
@@ -14,7 +14,7 @@ pub(super) fn slices(snapshot: &Snapshot, cpu: u32) -> Vec<TrackEvent> {
     slices
 }
 
-/// The thread that has the CPU; and, as instants, the wake-ups made there and the idle states entered and left.
+/// The thread that has the CPU; and, as instants, wake-ups made there and idle states entered and left.
 fn running(snapshot: &Snapshot, track: Track) -> Vec<TrackEvent> {
     let turns = snapshot.turns();
     let ends = turns
@@ -71,13 +71,13 @@ fn instant(event: &Event, track: Track) -> Option<TrackEvent> {
 enum Edge {
     /// A slice of this kind begins, shown under this name.
     Begin(Slice, String, Value),
-    /// The innermost slice of this kind ends, and with it what is open inside it.
+    /// The innermost slice of this kind ends, with all slices open inside it.
     End(Slice),
-    /// Something that is only known once it is over.
+    /// Something that is known only when it is over.
     Over(String, Value),
 }
 
-/// Kinds of slices, so that an end finds its begin.
+/// Kinds of slices, so that each end finds its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slice {
     Interrupt(u32),
@@ -115,7 +115,7 @@ fn softirq_edge(what: &What) -> Option<Edge> {
     }
 }
 
-/// Tells begins and ends on one track.
+/// Returns the starts and ends on one track.
 type Edges = fn(&What) -> Option<Edge>;
 
 fn nested(snapshot: &Snapshot, track: Track, edge: Edges) -> Vec<TrackEvent> {
@@ -135,7 +135,7 @@ fn nested(snapshot: &Snapshot, track: Track, edge: Edges) -> Vec<TrackEvent> {
                 slices.push(event_at(BEGIN, name, arguments));
             }
             Some(Edge::End(slice)) => {
-                // One that began before the stretch has no begin to end.
+                // A slice that began before the stretch has no start to match.
                 let depth = open.iter().rposition(|other| *other == slice).unwrap_or(open.len());
                 slices.extend(open.drain(depth..).map(|_| end(event.at, track)));
             }

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use units::Monotonic;
 
-/// A trace as a list of tracks, by process and thread, and of events.
+/// A trace as a list of tracks, by process and thread, and a list of events.
 struct Trace {
     tracks: BTreeMap<(u64, u64), Named>,
     events: Vec<Shown>,
 }
 
-/// A track: its name below that of its CPU, and its places among CPUs and among the tracks of its CPU.
+/// A track: its name below its CPU's, and its position among CPUs and among the tracks of its CPU.
 #[derive(Debug, Default)]
 struct Named {
     name: String,
@@ -153,7 +153,7 @@ fn spike(from: i64, to: i64, events: Vec<Event>) -> Spike {
 #[test]
 fn a_spike_is_a_slice_with_its_explanation_over_the_slices_of_its_cpu() {
     let events = vec![
-        // Long before: it tells who has the CPU when the others begin.
+        // Long before: it shows the occupant of the CPU when the others begin.
         event(10, 1, switch(5, 0, "swapper/1")),
         event(10_000_000, 1, What::VectorEntry(Vector::LocalTimer)),
         event(

@@ -1,4 +1,4 @@
-//! A tracing instance: a directory below `instances` with buffers of its own, which disturbs nobody else's tracing.
+//! A tracing instance: a directory below `instances` with its own buffers, which disturbs no other tracing.
 
 use super::tracers::Tracefs;
 use crate::error::TraceError;
@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// First part of an instance's name.
 const PREFIX: &str = "triptime";
 
-/// Sets apart the instances of one process.
+/// Distinguishes the instances of one process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Settings that must be put back for everybody once an instance is gone. It is part of the instance's name, so that the next start
-/// can do it for a process that was killed.
+/// A machine-wide setting that must be restored once an instance is gone. It is part of the instance's name, so that the next start
+/// can restore it for a process that was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owed {
     Nothing,
@@ -39,7 +39,7 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Makes the instance, empty and with the clock that is ours. Removes what dead processes left behind.
+    /// Makes the instance, empty and with the clock that this program uses. Removes the instances of dead processes.
     pub(super) fn create(tracefs: &Tracefs, buffer_kib: u32, owed: Owed) -> Result<Self, TraceError> {
         clear(tracefs);
         let namespace = pid_namespace();
@@ -55,7 +55,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// One that is there already.
+    /// Takes over an existing instance.
     pub(super) fn held(tracefs: &Tracefs, path: PathBuf, owed: Owed) -> Self {
         Self {
             tracefs: tracefs.clone(),
@@ -81,28 +81,28 @@ impl Drop for Instance {
     }
 }
 
-/// Removes an instance and puts back what it owes. Nothing is left to do when that fails: the next start tries again.
+/// Removes an instance and restores the setting that it changed. If that fails, the next start tries again.
 fn dismantle(tracefs: &Tracefs, path: &Path, owed: Owed) {
     let _ = fs::write(path.join("tracing_on"), "0");
     let is_quiet = fs::write(path.join("current_tracer"), "nop").is_ok();
     let is_gone = fs::remove_dir(path).is_ok();
-    // The tracer's threads would start at once where it still runs.
+    // If the tracer is still running in it, its threads would start at once.
     if owed == Owed::Workload && (is_quiet || is_gone) {
         let _ = tracefs.set_workload(true);
     }
 }
 
-/// Removes what dead processes left behind.
+/// Removes the instances of dead processes.
 pub(super) fn clear(tracefs: &Tracefs) {
     remove_stale(tracefs, pid_namespace());
 }
 
-/// Process numbers count within a namespace only; its inode tells namespaces apart. 0: unknown.
+/// Inode of the PID namespace, which distinguishes namespaces, since process numbers are valid only within one. 0: unknown.
 pub(super) fn pid_namespace() -> u64 {
     fs::metadata("/proc/self/ns/pid").map_or(0, |found| found.ino())
 }
 
-/// Removes the instances of processes that are gone, of this namespace: of others we cannot know.
+/// Removes the instances of processes of this namespace that are gone; processes of other namespaces are not visible.
 fn remove_stale(tracefs: &Tracefs, namespace: u64) {
     let Ok(folder) = fs::read_dir(tracefs.instances()) else {
         return;
@@ -117,7 +117,7 @@ fn remove_stale(tracefs: &Tracefs, namespace: u64) {
     }
 }
 
-/// The process that made the instance of this name, when it is one of ours and of this namespace, and what the instance owes.
+/// The process that made the instance of this name, if it is from this program and this namespace, and the setting to restore.
 fn owner(name: &str, namespace: u64) -> Option<(u32, Owed)> {
     let (name, owed) = match name.strip_suffix(Owed::Workload.suffix()) {
         Some(name) => (name, Owed::Workload),
@@ -159,7 +159,7 @@ mod tests {
         let options = tree.path().join("osnoise/options");
         fs::create_dir_all(tree.path().join("osnoise")).expect("a folder");
         fs::write(&options, "NO_DEFAULTS NO_OSNOISE_WORKLOAD \n").expect("a file");
-        // No process has number 0, and 1 is always there.
+        // No process has number 0, and process 1 always exists.
         let dead = tracefs.instances().join("triptime-5-0-3-workload");
         let alive = tracefs.instances().join("triptime-5-1-3-workload");
         fs::create_dir_all(&alive).expect("a folder");

@@ -1,17 +1,18 @@
-//! Reads the head of every line of tracefs (`trace`, `trace_pipe`; clock `mono`: seconds and microseconds).
+//! Parses the beginning of every line of tracefs (`trace`, `trace_pipe`; clock `mono`: seconds and microseconds).
 
 use units::Monotonic;
 
-/// The CPU of an event, and when it was written.
+/// The CPU of an event, and its instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) cpu: u32,
-    /// To the microsecond.
+    /// Instant with a resolution of a microsecond.
     pub(super) at: Monotonic,
 }
 
-/// Reads `  name-pid   [001] d.h2.  1234.567890: event: fields` by giving `parse` the head, the event and its fields. The
-/// thread's name may hold anything, also what looks like the rest: the first place from which the line reads to its end counts.
+/// Parses `  name-pid   [001] d.h2.  1234.567890: event: fields` and calls `parse` with the head, the event and its fields. The
+/// thread's name may contain anything, even text like the rest of a line: the first position from which the whole line can be
+/// parsed counts.
 pub(super) fn read<T>(line: &str, parse: impl Fn(Head, &str, &str) -> Option<T>) -> Option<T> {
     if line.starts_with('#') {
         return None;
@@ -27,14 +28,14 @@ pub(super) fn read<T>(line: &str, parse: impl Fn(Head, &str, &str) -> Option<T>)
     })
 }
 
-/// How many events are missing here, from `CPU:1 [LOST 23 EVENTS]`; 1 where the kernel does not know.
+/// Number of missing events, from `CPU:1 [LOST 23 EVENTS]`; 1 if the kernel does not know it.
 pub(super) fn lost(line: &str) -> Option<u64> {
     let (_, rest) = line.strip_prefix("CPU:")?.split_once(" [LOST ")?;
     let count = rest.split_once(' ').and_then(|(count, _)| count.parse().ok());
     Some(count.unwrap_or(1))
 }
 
-/// `1234.567890` as an instant.
+/// Parses `1234.567890` as an instant.
 fn parse_stamp(stamp: &str) -> Option<Monotonic> {
     let (seconds, fraction) = stamp.split_once('.')?;
     if fraction.len() != 6 {

@@ -1,4 +1,4 @@
-//! Two of the kernel's own tracers, each in an instance of tracefs that is ours: it disturbs nobody else's tracing.
+//! Two of the kernel's own tracers, each in a separate instance of tracefs, so that no other tracing is disturbed.
 
 mod hwlat;
 mod instance;

@@ -1,4 +1,4 @@
-//! The `trace_pipe` of an instance. Reading takes the text out of the kernel's buffer.
+//! The `trace_pipe` of an instance. Reading removes the text from the kernel's buffer.
 
 use crate::error::TraceError;
 use rustix::fs::OFlags;
@@ -7,17 +7,17 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-/// Octets read at once.
+/// Number of bytes read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// Chunks read in one look: some 10,000 events. With more the reader would only come late; the kernel drops and counts them.
+/// Most chunks in one look: some 10,000 events. With more, the reader would only fall behind; the kernel drops and counts the rest.
 const CHUNKS: u32 = 16;
 
-/// An open pipe, which is never waited for.
+/// An open pipe, which is read without waiting.
 pub(super) struct Pipe {
     path: PathBuf,
     file: File,
-    /// Read octets: a line may come in two parts.
+    /// Bytes read so far of an incomplete line: a line may come in two parts.
     octets: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ impl Pipe {
         })
     }
 
-    /// Hands over every line that has come.
+    /// Passes on every complete line.
     pub(super) fn lines(&mut self, mut each: impl FnMut(&str)) -> Result<(), TraceError> {
         let mut chunk = vec![0; CHUNK];
         for _ in 0..CHUNKS {
@@ -53,7 +53,7 @@ impl Pipe {
             .rposition(|octet| *octet == b'\n')
             .map_or(0, |end| end + 1);
         let lines: Vec<u8> = self.octets.drain(..whole).collect();
-        // A thread's name may be no UTF-8.
+        // A thread's name may be invalid UTF-8.
         String::from_utf8_lossy(&lines).lines().for_each(&mut each);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The kernel's own tracers: which are built in, and the settings that they share.
+//! The kernel's own tracers: which are built in, and their common settings.
 
 use super::instance::clear;
 use crate::error::TraceError;
@@ -6,13 +6,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Where tracefs is mounted.
+/// Possible mount points of tracefs.
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// Of osnoise and timerlat, for all instances at once.
+/// Options of osnoise and timerlat, for all instances at once.
 const OPTIONS: &str = "osnoise/options";
 
-/// Lets osnoise spin itself (`kernel/trace/trace_osnoise.c`, since Linux 6.2). `NO_` before it: off.
+/// Makes osnoise spin itself (`kernel/trace/trace_osnoise.c`, since Linux 6.2). Preceded by `NO_` if off.
 const WORKLOAD: &str = "OSNOISE_WORKLOAD";
 
 /// A mounted tracefs.
@@ -21,10 +21,10 @@ pub struct Tracefs {
     root: PathBuf,
 }
 
-/// A tracer that looks for latencies by itself.
+/// A tracer that looks for latencies without help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tracer {
-    /// Net time of whatever interrupts a thread.
+    /// Net time of every interruption of a thread.
     Osnoise,
     /// Wake-up latency of a kernel thread.
     Timerlat,
@@ -37,10 +37,10 @@ pub enum Tracer {
 pub struct Tracers(Vec<String>);
 
 impl Tracer {
-    /// Every one of them.
+    /// All of them.
     pub const ALL: [Self; 3] = [Self::Osnoise, Self::Timerlat, Self::Hwlat];
 
-    /// Its name in tracefs.
+    /// The name in tracefs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Osnoise => "osnoise",
@@ -49,7 +49,7 @@ impl Tracer {
         }
     }
 
-    /// The option a kernel with it is built with.
+    /// The kernel option that provides it.
     pub fn option(self) -> &'static str {
         match self {
             Self::Osnoise => "CONFIG_OSNOISE_TRACER",
@@ -60,17 +60,17 @@ impl Tracer {
 }
 
 impl Tracers {
-    /// From `available_tracers`.
+    /// Parses the text of `available_tracers`.
     pub fn parse(text: &str) -> Self {
         Self(text.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// True if this one is built in.
+    /// True if this tracer is built in.
     pub fn has(&self, tracer: Tracer) -> bool {
         self.0.iter().any(|name| name == tracer.name())
     }
 
-    /// The tracers it has, and those of [`Tracer::ALL`] it has not.
+    /// Lists the kernel's tracers, and those of [`Tracer::ALL`] that it lacks.
     pub fn describe(&self) -> String {
         let missing = Tracer::ALL.into_iter().filter(|tracer| !self.has(*tracer));
         let missing: Vec<String> = missing
@@ -84,10 +84,10 @@ impl Tracers {
 }
 
 impl Tracefs {
-    /// Where this host has it.
+    /// Finds tracefs on this host.
     ///
     /// # Errors
-    /// It is not mounted, or only root may look.
+    /// It is not mounted, or only root may read it.
     pub fn find() -> Result<Self, TraceError> {
         let mut refused = TraceError::NoTracefs;
         for tracefs in MOUNTS.map(Self::at) {
@@ -101,14 +101,14 @@ impl Tracefs {
         Err(refused)
     }
 
-    /// Below this folder.
+    /// A tracefs in this folder.
     pub fn at(root: impl AsRef<Path>) -> Self {
         Self {
             root: root.as_ref().to_path_buf(),
         }
     }
 
-    /// Removes what killed processes of ours left, with the tracers that still run in it.
+    /// Removes the instances of this program's killed processes, with the tracers still running in them.
     pub fn clear(&self) {
         clear(self);
     }
@@ -121,10 +121,10 @@ impl Tracefs {
         self.read("available_tracers").map(|text| Tracers::parse(&text))
     }
 
-    /// Refuses where a tracer is not built in.
+    /// Errors if the tracer is not built in.
     ///
     /// # Errors
-    /// It is not, or the list cannot be read.
+    /// The tracer is not built in, or the list cannot be read.
     pub fn need(&self, tracer: Tracer) -> Result<(), TraceError> {
         let tracers = self.tracers()?;
         match tracers.has(tracer) {
@@ -141,7 +141,7 @@ impl Tracefs {
         self.root.join("instances")
     }
 
-    /// Refuses where osnoise or timerlat, which share their settings, are used already.
+    /// Errors if osnoise or timerlat, which share their settings, is already in use.
     pub(super) fn need_osnoise_idle(&self) -> Result<(), TraceError> {
         let instances = fs::read_dir(self.instances()).into_iter().flatten().flatten();
         let folders = instances.map(|entry| entry.path());
@@ -158,7 +158,7 @@ impl Tracefs {
         Ok(())
     }
 
-    /// True if osnoise spins itself; `None`: it always does, there is no such option.
+    /// True if osnoise spins itself; `None` if there is no such option, and it always does.
     pub(super) fn workload(&self) -> Result<Option<bool>, TraceError> {
         if !self.root.join(OPTIONS).exists() {
             return Ok(None);
@@ -174,7 +174,7 @@ impl Tracefs {
             .map(|(_, is_on)| is_on))
     }
 
-    /// Lets osnoise spin itself, or not.
+    /// Switches osnoise's own spinning on or off.
     pub(super) fn set_workload(&self, is_on: bool) -> Result<(), TraceError> {
         let prefix = if is_on { "" } else { "NO_" };
         self.write(OPTIONS, &format!("{prefix}{WORKLOAD}"))
@@ -209,7 +209,7 @@ mod tests {
         );
         assert!(Tracer::ALL.into_iter().all(|tracer| debian.has(tracer)));
         assert!(!debian.describe().contains("not built in"));
-        // No part of a name is the name.
+        // A part of a name does not count as the name.
         assert!(!Tracers::parse("hwlat2 myosnoise").has(Tracer::Hwlat));
     }
 
@@ -252,7 +252,7 @@ mod tests {
         let Ok(tracefs) = Tracefs::find() else {
             return testing::skip("this_kernel_has_a_list", "no tracefs, or not root");
         };
-        // Every kernel with tracing has it.
+        // Every kernel with tracing has this tracer.
         let have = tracefs.tracers().expect("readable").describe();
         assert!(have.contains("nop"), "{have}");
     }

@@ -1,4 +1,4 @@
-//! A publisher, a bridge and a device, each in a network namespace of its own:
+//! A publisher, a bridge and a device, each in its own network namespace:
 //!
 //! ```text
 //! [ ts0 ]---veth---[ p-ts | bridge | p-dut ]---veth---[ dut0 ]
@@ -20,7 +20,7 @@ pub(crate) struct Bed {
 }
 
 impl Bed {
-    /// `None` after leaving the test out.
+    /// Builds the bed; `None` if the test is skipped.
     pub(crate) fn build(test: &str) -> Option<Self> {
         let namespace = || match NetNs::create() {
             Ok(namespace) => Some(namespace),
@@ -104,7 +104,7 @@ pub(crate) fn wait_for_carrier(namespace: &NetNs, name: &str) {
     }
 }
 
-/// An interface in a namespace, and what happens there.
+/// An interface in a namespace, with a kind of event.
 pub(crate) fn place(namespace: &NetNs, interface: &str, kind: PointKind) -> Hook {
     let ifindex = namespace
         .run(|| find(interface).expect("an interface").index)

@@ -1,4 +1,4 @@
-//! Tests events that put durations in doubt: frames cut short, silences, second sequences, and losses before anything came.
+//! Tests events that put durations in doubt: truncated frames, silences, second sequences, and losses before the first frame.
 
 use crate::bed::{Bed, send_port, wait_for_carrier};
 use crate::{counts, frame, read, three_points, tracer};
@@ -6,7 +6,7 @@ use std::time::Duration;
 use sys::link::{set_down, set_up};
 use trace::hops::SILENCE_NS;
 
-/// Octets up to the first smpCnt of a frame of `MU01`, and those of smpCnt.
+/// Bytes before the first smpCnt of a frame of `MU01`, and bytes of smpCnt.
 const UP_TO_SMP_CNT: usize = 14 + 8 + 17;
 const SMP_CNT: usize = 2;
 
@@ -23,12 +23,13 @@ fn frames_cut_short_are_counted_apart_and_never_timed() {
         port.send(&whole[..octets]).expect("to send");
     };
     let whole = frame("MU01", &[0]).encode().expect("a frame").len();
-    // Of a stream that nothing whole came of.
+    // Of a stream without any complete frame.
     cut("MU01", 0, whole - 1);
     for smp_cnt in 0..10 {
         bed.send(&frame("MU01", &[smp_cnt]));
     }
-    // Each has its svID and its smpCnt, and less than all of the rest. Shorter ones are padded on their way, and cut all the same.
+    // Each includes its svID and its smpCnt, but not all of the rest. Shorter ones are padded on their way, but are cut all the
+    // same.
     let lengths: Vec<usize> = (UP_TO_SMP_CNT + SMP_CNT..whole).step_by(7).collect();
     for (octets, smp_cnt) in lengths.iter().zip(10..) {
         cut("MU01", smp_cnt, *octets);
@@ -55,10 +56,11 @@ fn elements_beyond_the_one_around_them_are_malformed() {
         return;
     };
     let port = send_port(&bed.publisher, "ts0");
-    // No octet of this svID is a tag.
+    // No byte of this svID equals a tag.
     let whole = frame("MUab", &[1]).encode().expect("a frame");
     let last = whole.len() - 1;
-    // A low octet of Length, and the lengths of savPdu, seqASDU, ASDU and svID; Length is told last, which a shorter frame shows.
+    // The low byte of Length, and the lengths of savPdu, seqASDU, ASDU and svID; Length is reported last, because a shorter frame
+    // shows it.
     let lengths: Vec<usize> = (17..UP_TO_SMP_CNT)
         .filter(|at| matches!(whole[at - 1], 0x60 | 0xa2 | 0x30 | 0x80) && usize::from(whole[*at]) + at <= last)
         .collect();
@@ -100,7 +102,7 @@ fn silences_and_second_sequences_are_noted_at_the_first_point() {
     assert_eq!((silent.silences, silent.turned), (1, 1));
     assert!(silent.longest_silence_ns > SILENCE_NS, "{silent:?}");
     assert!(silent.last > steady.last);
-    // Beyond the table's length apart, so that no smpCnt of one meets itself.
+    // More than the table's length apart, so that no smpCnt of one meets that of the other.
     for smp_cnt in 3..50 {
         bed.send(&frame("MU01", &[smp_cnt + 2048]));
         bed.send(&frame("MU01", &[smp_cnt]));

@@ -1,4 +1,4 @@
-//! Hops of sampled values on this machine: every frame is paired with itself or with none.
+//! Hops of sampled values on this machine: every frame is paired with itself or not at all.
 
 mod bed;
 mod doubts;
@@ -12,7 +12,7 @@ use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
 
-/// A frame of this stream with these samples in it.
+/// A frame of this stream with these samples.
 pub(crate) fn frame(sv_id: &str, smp_cnts: &[u16]) -> Message {
     let asdus = smp_cnts.iter().map(|smp_cnt| OwnedAsdu {
         smp_cnt: *smp_cnt,
@@ -36,7 +36,7 @@ pub(crate) fn point(name: &str, parent: usize, place: trace::hops::Hook) -> Poin
     }
 }
 
-/// From the bridge's port to the other, to the device.
+/// From one port of the bridge to the other, and to the device.
 pub(crate) fn three_points(bed: &Bed) -> HopOptions {
     HopOptions {
         points: vec![
@@ -51,11 +51,11 @@ pub(crate) fn three_points(bed: &Bed) -> HopOptions {
     }
 }
 
-/// The tracer; `None` after leaving the test out.
+/// Starts the tracer; `None` if the test is skipped.
 pub(crate) fn tracer(test: &str, options: HopOptions) -> Option<HopTracer> {
     match HopTracer::start(options) {
         Ok(tracer) => {
-            // At first it is not counted what had passed the first point before.
+            // At the start, frames that had already passed the first point are not counted.
             std::thread::sleep(std::time::Duration::from_millis(30));
             Some(tracer)
         }
@@ -67,7 +67,7 @@ pub(crate) fn tracer(test: &str, options: HopOptions) -> Option<HopTracer> {
     }
 }
 
-/// Reads the counts so far, after the frames under way have come.
+/// Reads the counts so far, after the frames on their way have arrived.
 pub(crate) fn read(tracer: &mut HopTracer) -> Vec<Reading> {
     std::thread::sleep(std::time::Duration::from_millis(20));
     tracer.next_span().expect("the kernel");

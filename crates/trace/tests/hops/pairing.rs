@@ -72,7 +72,7 @@ fn frames_lost_between_points_are_counted_where_they_were_lost() {
     for smp_cnt in 130..200 {
         bed.send(&frame("MU01", &[smp_cnt]));
     }
-    // Frames 2048 further take the places of the first, and the loss of 100 to 119 is seen by then.
+    // Frames 2048 further reuse the places of the first ones, and by then the loss of 100 to 119 is seen.
     for smp_cnt in 2048..2168 {
         bed.send(&frame("MU01", &[smp_cnt]));
     }
@@ -99,7 +99,7 @@ fn what_came_twice_or_again_or_late_is_never_paired_wrongly() {
     for smp_cnt in 0..10 {
         bed.send(&frame("MU01", &[smp_cnt]));
     }
-    // Again through both points, at once: the first of each pair was timed before the second came.
+    // Again through both points, without delay: the first of each pair was timed before the second came.
     bed.send(&frame("MU01", &[9]));
     // Only at the later point: 9 again, and one that the first point has not seen.
     for smp_cnt in [9, 500] {
@@ -112,7 +112,7 @@ fn what_came_twice_or_again_or_late_is_never_paired_wrongly() {
     let edge = counts(&readings, 0, 2);
     assert_eq!((edge.paired, edge.stale, edge.doubtful), (10, 1, 2));
 
-    // After its time a frame of the same number is another one.
+    // After the expiry, a frame with the same number is a different one.
     std::thread::sleep(Duration::from_nanos(EXPIRY_NS));
     let octets = frame("MU01", &[3]).encode().expect("a frame");
     beyond.send(&octets).expect("to send");
@@ -141,7 +141,7 @@ fn reordering_pairs_each_frame_with_itself() {
     }
     let readings = read(&mut tracer);
     let first = counts(&readings, 0, 0);
-    // 0 and 1 came again at once: which is which cannot be told.
+    // 0 and 1 came again at once: the two cannot be distinguished.
     assert_eq!((first.seen, first.reordered, first.duplicate), (9, 1, 2));
     assert_eq!(counts(&readings, 0, 2).paired, 7);
 }
@@ -153,7 +153,7 @@ fn streams_are_told_apart_by_their_whole_name_and_their_publisher() {
     let Some(mut tracer) = tracer(test, three_points(&bed)) else {
         return;
     };
-    // The sums of the octets of the first two are equal.
+    // The sums of the bytes of the first two are equal.
     let other_source = Message {
         src: Mac([2, 0, 0, 0, 0, 8]),
         ..frame("svID0003", &[0])
@@ -228,7 +228,7 @@ fn malformed_frames_and_streams_too_many_are_counted_and_harmless() {
     };
     let port = send_port(&bed.publisher, "ts0");
     let whole = frame("MU01", &[1]).encode().expect("a frame");
-    // Up to behind smpCnt every cut is noticed: 14 of Ethernet, 8 of SV, 11 of tags and lengths, svID, smpCnt.
+    // Up to the end of smpCnt every cut is noticed: 14 of Ethernet, 8 of SV, 11 of tags and lengths, svID, smpCnt.
     for octets in 14..14 + 8 + 11 + 4 + 4 {
         port.send(&whole[..octets]).expect("to send");
     }
@@ -303,7 +303,7 @@ fn a_packet_socket_is_a_point_whether_it_reads_or_has_a_ring() {
     }
     let readings = read(&mut tracer);
     assert_eq!(counts(&readings, 0, 3), HopCounts::default(), "nobody took them");
-    // Both at once: each frame is timed by who has it first, and counted again by the other.
+    // Both at once: each frame is timed at the first of the two readers, and counted again at the other.
     let _ring = bed.device.run(|| sys::packet::PacketPort::open("dut0", &listen));
     let reader = bed.device.run(reader).expect("to enter");
     for smp_cnt in 30..50 {
@@ -322,8 +322,8 @@ fn a_packet_socket_is_a_point_whether_it_reads_or_has_a_ring() {
     assert_eq!((reading.hop.count(), reading.total.count()), (20, 20));
 }
 
-/// A packet socket without a ring, for whatever comes to any interface of the namespace: it gets frames before one that is bound
-/// to an interface, and so both see them.
+/// A packet socket without a ring, for frames on any interface of the namespace: it gets frames before a socket bound to an
+/// interface, and so both see them.
 fn reader() -> rustix::fd::OwnedFd {
     let protocol = rustix::net::Protocol::from_raw(u32::from(0x0003_u16.to_be()).try_into().expect("not 0"));
     let socket = rustix::net::socket_with(

@@ -1,4 +1,4 @@
-//! A thread that blocks a CPU for a known time is found in the hop it delayed, by name and with its time.
+//! Tests that a thread which blocks a CPU for a known time is found in the hop that it delayed, with its name and its time.
 
 use crate::bed::{Bed, place, wait_for_carrier};
 use crate::{frame, point, read, tracer};
@@ -21,12 +21,12 @@ use units::Monotonic;
 const BLOCK_NS: i64 = 5_000_000;
 const BLOCKS: i64 = 8;
 const PERIOD_NS: i64 = 60_000_000;
-/// Real-time priority of who is blocked: below the blocker's, and above all others', which would delay frames too.
+/// Real-time priority of the blocked thread: below the blocker's, and above all others that would delay frames, too.
 const SERVING: u8 = 30;
-/// From frame to frame.
+/// Interval between frames in ns.
 const INTERVAL_NS: i64 = 500_000;
 
-/// Blocks of one test would delay the frames of another.
+/// One at a time, because blocks of one test would delay the frames of another.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 type Block = (Monotonic, Monotonic);
@@ -74,7 +74,7 @@ fn take(tap: &Tap, is_over: &AtomicBool) {
     }
 }
 
-/// Two CPUs: the publisher's, and the one that is blocked. `None` after leaving the test out.
+/// Two CPUs: the publisher's, and the blocked one. `None` if the test is skipped.
 fn two_cpus(test: &str) -> Option<(u32, u32)> {
     let cpus: Vec<u32> = sys::thread::allowed_cpus().iter().collect();
     let &[first, .., last] = cpus.as_slice() else {
@@ -84,8 +84,8 @@ fn two_cpus(test: &str) -> Option<(u32, u32)> {
     Some((first, last))
 }
 
-/// Publishes to the bed while a thread blocks a CPU, and demands that the blocks are found in the hop to this point, with who
-/// blocked it, and in no other.
+/// Publishes to the bed while a thread blocks a CPU, and checks that the blocks are found in the hop to this point, with the
+/// blocking thread, and in no other hop.
 fn blocks_are_found(bed: Bed, tracer: &mut HopTracer, (first, last): (u32, u32), point: usize) {
     let recorder = FlightRecorder::start().expect("a recorder");
     let both = Arc::new(Barrier::new(2));
@@ -110,7 +110,7 @@ fn blocks_are_found(bed: Bed, tracer: &mut HopTracer, (first, last): (u32, u32),
         recorder.observe();
         let mut told = Vec::new();
         tracer.durations(|duration| told.push(duration));
-        // Durations of the block's first half: these frames waited long.
+        // Durations in the first half of the block: these frames waited long.
         for duration in told
             .into_iter()
             .filter(|duration| duration.ns > 2_500_000 && !duration.series.total)
@@ -151,7 +151,7 @@ fn blocks_are_found(bed: Bed, tracer: &mut HopTracer, (first, last): (u32, u32),
             is_named && blocker_ns * 10 >= duration.ns * 8
         }));
     }
-    // The machine itself may stand still meanwhile, or the kernel keep a switch from us: some blocks may go unexplained.
+    // The machine itself may stand still meanwhile, or the kernel may hide a switch: some blocks may stay unexplained.
     assert!(
         met * 4 >= BLOCKS * 3 && found * 4 >= BLOCKS,
         "{met} of {BLOCKS} blocks delayed a frame, {found} are named; late: {:?}",
@@ -209,10 +209,10 @@ fn a_blocked_reader_of_a_tap_is_found_in_its_hop_with_who_blocked_it() {
 /// An end of a veth pair.
 type VethEnd<'bed> = (&'bed NetNs, &'static str);
 
-/// Has a thread take the frames that come to this end from the other, and pins it to the CPU; `None` after leaving the test out.
+/// Makes a thread take the frames that come to this end from the other, and pins it to the CPU; `None` if the test is skipped.
 fn served_by_thread(test: &str, (namespace, end): VethEnd<'_>, (others, other): VethEnd<'_>, cpu: u32) -> Option<()> {
-    // veth goes by NAPI, and so by a thread, only for what it could join (GRO): frames of a sender that segments by itself (TSO) are
-    // taken for joined already.
+    // veth uses NAPI, and so the thread, only for frames that it could merge (GRO): frames of a sender that does its own
+    // segmentation (TSO) count as merged already.
     let whole = format!("ethtool -K {other} tso off");
     let by_thread = format!(
         "set -e; ethtool -K {end} gro on; mount -t sysfs sysfs /sys; echo 1 > /sys/class/net/{end}/threaded; \
@@ -232,7 +232,7 @@ fn served_by_thread(test: &str, (namespace, end): VethEnd<'_>, (others, other): 
     Some(())
 }
 
-/// A container's interface that takes its frames in a thread: from the bridge's port to the container's edge.
+/// A container's interface with a receiving thread: from the bridge's port to the container's edge.
 #[test]
 fn a_blocked_thread_of_a_containers_interface_is_found_in_the_hop_to_it() {
     let test = "planted delay before the edge";
@@ -253,8 +253,7 @@ fn a_blocked_thread_of_a_containers_interface_is_found_in_the_hop_to_it() {
     blocks_are_found(bed, &mut tracer, cpus, 2);
 }
 
-/// A bridge whose port takes its frames in a thread: the block lies before the kernel receives them, and a point before that
-/// shows it.
+/// A bridge port with a receiving thread: the block is before the kernel receives the frames, and a point before that shows it.
 #[test]
 fn a_blocked_thread_of_the_bridges_port_is_found_before_it_receives() {
     let test = "planted delay before the first point";

@@ -1,4 +1,4 @@
-//! Figures that are read while frames come are all of the same frames.
+//! Tests that figures read while frames come all cover the same frames.
 
 use crate::bed::Bed;
 use crate::{frame, three_points, tracer};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use trace::hops::{HopCounts, HopOptions};
 
-/// No smpCnt comes twice.
+/// Number of frames: no smpCnt comes twice.
 const FRAMES: u16 = 20_000;
 
-/// All durations are over the threshold, so that any two figures that are not of the same frames differ.
+/// All durations are over the threshold, so that any two figures that do not cover the same frames differ.
 #[test]
 fn of_no_reading_are_more_durations_over_the_threshold_than_there_are() {
     let Some(bed) = Bed::build("hops read while frames come") else {
@@ -54,7 +54,7 @@ fn of_no_reading_are_more_durations_over_the_threshold_than_there_are() {
     take(&mut tracer);
     for (point, has_total) in [(1, false), (2, true)] {
         let HopCounts { paired, over, .. } = sums[point];
-        // A busy machine may lose frames, and none of those that were counted.
+        // A busy machine may lose frames, but none of the counted ones.
         let total = if has_total { paired } else { 0 };
         assert!(paired > u64::from(FRAMES / 2), "{paired} at point {point}");
         assert_eq!((durations[point], over), ([paired, total], paired), "point {point}");

@@ -1,4 +1,4 @@
-//! The recorder on this machine: planted disturbances, what the kernel itself prints, the rights it needs.
+//! Tests the recorder on this machine: planted disturbances, the kernel's own output, and the required capabilities.
 
 mod planted;
 mod printed;
@@ -11,14 +11,14 @@ use std::thread::JoinHandle;
 use sys::thread::{Policy, RtThread};
 use trace::FlightRecorder;
 
-/// These tests put real-time threads on a CPU and count what is recorded there: one at a time.
+/// One at a time: these tests put real-time threads on a CPU and count the events recorded there.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The recorder; `None` after leaving the test out.
+/// Starts the recorder; `None` if the test is skipped.
 fn recorder(test: &str) -> Option<FlightRecorder> {
     match FlightRecorder::start() {
         Ok(recorder) => Some(recorder),

@@ -1,4 +1,4 @@
-//! A thread that blocks the CPU for a known time at known instants is found with its name and its time.
+//! Tests that a thread which blocks the CPU for a known time at known instants is found with its name and its time.
 
 use super::printed::Printed;
 use super::{alone, cpu, pinned, recorder};
@@ -16,16 +16,17 @@ use units::Monotonic;
 const INTERVAL_NS: i64 = 1_000_000;
 const BLOCKS: usize = 25;
 const BLOCK_NS: i64 = 3_000_000;
-/// From block to block: 8 % of the CPU, far below the kernel's real-time throttling.
+/// Interval between blocks in ns: 8 % of the CPU, far below the kernel's real-time throttling.
 const PERIOD_NS: i64 = 40_000_000;
-/// A timer interrupt later than this, and a thread later than this after the block, is not the block's work: the machine
-/// itself stood still.
+/// A timer interrupt later than this, or a thread later than this after the block, is not caused by the block: the machine itself
+/// stood still.
 const STALL_NS: u64 = 250_000;
 
-/// How far apart recorder and kernel may stamp the same switch: between the two a hypervisor may run something else.
+/// Largest difference between the recorder's and the kernel's stamps of the same switch: a hypervisor may run something else
+/// between the two.
 const APART_NS: i64 = 100_000;
 
-/// From when to when the CPU was blocked.
+/// Start and end of a block.
 type Block = (Monotonic, Monotonic);
 
 /// Blocks the CPU at known instants.
@@ -43,7 +44,7 @@ fn block() -> Vec<Block> {
     blocks.collect()
 }
 
-/// Sleeps from due instant to due instant and hands over what came more than a millisecond late.
+/// Sleeps from due instant to due instant and passes on wake-ups more than a millisecond late.
 fn measure(late: &Sender<Question>, is_over: &AtomicBool) {
     let mut due = monotonic() + INTERVAL_NS;
     while !is_over.load(Ordering::Relaxed) {
@@ -91,7 +92,7 @@ fn plant(recorder: &FlightRecorder) -> (Vec<Block>, Vec<(Question, Explained)>) 
     (blocking.join().expect("no panic"), answered)
 }
 
-/// The late sample that a block caused: due while the CPU was blocked, and there when it no longer was.
+/// The late sample that a block caused: it was due while the CPU was blocked, and came after the block.
 fn of_block<'a>(block: &Block, answered: &'a [(Question, Explained)]) -> Option<&'a (Question, Explained)> {
     answered
         .iter()
@@ -109,14 +110,14 @@ fn blocker_ns(answer: &Explained) -> u64 {
     blockers.map(|part| part.ns).sum()
 }
 
-/// Checks the conditions that the answer for a block must meet.
+/// Checks the answer for a block.
 fn check(block: &Block, question: &Question, answer: &Explained) {
     let explanation = &answer.explanation;
     let latency_ns = question.ns();
     let blocked_ns = u64::try_from(block.1 - block.0.max(question.from)).expect("positive");
     assert_eq!(explanation.cause, Cause::Thread, "{explanation:#?}");
     let named_ns = blocker_ns(answer);
-    // The time until the timer interrupt is nobody's, and what interrupts took from the blocker is theirs.
+    // The time until the timer interrupt belongs to no thread, and time that interrupts took from the blocker belongs to them.
     let interrupts = explanation
         .occupants
         .iter()
@@ -149,8 +150,8 @@ fn stood_still(block: &Block, question: &Question, answer: &Explained) -> bool {
         || answer.explanation.text.contains("without an event")
 }
 
-/// True if events are missing and the answer says so: the ring was overwritten because a hundred threads ran before the one that
-/// reads it, or this kernel keeps some threads from being traced.
+/// True if events are missing and the answer states it: the ring was overwritten because a hundred threads ran before its reader,
+/// or this kernel excludes some threads from tracing.
 fn admits(answer: &Explained) -> bool {
     let admitted = [
         "no longer held",
@@ -160,7 +161,7 @@ fn admits(answer: &Explained) -> bool {
     admitted.iter().any(|text| answer.explanation.text.contains(text))
 }
 
-/// Checks the answers, and that few blocks were disturbed; how many answers admit that events are missing.
+/// Checks the answers, and that few blocks were disturbed; returns the number of answers that admit missing events.
 fn check_all(blocks: &[Block], answered: &[(Question, Explained)]) -> usize {
     let (mut undisturbed, mut admitted) = (0, 0);
     for block in blocks {
@@ -180,7 +181,7 @@ fn check_all(blocks: &[Block], answered: &[(Question, Explained)]) -> usize {
     admitted
 }
 
-/// Each of these switches around the late sample was seen by the recorder; how many.
+/// Checks that the recorder saw each of these switches around the late sample; returns their number.
 fn compare_switches(question: &Question, answer: &Explained, printed: &[(Monotonic, i32)]) -> usize {
     let around = question.from - INTERVAL_NS..=question.to;
     let seen = answer.events.iter().filter_map(|event| match event.what {
@@ -191,7 +192,7 @@ fn compare_switches(question: &Question, answer: &Explained, printed: &[(Monoton
     let printed: Vec<_> = printed.iter().filter(|(at, _)| around.contains(at)).collect();
     for (at, pid) in &printed {
         let is_same = |other: &(Monotonic, i32)| other.1 == *pid && (other.0 - *at).abs() < APART_NS;
-        // A switch that the recorder saw may have fallen to the other side of the window's edge.
+        // A switch that the recorder saw may be on the other side of the window's edge.
         let is_at_the_edge = *at - (question.from - INTERVAL_NS) < APART_NS || question.to - *at < APART_NS;
         assert!(
             is_at_the_edge || seen.iter().any(is_same),

@@ -1,5 +1,5 @@
-//! Switches as the kernel itself prints them (`trace` of an instance of tracefs, clock `mono`): a witness that shares nothing with the
-//! recorder but the tracepoint.
+//! Switches as the kernel itself prints them (`trace` of an instance of tracefs, clock `mono`): independent evidence that shares
+//! only the tracepoint with the recorder.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,14 +12,14 @@ pub(super) struct Printed {
 }
 
 impl Printed {
-    /// Begins to record; `None` after leaving the test out.
+    /// Starts to record; `None` if the test is skipped.
     pub(super) fn start(test: &str) -> Option<Self> {
         let mounts = ["/sys/kernel/tracing/instances", "/sys/kernel/debug/tracing/instances"];
         let Some(folder) = mounts.iter().map(Path::new).find(|path| path.is_dir()) else {
             testing::skip(test, "tracefs is not mounted");
             return None;
         };
-        // Named so that the program's next start removes what a killed test leaves.
+        // Named so that the program's next start removes the instance of a killed test.
         let namespace = fs::metadata("/proc/self/ns/pid").expect("a namespace").ino();
         let path = folder.join(format!("triptime-{namespace}-{}-999", std::process::id()));
         if let Err(error) = fs::create_dir(&path) {
@@ -37,7 +37,7 @@ impl Printed {
         Some(printed)
     }
 
-    /// Each switch on a CPU: when, to the microsecond, and to which thread.
+    /// Each switch on a CPU: its instant, to the microsecond, and the thread that got the CPU.
     pub(super) fn switches(&self, cpu: u32) -> Vec<(Monotonic, i32)> {
         let octets = fs::read(self.path.join(format!("per_cpu/cpu{cpu}/trace"))).expect("readable");
         String::from_utf8_lossy(&octets).lines().filter_map(read).collect()
@@ -51,7 +51,7 @@ impl Drop for Printed {
     }
 }
 
-/// `  name-pid   [001] d..2.  1234.567890: sched_switch: prev_comm=… ==> next_comm=b next_pid=2 next_prio=98`.
+/// Parses `  name-pid   [001] d..2.  1234.567890: sched_switch: prev_comm=… ==> next_comm=b next_pid=2 next_prio=98`.
 fn read(line: &str) -> Option<(Monotonic, i32)> {
     let (head, fields) = line.split_once(": sched_switch: ")?;
     let (seconds, micros) = head.rsplit(' ').next()?.split_once('.')?;

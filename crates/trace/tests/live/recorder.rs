@@ -1,4 +1,4 @@
-//! The recorder of itself: what it sees, while it is paused, what it costs.
+//! Tests of the recorder itself: the events that it records, pauses, and its cost.
 
 use super::{alone, cpu, pinned, recorder};
 use std::collections::BTreeSet;
@@ -87,7 +87,7 @@ fn the_cost_is_the_kernels_own_figure() {
         let share = cost.ns_per_event * cost.events_per_second / 1e9;
         assert!((cost.share_of_a_cpu - share).abs() < 1e-9, "{cost:?}");
     }
-    // A machine that stands still while a program runs counts against it; a program that does too much shows each time.
+    // If the machine stands still while a program runs, that increases the figure; a program that does too much shows every time.
     let least = |figure: fn(&Cost) -> f64| costs.iter().map(figure).fold(f64::INFINITY, f64::min);
     assert!((5.0..2_000.0).contains(&least(|cost| cost.ns_per_event)), "{costs:?}");
     assert!((5.0..2_000.0).contains(&least(|cost| cost.statistics_ns)), "{costs:?}");

@@ -1,4 +1,4 @@
-//! eBPF runs with exactly `CAP_BPF` and `CAP_PERFMON`, and says which of them is missing.
+//! Tests that eBPF runs with exactly `CAP_BPF` and `CAP_PERFMON`, and that the error names a missing one.
 
 use super::{alone, cpu};
 use std::process::Command;
@@ -6,10 +6,10 @@ use sys::privilege::{Capability, has};
 use sys::thread::{Policy, RtThread};
 use trace::{FlightRecorder, TraceError};
 
-/// Runs one of the two tests below as nobody with these capabilities; what it said.
+/// Runs one of the two tests below as nobody with these capabilities; returns its output.
 fn run_with(capabilities: &str, helper: &str) -> Option<String> {
     let us = std::env::current_exe().expect("a path");
-    // nobody may have no way to where this program was built.
+    // The user nobody may have no access to the folder in which this program was built.
     let folder = tempfile::Builder::new()
         .prefix("triptime")
         .tempdir_in("/tmp")

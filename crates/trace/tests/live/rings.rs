@@ -1,4 +1,4 @@
-//! Tests the events that the rings hold, and that the rings say when they no longer do.
+//! Tests the events in the rings, and that the rings report when events are no longer there.
 
 use super::{alone, cpu, pinned, recorder};
 use std::time::Duration;
@@ -11,7 +11,8 @@ use units::Monotonic;
 /// Events that the kernel records when a thread sleeps and wakes: at least two switches, the wake-up and a timer.
 const EVENTS_PER_SLEEP: i64 = 4;
 
-/// Sleeps this often for 20 us; from when to when, the thread's number, and how often the kernel says that it gave its CPU up for a sleep.
+/// Sleeps this often for 20 us. Returns start and end, the thread's number, and how often it gave up its CPU for a sleep by the
+/// kernel's count.
 fn sleep_often(times: i64) -> (Monotonic, Monotonic, i32, usize) {
     let sleeping = pinned("sleeper", Policy::Fifo(90), move || {
         let (begin, before) = (monotonic(), sys::thread::usage());
@@ -36,7 +37,7 @@ fn the_switches_of_a_sleeping_thread_are_all_there() {
     assert!(snapshot.complete);
     assert!(snapshot.events.is_sorted_by_key(|event| event.at));
     assert!(snapshot.events.iter().all(|event| event.cpu == cpu()));
-    // The switch after one to the thread is one from it.
+    // The switch after one to the thread is one away from it.
     let turns = snapshot.turns();
     assert!(turns.iter().all(|turn| turn.thread.pid != number || turn.is_certain));
     let recorded = recorder.events_recorded().expect("a count") - before;
@@ -53,8 +54,8 @@ fn the_switches_of_a_sleeping_thread_are_all_there() {
         What::Waking(thread) => Some(thread.pid),
         _ => None,
     });
-    // A sleep may be over before the thread is off the CPU, on a machine that stands still now and then: the kernel's own count has
-    // those that were not. The thread may be switched away a few times more, by one that is preferred.
+    // On a machine that stands still now and then, a sleep may be over before the thread is off the CPU, so the kernel's own count
+    // is used. The thread may be pre-empted a few times more.
     let all = asleep.saturating_sub(1)..=asleep + 5;
     assert!(asleep > 0 && all.contains(&switches), "{switches} of {asleep}");
     assert!(
@@ -75,7 +76,7 @@ fn a_ring_says_when_it_was_overwritten() {
         .expect("a snapshot");
     assert!(!snapshot.complete, "it did not run then");
 
-    // One and a half times what the ring holds.
+    // One and a half times the capacity of the ring.
     let (from, to, _, _) = sleep_often(32_768 * 3 / 2 / EVENTS_PER_SLEEP);
     let whole = recorder.snapshot(cpu(), from, to).expect("a snapshot");
     assert!(!whole.complete, "{} events", whole.events.len());

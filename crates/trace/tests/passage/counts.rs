@@ -20,11 +20,11 @@ fn events_that_find_no_room_are_named() {
     let counts = follower.counts().expect("the kernel");
     assert_eq!(counts.chosen, 100);
     assert!(counts.lost_events > 100, "{counts:?}");
-    // Passages of which no event found room have no list, and are counted all the same.
+    // Passages without room for any event have no list, but are counted.
     assert!(!found.is_empty() && found.len() < 100);
     let named: u64 = found.iter().map(|passage| u64::from(passage.lost_events)).sum();
     assert!(named > 0 && named < counts.lost_events, "{named}: {counts:?}");
-    // All go the same way: each event is shown, or said to be lost.
+    // All take the same path: each event is shown, or counted as lost.
     let events: Vec<u64> = found
         .iter()
         .map(|passage| passage.steps.len() as u64 + u64::from(passage.lost_events))
@@ -42,7 +42,7 @@ fn each_frame_is_counted_once() {
         return;
     };
     send(&bed, "PA01", 0..10);
-    // Of streams that there is no room for.
+    // Streams that there is no room for.
     send(&bed, "PA02", 0..4);
     send(&bed, "PA03", 0..1);
     let port = send_port(&bed.publisher, "ts0");
@@ -68,7 +68,7 @@ fn very_many_frames_are_kept_in_mind() {
     let Some((bed, mut follower)) = set_up(test, many) else {
         return;
     };
-    // Each waits there, in an `sk_buff` of its own.
+    // Each waits there, in its own `sk_buff`.
     let Some(()) = slow_down(test, &bed.switch, "p-dut", &["limit", "10000000"]) else {
         return;
     };

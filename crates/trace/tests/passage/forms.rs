@@ -1,13 +1,13 @@
-//! Frames whose elements have their lengths in each of the forms that BER permits.
+//! Frames with lengths in each of the forms that BER permits.
 
 use super::{alone, passages, set_up};
 use crate::bed::send_port;
 use wire::ether::EthernetView;
 use wire::sv::Frame;
 
-/// Forms of a length: one octet, and one or two behind the octet that says so (ITU-T X.690, clause 8.1.3).
+/// Forms of a length: one octet, or one or two octets after the octet that announces them (ITU-T X.690, clause 8.1.3).
 const FORMS: u32 = 3;
-/// Elements of a frame up to its smpCnt, and so many frames.
+/// Elements of a frame up to its smpCnt.
 const ELEMENTS: u32 = 8;
 const FRAMES: u16 = 400;
 
@@ -64,7 +64,7 @@ fn lengths_of_every_form_are_read() {
     let port = send_port(&bed.publisher, "ts0");
     let all = FORMS.pow(ELEMENTS);
     for smp_cnt in 0..FRAMES {
-        // A step without a common factor: every form of each element comes with many of the others.
+        // A step without a common factor: every form of each element occurs together with many of the others.
         let number = u32::from(smp_cnt) * 1_567 % all;
         let octets = frame("PAforms", smp_cnt, number, smp_cnt % 2 == 0, smp_cnt % 3 == 0);
         let view = EthernetView::parse(&octets).expect("a header");

@@ -1,4 +1,4 @@
-//! Sampled values followed through this machine's kernel: where they were, in what order, and how they ended.
+//! Follows sampled values through this machine's kernel: their places, the order of the places, and their ends.
 
 #[path = "../hops/bed.rs"]
 mod bed;
@@ -17,14 +17,15 @@ use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
 
-/// The beds are alike, and a frame is known by what is in it: one at a time. Streams of other programs' tests are called otherwise.
+/// One at a time: the beds are alike, and a frame is recognised by its content. Other test programs use other names for their
+/// streams.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A frame of this stream with this sample in it.
+/// A frame of this stream with this sample.
 pub(crate) fn frame(sv_id: &str, smp_cnt: u16) -> Message {
     Message {
         dst: Mac([1, 0x0c, 0xcd, 4, 0, 1]),
@@ -39,13 +40,13 @@ pub(crate) fn frame(sv_id: &str, smp_cnt: u16) -> Message {
     }
 }
 
-/// The number of a namespace.
+/// The inode number of a namespace.
 pub(crate) fn inode(namespace: &NetNs) -> u32 {
     let inode = std::fs::metadata(namespace.path()).expect("the namespace").ino();
     u32::try_from(inode).expect("inodes of namespaces are small")
 }
 
-/// Frames are chosen when they come to this interface.
+/// Options to choose frames at this interface.
 pub(crate) fn options(namespace: &NetNs, interface: &str) -> FollowOptions {
     let place = bed::place(namespace, interface, trace::hops::PointKind::Receive);
     FollowOptions {
@@ -59,8 +60,8 @@ pub(crate) fn options(namespace: &NetNs, interface: &str) -> FollowOptions {
     }
 }
 
-/// A bed, and frames that are followed from the port of its bridge on, with these changes to what is followed; `None` after
-/// leaving the test out.
+/// Builds a bed, and follows frames from the port of its bridge on, with these changes to the options; `None` if the test is
+/// skipped.
 pub(crate) fn set_up(test: &str, change: impl FnOnce(&mut FollowOptions)) -> Option<(Bed, Follower)> {
     let bed = Bed::build(test)?;
     let mut options = options(&bed.switch, "p-ts");
@@ -72,7 +73,7 @@ pub(crate) fn set_up(test: &str, change: impl FnOnce(&mut FollowOptions)) -> Opt
     Some((bed, follower))
 }
 
-/// The follower; `None` after leaving the test out.
+/// Starts the follower; `None` if the test is skipped.
 pub(crate) fn follower(test: &str, options: FollowOptions) -> Option<Follower> {
     match Follower::start(options) {
         Ok(follower) => Some(follower),
@@ -92,7 +93,7 @@ pub(crate) fn send(bed: &Bed, sv_id: &str, smp_cnts: std::ops::Range<u16>) {
     }
 }
 
-/// Lets frames wait in the queue of an interface, so many as this says; `None` after leaving the test out.
+/// Makes frames wait in the queue of an interface, with this room; `None` if the test is skipped.
 pub(crate) fn slow_down(test: &str, namespace: &NetNs, interface: &str, room: &[&str]) -> Option<()> {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net={}", namespace.path().display()));
@@ -106,7 +107,7 @@ pub(crate) fn slow_down(test: &str, namespace: &NetNs, interface: &str, room: &[
     Some(())
 }
 
-/// So many passages, after all that is under way has come.
+/// Waits until all frames on their way have arrived, and returns this many passages.
 pub(crate) fn passages(follower: &mut Follower, wanted: usize) -> Vec<Passage> {
     let end = Instant::now() + Duration::from_secs(3);
     while follower.counts().expect("the kernel").chosen < wanted as u64 && Instant::now() < end {

@@ -1,4 +1,4 @@
-//! Over a bridge into another namespace: to an application, to nobody, to a port that is down.
+//! Paths over a bridge into another namespace: to an application, to nobody, to a port that is down.
 
 use crate::bed::{Bed, receive_options, send_port};
 use crate::{alone, follower, frame, inode, options, passages, send, set_up, slow_down};
@@ -8,7 +8,7 @@ use sys::link::set_down;
 use sys::packet::PacketPort;
 use trace::passage::{Context, FollowOptions, Origin, Passage, PassageStep, SkbEnd, summarize};
 
-/// The steps at these places, in this order; the others may be between them.
+/// The steps at these places, in this order; other steps may be between them.
 fn steps_at<'a>(passage: &'a Passage, places: &[(&str, &str, u32)]) -> Vec<&'a PassageStep> {
     let mut rest = passage.steps.iter();
     let mut find = |(event, interface, netns): &(&str, &str, u32)| {
@@ -70,7 +70,7 @@ fn a_sample_is_followed_from_the_port_to_the_application() {
         assert_eq!(passage.steps[0].since_first_ns, 0);
         let deltas: u64 = passage.steps.iter().map(|step| step.delta_ns).sum();
         assert_eq!(deltas, passage.took_ns());
-        // Received by a softirq on top of whom the publisher is.
+        // Received in a softirq that runs on top of the publisher's thread.
         assert_eq!(steps[1].context, Context::Softirq(3));
         let end = &passage.skbs[steps[5].skb - 1].end;
         assert_eq!(*end, SkbEnd::Consumed, "{}", listing(passage));
@@ -154,7 +154,7 @@ fn streams_are_told_apart_and_each_has_its_share() {
         return;
     };
     for smp_cnt in 0..10 {
-        // The same number in both, one behind the other at once.
+        // The same number in both streams, directly after each other.
         for name in ["PA01", "PA02"] {
             bed.send(&frame(name, smp_cnt));
         }
@@ -191,7 +191,7 @@ fn only_what_is_asked_for_is_followed() {
             bed.send(&frame("PA01", smp_cnt));
             bed.send(&frame("PA02", smp_cnt));
         }
-        // After that time a frame with the same smpCnt is another one.
+        // After that time, a frame with the same smpCnt is a different one.
         std::thread::sleep(Duration::from_millis(510));
     }
     let found = passages(&mut follower, 2);
@@ -218,7 +218,7 @@ fn frames_that_are_under_way_when_choosing_begins_are_not_chosen_in_the_midst_of
     };
     let is_over = AtomicBool::new(false);
     let found = std::thread::scope(|scope| {
-        // It sends while programs are attached, and after.
+        // It sends while programs are attached, and afterwards.
         scope.spawn(|| {
             for smp_cnt in (0..60_000).take_while(|_| !is_over.load(Ordering::Relaxed)) {
                 // The queue drops some.
@@ -228,7 +228,7 @@ fn frames_that_are_under_way_when_choosing_begins_are_not_chosen_in_the_midst_of
         });
         let found = follower(test, options).map(|mut follower| {
             let first = passages(&mut follower, 50);
-            // Frames that waited when it began have left the queue by then.
+            // By then, frames that waited at the start have left the queue.
             std::thread::sleep(Duration::from_millis(300));
             let found = follower.passages().expect("the kernel");
             assert_eq!(first.len(), found.len());

@@ -48,7 +48,7 @@ fn who_kept_the_thread_off_its_cpu_is_named() {
         explanation.occupants[0],
         part("thread blocker (pid 77, real-time priority 95)", 2_890)
     );
-    // One that sleeps until the frame comes is not woken while the blocker keeps the interrupt thread off.
+    // A thread that sleeps until the frame comes is not woken while the blocker keeps the interrupt thread off the CPU.
     let sleeping = [
         (-50, idle()),
         (10, switch(blocker)),
@@ -56,7 +56,7 @@ fn who_kept_the_thread_off_its_cpu_is_named() {
         (2_900, switch(own())),
     ];
     assert_eq!(frame(&sleeping, 3_000, &VIRTUAL).cause, Cause::Thread);
-    // A lower one was no hindrance until the thread was woken.
+    // A thread of lower priority was no obstacle until the thread was woken.
     let make = thread("make", 5, 120);
     let passing = [
         (-50, idle()),

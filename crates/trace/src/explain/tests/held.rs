@@ -1,16 +1,16 @@
-//! A thread that could not run although it was ready, or that somebody had stopped.
+//! A thread that could not run although it was ready, or that was stopped.
 
 use super::{BARE, CHAINED, VIRTUAL, gap, idle, join, switch, thread, wake};
 use crate::around::Around;
 use crate::event::{Left, Thread, What};
 use model::{Cause, Part};
 
-/// The measuring thread with an ordinary policy, which only quotas hold back.
+/// The measuring thread with an ordinary policy, which only quotas can stop.
 fn fair() -> Thread {
     thread("wakeup/1", super::OWN, 120)
 }
 
-/// The timer interrupt that wakes it.
+/// The timer interrupt that wakes the thread.
 fn timer(at: i64) -> Vec<(i64, What)> {
     let of_fair = |(at, what)| match what {
         What::Waking(_) => (at, What::Waking(fair())),
@@ -19,7 +19,7 @@ fn timer(at: i64) -> Vec<(i64, What)> {
     super::timer(at).into_iter().map(of_fair).collect()
 }
 
-/// The CPU goes from one thread that could have run on, or was stopped, to the idle one.
+/// The CPU goes to the idle thread from one that could have continued, or was stopped.
 fn idle_from(left: Left) -> What {
     What::Switch {
         next: thread("swapper/1", 0, 120),
@@ -59,7 +59,7 @@ fn a_quota_that_leaves_the_cpu_idle_is_not_the_host() {
         explanation.text
     );
 
-    // Before: the scheduler looks, and the idle thread goes on.
+    // Before: the scheduler runs, and the idle thread continues.
     let never = vec![(7, What::IdleEntry(1)), (50_002, switch(fair()))];
     let explanation = wake(&join(&[vec![(-50, idle())], timer(2), never]), 50_003, &QUOTA);
     assert_eq!(explanation.cause, Cause::Throttled, "{}", explanation.text);
@@ -151,7 +151,7 @@ fn a_stopped_thread_is_said_to_be_stopped() {
     };
     assert_eq!(explanation.occupants[0], part);
 
-    // Stopped while it slept: the signal wakes it before its timer would, and another one long after.
+    // Stopped while it slept: the signal wakes it before its timer would, and another signal long after.
     let slept = [
         (-600, idle()),
         (-510, What::Waking(super::own())),

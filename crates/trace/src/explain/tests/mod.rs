@@ -1,4 +1,4 @@
-//! Planted histories, and what must be said of them.
+//! Planted event histories, and the explanations expected for them.
 
 mod frames;
 mod held;
@@ -41,7 +41,7 @@ fn own() -> Thread {
     thread("wakeup/1", OWN, 19)
 }
 
-/// Stands for the thread that the switch before went to.
+/// Placeholder for the thread of the switch before.
 const CHAINED: u16 = u16::MAX;
 
 fn switch(next: Thread) -> What {
@@ -73,7 +73,7 @@ fn timer(at: i64) -> Vec<(i64, What)> {
     ]
 }
 
-/// A CPU's events, at instants in us from the due instant on.
+/// A CPU's events, at instants in us after the due instant.
 fn cpu(number: u32, events: &[(i64, What)]) -> Snapshot {
     let mut running = 0;
     let chained = |(at, what): &(i64, What)| {
@@ -177,7 +177,7 @@ fn a_thread_of_lower_priority_that_could_not_be_pre_empted() {
 
 #[test]
 fn a_thread_that_changed_its_own_priority_is_taken_at_the_higher_one() {
-    // Normal when it got the CPU, and real-time when it left it; and the other way round.
+    // Normal when it got the CPU, and real-time when it left it; and the reverse.
     for (came_with, left_with) in [(120, 9), (9, 120)] {
         let back = What::Switch {
             next: own(),

@@ -1,14 +1,13 @@
-//! The kernel's description of its own types (BTF): the part that tells which tracepoints and functions take an
-//! `sk_buff`.
+//! The kernel's description of its own types (BTF): the part that shows which tracepoints and functions take an `sk_buff`.
 //!
-//! The parser is pure: octets in, names out. The layout is that of the kernel's `Documentation/bpf/btf.rst`.
+//! The parser is pure: bytes in, names out. The layout is that of the kernel's `Documentation/bpf/btf.rst`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Descriptions of the types of the kernel and its modules, each of its name.
+/// Descriptions of the types of the kernel and its modules, one file for each.
 const DESCRIPTIONS: &str = "/sys/kernel/btf";
-/// The kernel's own.
+/// File of the kernel's own types.
 const KERNEL: &str = "vmlinux";
 
 const MAGIC: u16 = 0xeb9f;
@@ -22,21 +21,21 @@ const TYPEDEF: u32 = 8;
 const FUNCTION: u32 = 12;
 const PROTOTYPE: u32 = 13;
 const ENUM64: u32 = 19;
-/// volatile, const, restrict and type tags say nothing about what a type is.
+/// Qualifiers (volatile, const, restrict and type tags), which do not change the type.
 const QUALIFIERS: [u32; 4] = [9, 10, 11, 18];
 
-/// Types of the kernel, or why they cannot be read.
+/// Types of the kernel, or the reason why they cannot be read.
 pub(super) type Parsed<T> = Result<T, &'static str>;
 
 #[derive(Debug, Clone, Copy)]
 struct Type {
     name: u32,
     kind: u32,
-    /// How many members, values or arguments follow.
+    /// Number of members, values or arguments that follow.
     count: usize,
-    /// Size, or number of the type that this one is about.
+    /// Size, or number of the type that this one refers to.
     about: u32,
-    /// Where what follows begins.
+    /// Offset of the data that follows.
     at: usize,
 }
 
@@ -52,11 +51,11 @@ pub(super) struct Types {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tracepoint {
     pub(super) name: String,
-    /// Positions among its arguments.
+    /// Position of the `sk_buff` among the arguments.
     pub(super) skb_at: usize,
-    /// Why the frame was dropped.
+    /// Position of the reason why the frame was dropped.
     pub(super) reason_at: Option<usize>,
-    /// The code that freed it.
+    /// Position of the address of the code that freed it.
     pub(super) location_at: Option<usize>,
 }
 
@@ -68,7 +67,7 @@ pub(super) struct Function {
 }
 
 impl Types {
-    /// Reads the types of `/sys/kernel/btf/vmlinux`.
+    /// Parses the types of `/sys/kernel/btf/vmlinux`.
     pub(super) fn parse(btf: &[u8]) -> Parsed<Self> {
         let void = Type {
             name: 0,
@@ -85,7 +84,7 @@ impl Types {
         Ok(types)
     }
 
-    /// Has the types of a module beside them while `look` looks: it gets the number of the module's first type.
+    /// Adds the types of a module while `look` runs; `look` gets the number of the module's first type.
     pub(super) fn with_module<T>(&mut self, btf: &[u8], look: impl FnOnce(&Self, usize) -> T) -> Parsed<T> {
         let (types, octets, strings) = (self.types.len(), self.octets.len(), self.strings.len());
         let looked = self.append(btf).map(|()| look(self, types));
@@ -125,7 +124,7 @@ impl Types {
         Ok(())
     }
 
-    /// Tracepoints from the type with this number on.
+    /// Tracepoints among the types from this number on.
     pub(super) fn tracepoints(&self, from: usize) -> Vec<Tracepoint> {
         let found = self.types.iter().skip(from).filter_map(|of| {
             let name = self
@@ -146,7 +145,7 @@ impl Types {
         found.collect()
     }
 
-    /// Functions from the type with this number on.
+    /// Functions among the types from this number on.
     pub(super) fn functions(&self, from: usize) -> Vec<Function> {
         let found = self.types.iter().skip(from).filter(|of| of.kind == FUNCTION);
         let found = found.filter_map(|of| {
@@ -197,7 +196,7 @@ impl Types {
         of.is_some_and(|of| matches!(of.kind, ENUM | ENUM64) && self.name(of) == "skb_drop_reason")
     }
 
-    /// Number of the type that a pointer points to, 0 for void; `None` when it is no pointer.
+    /// Number of the type that a pointer points to, 0 for void; `None` if it is no pointer.
     fn pointed(&self, number: u32) -> Option<u32> {
         let of = self.types.get(self.plain(number) as usize)?;
         (of.kind == POINTER).then(|| self.plain(of.about))
@@ -226,12 +225,12 @@ impl Types {
     }
 }
 
-/// The description of the kernel's own types.
+/// Reads the description of the kernel's own types.
 pub(super) fn kernel() -> std::io::Result<Vec<u8>> {
     std::fs::read(Path::new(DESCRIPTIONS).join(KERNEL))
 }
 
-/// Names of the modules that are loaded, and the descriptions of their types; without those that cannot be read.
+/// Names of the loaded modules, with the descriptions of their types; modules that cannot be read are left out.
 pub(super) fn modules() -> Result<Vec<(String, Vec<u8>)>, String> {
     let entries = std::fs::read_dir(DESCRIPTIONS).map_err(|error| format!("{DESCRIPTIONS}: {error}"))?;
     let modules = entries.flatten().filter_map(|entry| {
@@ -241,7 +240,7 @@ pub(super) fn modules() -> Result<Vec<(String, Vec<u8>)>, String> {
     Ok(modules.collect())
 }
 
-/// Octets that follow a type.
+/// Number of bytes that follow a type.
 fn octets_behind(kind: u32, count: usize) -> Parsed<usize> {
     Ok(match kind {
         // Integers, variables, and tags of declarations.
@@ -251,7 +250,7 @@ fn octets_behind(kind: u32, count: usize) -> Parsed<usize> {
         STRUCT | 5 | 15 | ENUM64 => 12 * count,
         ENUM | PROTOTYPE => 8 * count,
         POINTER | FORWARD..=FUNCTION | 16 | 18 => 0,
-        _ => return Err("it has kinds of types that are not known"),
+        _ => return Err("it has unknown kinds of types"),
     })
 }
 

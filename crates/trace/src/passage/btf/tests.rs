@@ -5,7 +5,7 @@ use super::{Function, Tracepoint, Types};
 struct Writer {
     types: Vec<u8>,
     strings: Vec<u8>,
-    /// Of what this one stands on.
+    /// Length of the strings that the description builds upon.
     strings_before: u32,
 }
 
@@ -65,7 +65,7 @@ const REASON: u32 = 5;
 const WORD: u32 = 6;
 const CONST_SKB: u32 = 8;
 
-/// The kernel's own: a tracepoint with all, one with the frame later, one without; functions.
+/// The kernel's own types: a tracepoint with all arguments, one with the frame later, one without it; functions.
 fn kernel() -> Writer {
     let mut kernel = Writer::new();
     kernel.add("sk_buff", 4, 232, &[], 0); // 1
@@ -160,7 +160,7 @@ fn what_is_cut_short_or_strange_is_refused_and_harmless() {
     for length in 0..octets.len() {
         assert!(Types::parse(&octets[..length]).is_err(), "{length} octets");
     }
-    // Each octet bent: refused, or something is read, and nothing worse.
+    // Each byte changed in turn: parsing fails, or gives some result, but nothing worse.
     for at in 0..octets.len() {
         let mut bent = octets.clone();
         bent[at] ^= 0xff;

@@ -7,22 +7,22 @@ use std::fmt;
 use std::sync::Arc;
 use units::Monotonic;
 
-/// Meanings of the programs' numbers.
+/// Names for the programs' numbers.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// By slot.
+    /// Tracepoints by slot.
     pub(super) tracepoints: Vec<Served>,
-    /// By number.
+    /// Functions by number.
     pub(super) functions: Vec<Arc<str>>,
-    /// Why frames are dropped, by number.
+    /// Reasons for dropping frames, by number.
     pub(super) reasons: BTreeMap<u32, String>,
     /// The kernel's own functions, by address.
     pub(super) symbols: BTreeMap<u64, String>,
-    /// True if softirqs and interrupts are watched from their beginnings to their ends.
+    /// True if softirqs and interrupts are watched from entry to exit.
     pub(super) has_context: bool,
 }
 
-/// A tracepoint that is listened to.
+/// A tracepoint in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Served {
     pub(super) name: Arc<str>,
@@ -30,21 +30,21 @@ pub(super) struct Served {
     pub(super) has_reason: bool,
 }
 
-/// The tracepoint or function that met the frame.
+/// The tracepoint or function of an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// A tracepoint.
     Tracepoint(Arc<str>),
-    /// The beginning of a function.
+    /// The entry of a function.
     Function(Arc<str>),
 }
 
 /// Contexts of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Context {
-    /// Not known: what the CPU was in the midst of could not be watched.
+    /// Unknown: the CPU's softirqs and interrupts could not be watched.
     Unknown,
-    /// The thread itself, by a system call or as a kernel thread.
+    /// The thread itself, in a system call or as a kernel thread.
     Thread,
     /// A softirq on top of the thread, with its vector.
     Softirq(u32),
@@ -55,34 +55,34 @@ pub enum Context {
 /// Why a frame was dropped.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reason {
-    /// As the kernel counts them.
+    /// The kernel's number for it.
     pub number: u32,
-    /// As the kernel calls it, without `SKB_DROP_REASON_`; `None` where it does not say.
+    /// The kernel's name for it, without `SKB_DROP_REASON_`; `None` if unknown.
     pub name: Option<String>,
 }
 
 /// One event of a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassageStep {
-    /// When.
+    /// Instant of the event.
     pub at: Monotonic,
-    /// Since the passage began.
+    /// Time since the passage began, in ns.
     pub since_first_ns: u64,
-    /// Since the event before; of the first: 0.
+    /// Time since the event before, in ns; 0 for the first.
     pub delta_ns: u64,
-    /// At what.
+    /// The tracepoint or function.
     pub what: What,
-    /// On which CPU.
+    /// CPU of the event.
     pub cpu: u32,
-    /// The context that the CPU was in.
+    /// The context of the CPU.
     pub context: Context,
     /// The process of the thread that ran, or was interrupted.
     pub pid: u32,
-    /// That thread.
+    /// Number of that thread.
     pub tid: u32,
-    /// Its name.
+    /// Name of that thread.
     pub comm: String,
-    /// The interface the frame belonged to.
+    /// The interface that the frame belonged to.
     pub interface: String,
     /// Its number; 0: none.
     pub ifindex: u32,
@@ -90,7 +90,7 @@ pub struct PassageStep {
     pub netns: u32,
     /// Number of the `sk_buff` within the passage, counted from 1.
     pub skb: usize,
-    /// The frame itself was read, and not only its `sk_buff` recognised.
+    /// True if the frame itself was read; false if only its `sk_buff` was recognised.
     pub by_content: bool,
     /// Why it was dropped.
     pub reason: Option<Reason>,
@@ -98,38 +98,38 @@ pub struct PassageStep {
     pub location: Option<String>,
 }
 
-/// How an `sk_buff` came to be.
+/// The origin of an `sk_buff`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The one that was chosen.
     First,
-    /// Shares its octets with that one.
+    /// It shares its data with that one.
     CloneOf(usize),
-    /// Has octets of its own: a copy, or the same frame sent again.
+    /// It has its own data: a copy, or the same frame sent again.
     Copy,
 }
 
-/// How an `sk_buff` ended.
+/// The end of an `sk_buff`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkbEnd {
-    /// Used up.
+    /// It was used up.
     Consumed,
-    /// Thrown away; `None`: this kernel gives no reasons.
+    /// It was dropped; `None` if this kernel gives no reasons.
     Dropped(Option<Reason>),
-    /// Not seen to end: it is still there, or was given up without an event.
+    /// Its end was not seen: it still exists, or was released without an event.
     NotSeen,
 }
 
 /// An `sk_buff` of a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skb {
-    /// How it came to be.
+    /// Its origin.
     pub origin: Origin,
-    /// How it ended.
+    /// Its end.
     pub end: SkbEnd,
 }
 
-/// The way of one sampled value.
+/// The path of one sampled value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// Its stream.
@@ -140,26 +140,26 @@ pub struct Passage {
     pub steps: Vec<PassageStep>,
     /// Its `sk_buff`s.
     pub skbs: Vec<Skb>,
-    /// Events that there was no room for.
+    /// Number of events that there was no room for.
     pub lost_events: u32,
 }
 
 impl Passage {
-    /// From the first event to the last.
+    /// Time from the first event to the last, in ns.
     pub fn took_ns(&self) -> u64 {
         self.steps.last().map_or(0, |step| step.since_first_ns)
     }
 }
 
 impl What {
-    /// Its name.
+    /// Name of the tracepoint or function.
     pub fn name(&self) -> &str {
         match self {
             Self::Tracepoint(name) | Self::Function(name) => name,
         }
     }
 
-    /// True for the beginning of a function.
+    /// True for the entry of a function.
     pub fn is_function(&self) -> bool {
         matches!(self, Self::Function(_))
     }
@@ -185,7 +185,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Puts the events of each frame together.
+/// Collects the events of each frame into a passage.
 pub(super) fn assemble(follows: &BTreeMap<u32, Follow>, events: &[Event], names: &Names) -> Vec<Passage> {
     let mut of_frame: BTreeMap<u32, Vec<&Event>> = BTreeMap::new();
     for event in events {
@@ -218,7 +218,7 @@ pub(super) fn assemble(follows: &BTreeMap<u32, Follow>, events: &[Event], names:
     passages
 }
 
-/// Names of interfaces, by namespace and number: one that a socket took the device away from has only these.
+/// Names of interfaces, by namespace and number: events whose device was removed from the frame by a socket have only these.
 fn interfaces(events: &[Event]) -> BTreeMap<(u32, u32), &str> {
     let named = events.iter().filter(|event| !event.interface.is_empty());
     named
@@ -230,9 +230,9 @@ struct Builder<'a> {
     names: &'a Names,
     interfaces: &'a BTreeMap<(u32, u32), &'a str>,
     passage: Passage,
-    /// `sk_buff`s by address.
+    /// Numbers of `sk_buff`s by address.
     known: BTreeMap<u64, usize>,
-    /// Where the octets of each are.
+    /// Address of the data of each.
     heads: Vec<u64>,
 }
 
@@ -279,11 +279,11 @@ impl Builder<'_> {
 
     fn number_of(&mut self, event: &Event) -> usize {
         if let Some(number) = self.known.get(&event.skb).copied() {
-            // Functions that free it come behind its end, and see it unchanged; no tracepoint does.
+            // After its end, only functions that free it are of the same `sk_buff`; no tracepoint is.
             let is_over = self.passage.skbs[number].end != SkbEnd::NotSeen;
             let is_tracepoint = self.names.tracepoints.get(event.slot as usize).is_some();
             if !is_over || !is_tracepoint && self.heads[number] == event.head {
-                // Its octets may be moved while it lives.
+                // Its data may be moved while it exists.
                 self.heads[number] = event.head;
                 return number;
             }
@@ -317,7 +317,7 @@ impl Names {
     fn what(&self, event: &Event) -> What {
         match self.tracepoints.get(event.slot as usize) {
             Some(served) => What::Tracepoint(Arc::clone(&served.name)),
-            // A program that is at one function only tells its address, and no number.
+            // A program attached to a single function reports only its address, and no number.
             None => {
                 let numbered = (event.function as usize)
                     .checked_sub(1)
@@ -349,7 +349,7 @@ impl Names {
         }
     }
 
-    /// The function an address lies in.
+    /// The function that contains an address.
     fn symbol(&self, address: u64) -> Option<String> {
         let (start, name) = self.symbols.range(..=address).next_back().filter(|_| address > 0)?;
         Some(format!("{name}+{:#x}", address - start))

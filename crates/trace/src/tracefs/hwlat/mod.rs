@@ -1,9 +1,8 @@
-//! The kernel's hwlat tracer. It switches off the interrupts of one CPU after the other, reads the clock without pause
-//! for a part of each window, and reports the longest gap. The cause of a gap is the firmware, the hypervisor, or an
-//! NMI.
+//! The kernel's hwlat tracer. It switches off the interrupts of one CPU after the other, reads the clock without pause for a part
+//! of each window, and reports the longest gap. Such a gap is caused by the firmware, the hypervisor, or an NMI.
 //!
-//! Window, width and mode are left as this machine has them. The threshold (`tracing_thresh`) counts for the whole machine;
-//! the kernel itself puts it back when the tracer ends.
+//! Window, width and mode stay as configured on this machine. The threshold (`tracing_thresh`) applies to the whole machine; the
+//! kernel itself restores it when the tracer ends.
 
 mod parse;
 
@@ -15,19 +14,19 @@ pub use parse::HwlatSample;
 use parse::{cpumask, mode, parse};
 use units::{CpuList, format_ns};
 
-/// Buffer of each CPU, in KiB. There is one event in a window at most.
+/// Buffer of each CPU, in KiB. There is at most one event per window.
 const BUFFER_KIB: u32 = 64;
 
-/// In whole microseconds; 0 stands for the last one used, 10 at first.
+/// File of the threshold, in whole microseconds; 0 means the last one used, initially 10.
 const THRESHOLD: &str = "tracing_thresh";
 
-/// The tracer at work; it stops when dropped.
+/// The running tracer; it stops when dropped.
 pub struct Hwlat {
     tracefs: Tracefs,
     instance: Instance,
     /// `None` once the tracer ends.
     pipe: Option<Pipe>,
-    /// The threshold the kernel began with.
+    /// The kernel's threshold before the start.
     threshold_before: String,
     threshold_us: u64,
     settings: String,
@@ -36,10 +35,10 @@ pub struct Hwlat {
 impl Hwlat {
     /// Switches the tracer on: from now on, interrupts of these CPUs are off for a part of each window.
     ///
-    /// The threshold is rounded down to whole microseconds, and is 1 µs at least.
+    /// The threshold is rounded down to whole microseconds, and is at least 1 µs.
     ///
     /// # Errors
-    /// The kernel has no such tracer, it runs already, or rights are missing.
+    /// The kernel has no such tracer, it is already running, or privileges are missing.
     pub fn start(tracefs: &Tracefs, cpus: &CpuList, threshold_ns: u64) -> Result<Self, TraceError> {
         tracefs.need(Tracer::Hwlat)?;
         let instance = Instance::create(tracefs, BUFFER_KIB, Owed::Nothing)?;
@@ -48,10 +47,10 @@ impl Hwlat {
 
     fn run(tracefs: &Tracefs, instance: Instance, cpus: &CpuList, threshold_ns: u64) -> Result<Self, TraceError> {
         instance.write("tracing_cpumask", &cpumask(cpus))?;
-        // In this order: while somebody reads the pipe, the kernel changes no tracer (EBUSY).
+        // In this order: while the pipe is read, the kernel refuses to change the tracer (EBUSY).
         instance.write("current_tracer", Tracer::Hwlat.name())?;
         let pipe = Pipe::open(instance.file("trace_pipe"))?;
-        // Only now: the kernel remembers what it was at the tracer's start, and puts that back at its end.
+        // Only now: the kernel saves the threshold at the tracer's start, and restores it at its end.
         let hwlat = Self {
             threshold_before: tracefs.read(THRESHOLD)?,
             threshold_us: (threshold_ns / 1_000).max(1),
@@ -64,10 +63,10 @@ impl Hwlat {
         Ok(hwlat)
     }
 
-    /// Samples since the last call.
+    /// The samples since the last call.
     ///
     /// # Errors
-    /// The kernel refuses to say.
+    /// The kernel refuses.
     pub fn look(&mut self) -> Result<Vec<HwlatSample>, TraceError> {
         let mut samples = Vec::new();
         if let Some(pipe) = &mut self.pipe {
@@ -81,7 +80,7 @@ impl Hwlat {
         self.threshold_us * 1_000
     }
 
-    /// How it looks, for a reader.
+    /// The tracer's settings, in words for a reader.
     pub fn settings(&self) -> &str {
         &self.settings
     }
@@ -89,7 +88,7 @@ impl Hwlat {
 
 impl Drop for Hwlat {
     fn drop(&mut self) {
-        // It remembers the last one for its next start; that is to be the one it would have had without us.
+        // The kernel keeps the last threshold for the tracer's next start; that must be the one it had before this run.
         let _ = self.tracefs.write(THRESHOLD, self.threshold_before.trim());
         self.pipe = None;
         let _ = self.instance.write("current_tracer", "nop");
@@ -103,7 +102,7 @@ fn settings(tracefs: &Tracefs) -> Result<String, TraceError> {
         Ok::<String, TraceError>(format_ns(us * 1e3))
     };
     let (width, window) = (length("hwlat_detector/width")?, length("hwlat_detector/window")?);
-    // Kernels before 5.14 have this one only.
+    // Kernels before 5.14 have only this mode.
     let modes = tracefs.read("hwlat_detector/mode");
     let mode = modes.map_or("round-robin".into(), |modes| mode(&modes));
     Ok(format!("interrupts off for {width} of every {window}, CPUs: {mode}"))

@@ -1,4 +1,4 @@
-//! The texts of the hwlat tracer (`trace_hwlat_print` of `kernel/trace/trace_output.c`, `kernel/trace/trace_hwlat.c`).
+//! Parses the texts of the hwlat tracer (`trace_hwlat_print` of `kernel/trace/trace_output.c`, `kernel/trace/trace_hwlat.c`).
 
 use crate::tracefs::line;
 use units::CpuList;
@@ -8,16 +8,16 @@ use units::CpuList;
 pub struct HwlatSample {
     /// The CPU.
     pub cpu: u32,
-    /// The longest gap of the window, in ns; counted in whole microseconds.
+    /// The longest gap of the window, in ns, with a resolution of a microsecond.
     pub longest_ns: u64,
-    /// Gaps of the window above the threshold; `None` before Linux 5.7, which does not count them.
+    /// Number of gaps of the window above the threshold; `None` before Linux 5.7, which does not count them.
     pub count: Option<u64>,
-    /// Non-maskable interrupts of the window: they may be the gap.
+    /// Number of non-maskable interrupts in the window: they may be the cause of the gap.
     pub nmis: u64,
 }
 
-/// Reads `#1     inner/outer(us):   11/12    ts:1581527483.343962693 count:6 nmi-total:7 nmi-count:1`. The gap lies between
-/// two readings of the clock (inner), or from one pair of them to the next (outer).
+/// Parses `#1     inner/outer(us):   11/12    ts:1581527483.343962693 count:6 nmi-total:7 nmi-count:1`. The gap is between two
+/// readings of the clock (inner), or between one pair of them and the next (outer).
 pub(super) fn parse(text: &str) -> Option<HwlatSample> {
     line::read(text, |head, event, fields| {
         let number = event.strip_prefix('#')?.strip_suffix("inner/outer(us)")?;
@@ -38,7 +38,7 @@ pub(super) fn parse(text: &str) -> Option<HwlatSample> {
     })
 }
 
-/// CPUs as `tracing_cpumask` takes them: groups of 32, the highest first.
+/// CPUs in the format of `tracing_cpumask`: groups of 32, the highest first.
 pub(super) fn cpumask(cpus: &CpuList) -> String {
     let highest = cpus.iter().last().unwrap_or(0);
     let groups = (0..=highest / 32).rev().map(|group| {
@@ -49,7 +49,7 @@ pub(super) fn cpumask(cpus: &CpuList) -> String {
     groups.join(",")
 }
 
-/// The one in brackets of `none [round-robin] per-cpu`.
+/// The word in brackets in `none [round-robin] per-cpu`.
 pub(super) fn mode(modes: &str) -> String {
     let chosen = modes.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     chosen.map_or(modes.trim(), |(chosen, _)| chosen).to_owned()

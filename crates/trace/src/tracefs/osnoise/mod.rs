@@ -1,8 +1,8 @@
-//! The kernel's osnoise tracer, without its own spinning. It reports the net time of each interruption of our spinning
-//! threads: what interrupted the interruption is not counted twice.
+//! The kernel's osnoise tracer, without its own spinning. It reports the net time of each interruption of this program's spinning
+//! threads: nested interruptions are not counted twice.
 //!
-//! Its events are written when an interruption ends, in an instance of our own. Its option `OSNOISE_WORKLOAD` counts for the
-//! whole machine; it is cleared while we measure and put back when the instance goes, also that of a process that was killed.
+//! Its events are written when an interruption ends, in a separate instance. Its option `OSNOISE_WORKLOAD` applies to the whole
+//! machine; it is cleared during the measurement and restored when the instance is removed, even for a process that was killed.
 
 mod parse;
 mod tally;
@@ -16,16 +16,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use tally::{Tally, Total};
 use units::{Monotonic, Ns};
 
-/// Buffer of each CPU, in KiB: some 4,000 events, 40 ms at 100,000 a second; it is emptied every few tens of milliseconds.
+/// Buffer of each CPU, in KiB: some 4,000 events, 40 ms at 100,000 a second; it is read every few tens of milliseconds.
 const BUFFER_KIB: u32 = 256;
 
-/// The tracer at work; it stops when dropped.
+/// The running tracer; it stops when dropped.
 pub struct Osnoise {
     instance: Instance,
     cpus: BTreeMap<u32, Cpu>,
-    /// Threads that are interrupted, by number.
+    /// Numbers of the threads that are interrupted.
     own: BTreeSet<u32>,
-    /// The first CPU whose events could not be read, and why.
+    /// The first CPU whose events could not be read, with the reason.
     refused: Option<String>,
 }
 
@@ -38,10 +38,10 @@ impl Osnoise {
     /// Switches the tracer on.
     ///
     /// # Errors
-    /// The kernel has no such tracer, it cannot be told not to spin, somebody else uses it, or rights are missing.
+    /// The kernel has no such tracer, its spinning cannot be switched off, another program uses it, or privileges are missing.
     pub fn start(tracefs: &Tracefs) -> Result<Self, TraceError> {
         tracefs.need(Tracer::Osnoise)?;
-        // One of ours that was killed is no reason to refuse.
+        // An instance left by a killed run of this program is no reason to refuse.
         tracefs.clear();
         tracefs.need_osnoise_idle()?;
         let owed = match tracefs.workload()?.ok_or(TraceError::NoWorkloadOption)? {
@@ -66,7 +66,7 @@ impl Osnoise {
         })
     }
 
-    /// This thread spins on this CPU from now on.
+    /// Declares that this thread spins on this CPU from now on.
     pub fn watch(&mut self, cpu: u32, thread: i32) {
         self.own.extend(u32::try_from(thread));
         if self.cpus.contains_key(&cpu) {
@@ -81,7 +81,7 @@ impl Osnoise {
         }
     }
 
-    /// Takes the events that have come. Call it every few tens of milliseconds: the kernel drops what does not fit.
+    /// Reads the new events. Call it every few tens of milliseconds: the kernel drops events that do not fit.
     pub fn look(&mut self) {
         let mut failed = None;
         for cpu in self.cpus.values_mut() {
@@ -95,13 +95,13 @@ impl Osnoise {
         }
     }
 
-    /// Interruptions of the thread on this CPU between two instants, for a reader; `None` when the CPU is not watched.
+    /// Interruptions of the thread on this CPU between two instants, in words; `None` if the CPU is not watched.
     pub fn between(&mut self, cpu: u32, from: Monotonic, to: Monotonic) -> Option<String> {
         self.look();
         Some(self.cpus.get(&cpu)?.tally.between(from, to))
     }
 
-    /// Everything that interrupted the watched CPUs so far, for a reader.
+    /// All interruptions of the watched CPUs so far, in words.
     ///
     /// # Errors
     /// The events of a CPU could not be read.

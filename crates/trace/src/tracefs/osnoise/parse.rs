@@ -1,4 +1,4 @@
-//! The events of the osnoise tracer as `include/trace/events/osnoise.h` prints them.
+//! Parses the events of the osnoise tracer as `include/trace/events/osnoise.h` prints them.
 
 use crate::tracefs::line;
 use units::Monotonic;
@@ -43,13 +43,13 @@ pub(super) struct Noise {
     pub(super) name: String,
     /// Number of the interrupt, softirq or thread.
     pub(super) number: u32,
-    /// When it ended. When it began is printed on the clock of the scheduler, which is none of ours.
+    /// When it ended. Its start is printed on the scheduler's clock, which is not used here.
     pub(super) ended: Monotonic,
-    /// How long it ran, without what interrupted it in turn.
+    /// How long it ran, in ns, without nested interruptions.
     pub(super) net_ns: u64,
 }
 
-/// Reads a line of `trace_pipe`. `None`: another event, or one whose begin the tracer did not see.
+/// Parses a line of `trace_pipe`. `None`: another event, or one whose start the tracer did not see.
 pub(super) fn parse(text: &str) -> Option<Noise> {
     line::read(text, |head, event, fields| {
         let kind = Interrupter::ALL.into_iter().find(|kind| kind.event() == event)?;
@@ -74,8 +74,8 @@ pub(super) fn parse(text: &str) -> Option<Noise> {
     })
 }
 
-/// `5789.857529929 duration 1845 ns`. An interruption that was under way when the tracer began starts at 0, and a length below
-/// 0 is printed as one above 2^63.
+/// Parses `5789.857529929 duration 1845 ns`. An interruption that was already running when the tracer began starts at 0, and a
+/// negative length is printed as a number above 2^63.
 fn net_ns(times: &str) -> Option<u64> {
     let (start, rest) = times.split_once(" duration ")?;
     let net_ns = rest.split(' ').next()?.parse().ok()?;

@@ -1,17 +1,17 @@
-//! Interruptions of one CPU: the last ones, and all of them added up.
+//! Interruptions of one CPU: the last ones, and the totals.
 
 use super::parse::{Interrupter, Noise, parse};
 use crate::tracefs::line;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Monotonic, Ns};
 
-/// Interruptions kept: some seconds at 1,000 a second, 40 ms at 100,000. Questions come within 50 ms.
+/// Number of interruptions kept: some seconds at 1,000 a second, 40 ms at 100,000. Questions come within 50 ms.
 const KEPT: usize = 4_096;
 
 /// Names shown for one gap.
 const SHOWN: usize = 6;
 
-/// Possible error of an instant that is printed to the microsecond.
+/// Possible error, in ns, of an instant that is printed to the microsecond.
 const ROUNDING_NS: i64 = 1_000;
 
 /// Interruptions of one kind.
@@ -43,15 +43,15 @@ impl Total {
 pub(super) struct Tally {
     last: VecDeque<Noise>,
     totals: BTreeMap<Interrupter, Total>,
-    /// Events that the kernel dropped.
+    /// Number of events that the kernel dropped.
     lost: u64,
-    /// The last of them came before this.
+    /// The last of them was dropped before this instant.
     lost_before: Option<Monotonic>,
     has_lost: bool,
 }
 
 impl Tally {
-    /// Takes a line of the CPU's pipe; the threads `own` interrupt nobody.
+    /// Adds a line of the CPU's pipe; the threads `own` do not count as interruptions.
     pub(super) fn line(&mut self, text: &str, own: &BTreeSet<u32>) {
         if let Some(count) = line::lost(text) {
             self.lost += count;
@@ -62,7 +62,7 @@ impl Tally {
             self.lost_before = Some(noise.ended);
             self.has_lost = false;
         }
-        // Without its own workload the tracer counts every thread: the idle one, too, and the one that is interrupted.
+        // Without its own workload the tracer counts every thread, including the idle one and the interrupted one.
         if noise.kind == Interrupter::Thread && (noise.number == 0 || own.contains(&noise.number)) {
             return;
         }
@@ -85,12 +85,12 @@ impl Tally {
 
     /// Interruptions of a thread between two instants, the longest first.
     ///
-    /// An interruption that ended while the thread did not run has begun there, too.
+    /// An interruption that ended while the thread did not run also began in that time.
     pub(super) fn between(&self, from: Monotonic, to: Monotonic) -> String {
         let mut sums: BTreeMap<(Interrupter, &str), u64> = BTreeMap::new();
         for noise in &self.last {
             let is_within = noise.ended >= from - ROUNDING_NS && noise.ended <= to + ROUNDING_NS;
-            // A longer one is the interrupted thread itself, under a number of another namespace.
+            // A longer one is the interrupted thread itself, with its number in another namespace.
             let fits = i64::try_from(noise.net_ns).is_ok_and(|net_ns| net_ns <= to - from + ROUNDING_NS);
             if is_within && fits {
                 *sums.entry((noise.kind, &noise.name)).or_default() += noise.net_ns;

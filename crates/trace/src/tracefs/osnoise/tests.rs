@@ -50,9 +50,9 @@ fn every_kind_is_read() {
 #[test]
 fn what_has_no_length_is_left_out() {
     for line in [
-        // Under way when the tracer began.
+        // Already running when the tracer began.
         "  noise/1-9  [001] d..3.  1.000001: thread_noise: kworker/1:1:54 start 0.000000000 duration 3068 ns",
-        // Below zero.
+        // A negative length.
         "  noise/1-9  [001] d..3.  1.000001: irq_noise: x:1 start 1.000000000 duration 18446744073709551615 ns",
         "  noise/1-9  [001] .....  1.000001: sample_threshold: start 1.000000000 duration 8812 ns interference 2",
         "  noise/1-9  [001] d..3.  1.000001: irq_noise: x:1 start 1.000000000",
@@ -69,7 +69,7 @@ fn hostile_names_are_names() {
     assert_eq!(parse(line), noise(Interrupter::Thread, "a start 1:b", 9, 1_000_001, 5));
 }
 
-/// A made-up tracefs of a kernel with osnoise, and an instance in it.
+/// A made-up tracefs of a kernel with osnoise, with an instance in it.
 struct Tree {
     _folder: tempfile::TempDir,
     root: PathBuf,
@@ -181,7 +181,7 @@ fn a_gap_is_told_by_what_ended_in_it() {
     let tree = Tree::new("DEFAULTS OSNOISE_WORKLOAD \n");
     let mut osnoise = tree.start();
     osnoise.watch(1, 4961);
-    // A timer before the gap; in it a timer, the spinning thread put aside, a kworker, another timer; an NMI behind it.
+    // Before the gap a timer; in the gap a timer, the pre-empted spinning thread, a kworker, another timer; after it an NMI.
     tree.print(
         "  noise/1-4961  [001] d.h1.  100.000500: irq_noise: local_timer:236 start 7.0 duration 9000 ns\n\
          \x20 noise/1-4961  [001] d.h1.  100.001010: irq_noise: local_timer:236 start 7.1 duration 2100 ns\n\
@@ -215,7 +215,7 @@ fn a_gap_is_told_by_what_ended_in_it() {
 fn a_thread_longer_than_the_gap_is_the_interrupted_one() {
     let tree = Tree::new("DEFAULTS OSNOISE_WORKLOAD \n");
     let mut osnoise = tree.start();
-    // In a namespace of ours the spinning thread has another number.
+    // In its own namespace the spinning thread has another number.
     osnoise.watch(1, 7);
     tree.print(
         "  noise/1-4961  [001] d..3.  100.001012: thread_noise:  noise/1:4961 start 7.1 duration 800000000 ns\n",
