@@ -19,7 +19,7 @@ pub(crate) struct Stamped<'a> {
     pub(crate) data: &'a [u8],
 }
 
-/// Hands over each frame of a capture.
+/// Passes on each frame of a capture.
 pub(crate) fn each_frame(
     path: &Path,
     mut each: impl FnMut(&Stamped<'_>) -> Result<(), String>,

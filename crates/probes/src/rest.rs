@@ -37,7 +37,7 @@ impl Rest {
         }
     }
 
-    /// True if there are any.
+    /// True if there are rests.
     pub fn is_on(self) -> bool {
         self.every_ns > 0
     }

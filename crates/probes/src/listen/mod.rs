@@ -116,7 +116,7 @@ pub struct Listening {
     pub frames: Arc<AtomicU64>,
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "listen",
     words: "listen",

@@ -10,7 +10,7 @@ use wire::sequence::{Finding, What};
 notices! {
     /// Notices of `listen`.
     pub(super) enum Notice {
-        /// Frames that the socket dropped.
+        /// Number of frames that the socket dropped.
         SocketDrop = 1,
         /// The talker restarted; number of restarts so far.
         Restart = 2,
@@ -55,7 +55,7 @@ impl Listen {
             Notice::Link => (EventKind::Link, crate::reception::link_text(a == 1, &self.interface)),
             Notice::Restart => {
                 let text = format!(
-                    "{stream}: the talker restarted without an end mark ({a} restarts so far): what was lost is not \
+                    "{stream}: the talker restarted without an end mark ({a} restarts so far): the loss is not \
                      known"
                 );
                 (EventKind::StreamDoubt, text)
@@ -88,9 +88,7 @@ impl Listen {
                 (EventKind::StreamDoubt, text)
             }
             Notice::Malformed => {
-                let text = format!(
-                    "{a} SV frames break a rule, or hold several streams: which stream they belong to is not known"
-                );
+                let text = format!("{a} SV frames break a rule, or hold several streams: their stream is not known");
                 (EventKind::Incomplete, text)
             }
             Notice::TooManyStreams => {

@@ -33,10 +33,10 @@ const GROUP: &str = "time stamps";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stamps {
-    /// Nobody
+    /// None
     #[default]
     Off,
-    /// The kernel, where the driver takes a frame or hands it up
+    /// The kernel, when the driver takes a frame or passes it up
     Software,
     /// The NIC, with its own clock
     Hardware,
@@ -46,7 +46,7 @@ pub enum Stamps {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveStamps {
-    /// The kernel, when the driver hands a frame up
+    /// The kernel, when the driver passes a frame up
     #[default]
     Software,
     /// The NIC, with its own clock

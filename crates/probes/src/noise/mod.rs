@@ -71,7 +71,7 @@ impl NoiseConfig {
     }
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "noise",
     words: "noise",

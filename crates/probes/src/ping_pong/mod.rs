@@ -105,7 +105,7 @@ pub fn ping_port_options() -> PortOptions {
     }
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "ping_pong",
     words: "ping-pong",

@@ -63,7 +63,7 @@ impl PingPong {
             Notice::LoadShort => (
                 EventKind::StreamDoubt,
                 format!(
-                    "{a} of the {b} frames of the load were sent: give the thread that sends it a CPU (--goose-cpu), or less to send"
+                    "{a} of the {b} frames of the load were sent: give its sending thread a CPU (--goose-cpu), or send less"
                 ),
             ),
             Notice::Dropped => (

@@ -28,7 +28,8 @@ pub struct PingPongOptions {
     /// Pings of each case
     #[arg(long, value_name = "N", default_value_t = 1_000, requires = "ping_pong", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = HEADING)]
     pub pings: u32,
-    /// Traffic that this machine sends meanwhile, one case after the other; --load adds work on this machine's CPUs to all of them
+    /// Traffic that this machine sends in addition to the pings, one case after the other; --load adds work on this machine's CPUs to every
+    /// case
     #[arg(
         long,
         value_enum,
@@ -41,13 +42,13 @@ pub struct PingPongOptions {
     /// A ping without an answer for this long is lost
     #[arg(long, value_name = "DURATION", default_value = "500ms", requires = "ping_pong", value_parser = positive_duration, help_heading = HEADING)]
     pub deadline: u64,
-    /// Between an answer and the next ping: a random time of once to twice this
+    /// Pause between an answer and the next ping: a random time from this value to twice this value
     #[arg(long, value_name = "DURATION", default_value = "20ms", requires = "ping_pong", value_parser = positive_duration, help_heading = HEADING)]
     pub pause: u64,
     /// GOOSE file with the one control block that pings [default: TRIPTIMELD0/LLN0$GO$gcbPing, one boolean, to 01:0c:cd:01:01:7f]
     #[arg(long, value_name = "FILE", requires = "ping_pong", help_heading = HEADING)]
     pub ping: Option<PathBuf>,
-    /// Member of it that changes, from 0: a boolean
+    /// Number of the boolean in that control block that changes, from 0
     #[arg(
         long,
         value_name = "N",
@@ -62,10 +63,10 @@ pub struct PingPongOptions {
     /// Judge answers by this performance class of IEC 61850-5
     #[arg(long, value_enum, requires = "ping_pong", help_heading = HEADING)]
     pub class: Option<Class>,
-    /// Time that the device's application may take, such as its cycle: it is no part of a transfer
+    /// Time allowed for the device's application, such as its cycle; it is not part of a transfer
     #[arg(long, value_name = "DURATION", default_value = "0", requires = "ping_pong", value_parser = duration, help_heading = HEADING)]
     pub application: u64,
-    /// Cycles a second, of which the classes of edition 2 are parts
+    /// System frequency in Hz; the times of the classes of edition 2 follow from it
     #[arg(long, value_name = "HZ", default_value_t = 50, requires = "ping_pong", value_parser = clap::value_parser!(u32).range(16..=400), help_heading = HEADING)]
     pub frequency: u32,
 }

@@ -63,7 +63,7 @@ pub fn port_options() -> PortOptions {
     }
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "publish",
     words: "publish",

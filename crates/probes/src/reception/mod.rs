@@ -32,9 +32,9 @@ const LINGER_NS: i64 = 4_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Receive {
-    /// Look at the ring without pause: the network path alone
+    /// Poll the ring without pause: measures only the network path
     Spin,
-    /// Sleep until a frame comes: with the wake-up a real application pays
+    /// Sleep until a frame arrives: includes the wake-up latency of a real application
     Block,
 }
 

@@ -40,8 +40,8 @@ use wire::ether::{EthernetView, Mac, VlanTag};
 /// Roles of the two ends of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Role {
-    /// The role that the far end leaves; of two such ends, the one with the larger MAC address sends
-    // Such a reflector ends when the initiator does.
+    /// The role that the far end does not take; of two such ends, the one with the larger MAC address sends
+    // An elected reflector ends with the initiator.
     Auto,
     /// Sends, and measures
     Initiator,
@@ -179,7 +179,7 @@ const MOST_RING_FRAMES: u64 = 8 * MOST_FRAMES as u64;
 /// Bytes of a VLAN tag, which AF_XDP leaves in the frame.
 const VLAN_TAG: usize = 4;
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "reflect",
     words: "round trip",

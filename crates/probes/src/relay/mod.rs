@@ -75,7 +75,7 @@ pub fn port_options(relay: &Config) -> PortOptions {
     }
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "relay",
     words: "relay",

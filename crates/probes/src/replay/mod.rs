@@ -53,7 +53,7 @@ pub struct ReplayConfig {
 /// Maximum number of frames sent with one call, all of which are already due.
 const MOST_AT_ONCE: usize = 64;
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "replay",
     words: "replay",

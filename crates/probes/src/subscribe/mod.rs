@@ -228,7 +228,7 @@ pub struct Subscription {
     pub frames: Arc<AtomicU64>,
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "subscribe",
     words: "subscribe",

@@ -141,7 +141,7 @@ impl SvStream {
         }
     }
 
-    /// Gives the stream's series their names.
+    /// Announces the names of the stream's series.
     pub(super) fn announce(&self, feed: &mut Feed) {
         for family in families(self.clock) {
             feed.announce_stream(slot(self.number, *family), &self.announced);

@@ -36,9 +36,9 @@ pub(super) struct Change {
     pub(super) cycle: u64,
     /// Number of frames sent before this one, without marked frames; in an end mark, the number of all frames.
     pub(super) sequence: u64,
-    /// Marks.
+    /// Marks of the frame.
     pub(super) flags: u16,
-    /// Its due instant.
+    /// Due instant of the frame.
     pub(super) due: Tai,
 }
 

@@ -157,7 +157,7 @@ pub struct Talking {
     pub totals: Arc<Totals>,
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "talk",
     words: "talk",

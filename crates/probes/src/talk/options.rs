@@ -27,7 +27,7 @@ pub struct TalkOptions {
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
     pub late_after: Option<u64>,
-    /// Form of the frames
+    /// Format of the frames
     #[arg(long, value_enum, default_value = "test")]
     pub framing: Framing,
     /// Destination of the frames [default: broadcast; 91:e0:f0:00:fe:00 for avtp; 01:0c:cd:04:00:00 for sv]

@@ -15,11 +15,11 @@ pub struct LiveHop {
     pub count: u64,
     /// Number of frames lost between the two points.
     pub lost: u64,
-    /// Sum, in ns.
+    /// Sum of the durations, in ns.
     pub sum_ns: u64,
-    /// Shortest, in ns.
+    /// Shortest duration, in ns.
     pub min_ns: u64,
-    /// Longest, in ns.
+    /// Longest duration, in ns.
     pub max_ns: u64,
     /// Number of durations in each bin; see [`LiveHop::bin_from_ns`].
     pub bins: Vec<u64>,

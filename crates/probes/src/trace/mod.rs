@@ -62,7 +62,7 @@ pub struct Tracing {
     live: LiveView,
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "trace",
     words: "trace",

@@ -19,9 +19,9 @@ use waveform::type_test::PointOnWave;
 pub enum Control {
     /// No fault for the time of a shot
     NoFault,
-    /// The fault comes under another svID, beside the relay's, which has the steady state
+    /// The fault comes with another svID; the stream with the relay's svID has the steady state
     OtherSvId,
-    /// The fault comes with smpSynch 0. A relay may work on such samples of a single stream: only for one that must not
+    /// The fault comes with smpSynch 0. Only for relays that must not use such samples; a relay may use them from a single stream
     Unsynchronised,
 }
 

@@ -136,7 +136,7 @@ pub fn goose_port_options() -> PortOptions {
 /// Number of messages that fit between listener and conductor.
 const HEARD: usize = 8_192;
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "trip",
     words: "trip",
@@ -234,7 +234,9 @@ impl TripConfig {
             return usage("--security takes the fault of a scenario, not of a type test: test it in a separate run");
         }
         if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
-            return usage("--security takes the fault of the first scenario that has one: give one");
+            return usage(
+                "--security takes the fault of the first scenario that has one: give a scenario with a fault",
+            );
         }
         let mut names: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         names.sort_unstable();

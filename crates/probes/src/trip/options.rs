@@ -20,20 +20,20 @@ pub const USUAL_SHOTS: u32 = 100;
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TripOptions {
-    /// A scenario of the program, or a TOML file; may be given again: then their shots take turns
+    /// A built-in scenario, or a TOML file; can be repeated: the shots of the scenarios then alternate
     #[arg(long, value_name = "NAME|FILE", default_value = "overcurrent")]
     pub scenario: Vec<String>,
-    /// A type test of the program, or a TOML file: thousands of shots that differ in a few numbers, each once, in an order of the seed
+    /// A built-in type test, or a TOML file: thousands of shots that differ in a few values, each once, in an order that the seed gives
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["scenario", "shots", "security"])]
     pub type_test: Option<String>,
     /// Shots of each scenario [default: 100; in a plan as many as its step has time for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub shots: Option<u32>,
-    /// Steady state before each fault, at the least
+    /// Minimum length of the steady state before each fault
     #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = positive_duration)]
     #[serde(deserialize_with = "ns")]
     pub settle: u64,
-    /// Seed of the random pauses before faults; the first three shots of a run wait by chance, too
+    /// Seed of the random pauses before faults; the first three shots of a run have a further random pause, without the seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// The relay's GOOSE control block [default: the one that trips in a first shot, which is not counted]
@@ -46,20 +46,20 @@ pub struct TripOptions {
     /// Member that is true when the relay has started
     #[arg(long, value_name = "MEMBER", help_heading = "GOOSE")]
     pub start_member: Option<MemberName>,
-    /// Members that are true when phase a, b and c trip: to tell the wrong phase
+    /// Members that are true when phase a, b and c trip, to detect a wrong phase
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', help_heading = "GOOSE")]
     pub phase_members: Vec<MemberName>,
-    /// Members that are true when a zone or function trips, by the name that scenarios expect: to tell the wrong zone
+    /// Members that are true when a zone or function trips, by the name that scenarios use, to detect a wrong zone
     #[arg(long, value_name = "NAME=MEMBER,...", value_delimiter = ',', help_heading = "GOOSE")]
     pub function_members: Vec<FunctionMember>,
-    /// Take names of members from this SCL file, and the control block, if it has only one
+    /// Read names of members from this SCL file, and the control block if the file has only one
     #[arg(long, value_name = "FILE", help_heading = "GOOSE")]
     pub scl: Option<String>,
-    /// Close the loop: this long after a trip the currents stop, as those of a breaker do
+    /// Simulate a breaker: stop the currents this long after a trip
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
     pub breaker: Option<u64>,
-    /// Negative controls at begin and end
+    /// Negative controls at the beginning and the end
     #[arg(long, value_enum, value_delimiter = ',', default_value = "no-fault,other-sv-id")]
     pub controls: Vec<Control>,
     /// Disturbances of the samples for which the relay must not trip: as many shots of each as of a scenario
@@ -68,7 +68,7 @@ pub struct TripOptions {
     /// svID of the stream that the relay takes
     #[arg(long, value_name = "TEXT", default_value = "MU01", help_heading = "Stream")]
     pub sv_id: String,
-    /// Streams: the faults are in the first one; the others, numbered on from its svID, carry the steady state
+    /// Number of streams: the first one has the faults; the others, with the following svIDs, have the steady state
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1_000), help_heading = "Stream")]
     pub streams: u16,
     /// Samples a second, ASDUs in a frame, currents and voltages

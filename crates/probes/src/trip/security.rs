@@ -22,9 +22,9 @@ pub enum Security {
     Corrupted,
     /// The fault comes with quality invalid
     Invalid,
-    /// The fault comes with the simulation bit, to a relay that is not told to take such samples
+    /// The fault comes with the simulation bit, to a relay that is not set to accept such samples
     Simulated,
-    /// A second publisher sends the fault under the same svID, between the frames of the load
+    /// A second publisher sends the fault with the same svID, between the frames of the load
     SecondPublisher,
     /// Each frame of the load comes 4 ms late
     Late,

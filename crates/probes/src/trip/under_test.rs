@@ -83,7 +83,7 @@ impl TripConfig {
             return usage("no relay is tested");
         }
         if self.relays.iter().any(|relay| relay.functions.len() > MOST_FUNCTIONS) {
-            return usage("--function-members: too many: name 29 at the most");
+            return usage("--function-members: too many: name at most 29");
         }
         let has_twin = |(number, relay): (usize, &UnderTest)| {
             let before = &self.relays[..number];

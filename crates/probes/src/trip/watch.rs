@@ -45,7 +45,7 @@ const EXPIRED: usize = 0;
 /// Number of times each reason of [`UNSURE`] occurred.
 type Unsure = [u64; UNSURE.len()];
 
-/// A bit of the dataset.
+/// A boolean of the dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Bit {
     /// Value in the last message; `None` before the first.

@@ -61,7 +61,7 @@ impl WakeupConfig {
 /// Shortest interval that leaves a thread time for more than waking up.
 const SHORTEST_INTERVAL_NS: u64 = 10_000;
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "wakeup",
     words: "wake-up",

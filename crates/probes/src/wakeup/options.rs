@@ -29,7 +29,7 @@ pub struct WakeupOptions {
     #[arg(long, short, value_name = "DURATION", default_value = "0", value_parser = duration)]
     #[serde(deserialize_with = "ns")]
     pub distance: u64,
-    /// First due instant on a full second of the clock plus OFFSET, to run beside another tool half a period apart
+    /// First due instant at a full second of the clock plus OFFSET, for example to run half a period apart from another tool
     #[arg(long, value_name = "OFFSET", num_args = 0..=1, default_missing_value = "0", value_parser = duration)]
     #[serde(deserialize_with = "some_ns")]
     pub secaligned: Option<u64>,
@@ -37,7 +37,7 @@ pub struct WakeupOptions {
     #[arg(long, alias = "spike-above", value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
     pub threshold: Option<u64>,
-    /// End at the first sample above this, and say what held it up
+    /// End at the first sample above this, and report its cause
     #[arg(long, short, value_name = "DURATION", value_parser = positive_duration)]
     #[serde(deserialize_with = "some_positive_ns")]
     pub break_above: Option<u64>,
@@ -60,7 +60,7 @@ impl WakeupOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clock {
-    /// CLOCK_MONOTONIC: steps of the wall clock cannot touch it
+    /// CLOCK_MONOTONIC, which is not affected by steps of the wall clock
     Monotonic,
     /// CLOCK_REALTIME
     Realtime,

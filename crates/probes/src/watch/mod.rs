@@ -77,7 +77,7 @@ pub struct WatchConfig {
     pub cpu: Option<u32>,
 }
 
-/// Facts known about this probe before it runs.
+/// Description of this probe, independent of its settings.
 pub static ABOUT: About = About {
     name: "watch",
     words: "watch",

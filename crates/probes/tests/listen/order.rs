@@ -117,7 +117,7 @@ fn a_loss_of_a_whole_wrap_is_not_seen_in_the_counter_and_a_media_restart_is_no_l
     let mut frames: Vec<Vec<u8>> = (0..=99).map(|number| audio(number, false, &[])).collect();
     // 256 frames are missing here.
     frames.extend((100..=149).map(|number| audio(number, false, &[])));
-    // Here the talker restarted.
+    // The talker restarted here.
     frames.extend((7..=56).map(|number| audio(number, true, &[])));
     let recorded = listen(&config(), &frames);
     let expected = Expected {

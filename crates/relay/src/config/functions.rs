@@ -69,7 +69,7 @@ impl FunctionKeys {
             let found = expand(stream.get_ref()).map_err(here)?;
             if found.len() != 1 && found.len() != count {
                 let problem = format!(
-                    "{} streams for {count} functions: write ranges of one length",
+                    "{} streams for {count} functions: write ranges of the same length",
                     found.len()
                 );
                 return Err(here(problem));

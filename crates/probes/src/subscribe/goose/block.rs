@@ -68,7 +68,7 @@ impl Watched {
         Self { supervisor, ..watched }
     }
 
-    /// Gives the series their names.
+    /// Announces the names of the series.
     pub(super) fn announce(&self, feed: &mut Feed) {
         let families = if self.times_changes { 2 } else { 1 };
         for slot in self.slot..self.slot + families {
