@@ -1,7 +1,7 @@
 //! The kernel's counts for caches and memory bandwidth, by groups of CPUs (Linux: filesystems/resctrl.rst, mon_data).
 //!
-//! To read a counter, the kernel has a CPU of the cache's domain ask its hardware: the first that is not among `nohz_full`. On a CPU that
-//! is measured that would be in the figures, or wait for a thread that spins there; such a counter is not read.
+//! To read a counter, the kernel lets a CPU of the cache's domain ask its hardware: the first one outside `nohz_full`. If that CPU is
+//! measured, the request would appear in the figures, or wait for a thread that spins there; such a counter is not read.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,23 @@ use crate::reader::Reader;
 
 const ROOT: &str = "/sys/fs/resctrl";
 const CPUS: &str = "/sys/devices/system/cpu";
-/// Folders of the root that are no groups.
+/// Folders of the root that are not groups.
 const OTHERS: [&str; 3] = ["info", "mon_groups", "mon_data"];
-/// Groups whose counters are read at the most.
+/// Maximum number of groups whose counters are read.
 const MOST_GROUPS: usize = 16;
 
 /// Kinds of counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheCounter {
-    /// Octets of the cache that the group fills.
+    /// Bytes of the cache that the group occupies.
     Occupancy,
-    /// Octets that the group moved from and to memory, since some instant.
+    /// Bytes that the group moved from and to memory, since some instant.
     Total,
-    /// The part of `Total` that was of this cache's own memory.
+    /// Part of `Total` for this cache's own memory.
     Local,
 }
 
-/// The counters, their files, and how their names end.
+/// Counters, their files, and the suffixes of their names.
 const COUNTERS: [(CacheCounter, &str, &str); 3] = [
     (CacheCounter::Occupancy, "llc_occupancy", "occupancy"),
     (CacheCounter::Total, "mbm_total_bytes", "total"),
@@ -39,16 +39,16 @@ const COUNTERS: [(CacheCounter, &str, &str); 3] = [
 /// A counter of one group in one domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheMonitor {
-    /// Group, domain and counter: `rt/L3:0/occupancy`; of the group that has everything else `L3:0/occupancy`.
+    /// Group, domain and counter: `rt/L3:0/occupancy`; for the default group `L3:0/occupancy`.
     pub name: String,
     /// The kind of counter.
     pub counter: CacheCounter,
     path: String,
-    /// Why it is not read.
+    /// Reason for not reading it.
     refused: Option<String>,
 }
 
-/// The counters of the default group and of every group that has one of the `measured` CPUs; none where no file system for them is mounted.
+/// Counters of the default group and of every group with one of the `measured` CPUs; empty if no file system for them is mounted.
 pub(crate) fn find(reader: &Reader, measured: &CpuList) -> Result<Vec<CacheMonitor>, HostError> {
     if !reader.exists(&format!("{ROOT}/mon_data"))? {
         return Ok(Vec::new());
@@ -79,7 +79,7 @@ pub(crate) fn find(reader: &Reader, measured: &CpuList) -> Result<Vec<CacheMonit
     Ok(found)
 }
 
-/// The groups, as parts of a path: nothing for the root, else `rt/` or `mon_groups/relay/` or `rt/mon_groups/relay/`.
+/// Groups as parts of a path: nothing for the root, else `rt/` or `mon_groups/relay/` or `rt/mon_groups/relay/`.
 fn groups(reader: &Reader, measured: &CpuList) -> Result<Vec<String>, HostError> {
     let mut found = vec![String::new()];
     let mut allocating = vec![String::new()];
@@ -110,24 +110,24 @@ fn has_any(reader: &Reader, group: &str, measured: &CpuList) -> bool {
     cpus.is_ok_and(|cpus| cpus.iter().any(|cpu| measured.contains(cpu)))
 }
 
-/// Why the counters of this domain are not read, if so.
+/// Reason for not reading the counters of this domain, if any.
 fn refusal(reader: &Reader, id: u32, measured: &CpuList) -> Option<String> {
     let domain = match domain(reader, id) {
         Ok(domain) => domain,
-        Err(error) => return Some(format!("not read: which CPUs have L3 {id} is not known ({error})")),
+        Err(error) => return Some(format!("not read: the CPUs of L3 {id} are not known ({error})")),
     };
     let full = match isolation::nohz_full(reader) {
         Ok(full) => full,
-        Err(error) => return Some(format!("not read: which CPU would be asked is not known ({error})")),
+        Err(error) => return Some(format!("not read: the CPU that would read it is not known ({error})")),
     };
     let asked = domain.without(&full).first().or(domain.first());
     let asked = asked.filter(|cpu| measured.contains(*cpu))?;
     Some(format!(
-        "not read: the kernel would have CPU {asked} read it, which is measured (measure other CPUs, or boot with nohz_full for this one)"
+        "not read: the kernel would use the measured CPU {asked} to read it (measure other CPUs, or boot with nohz_full for this one)"
     ))
 }
 
-/// The online CPUs that share the third-level cache of this number.
+/// Online CPUs that share the third-level cache with this id.
 fn domain(reader: &Reader, id: u32) -> Result<CpuList, HostError> {
     for cpu in crate::cpu::online(reader)?.iter() {
         let folder = format!("{CPUS}/cpu{cpu}/cache");
@@ -142,17 +142,17 @@ fn domain(reader: &Reader, id: u32) -> Result<CpuList, HostError> {
 }
 
 impl CacheMonitor {
-    /// Its value in octets.
+    /// Value in bytes.
     ///
     /// # Errors
-    /// Why there is none: the kernel's own word, such as `Unavailable`, or that it is not to be read.
+    /// There is no value: returns the kernel's own word, such as `Unavailable`, or the reason for not reading it.
     pub(crate) fn read(&self, reader: &Reader) -> Result<u64, String> {
         if let Some(why) = &self.refused {
             return Err(why.clone());
         }
         let line = reader.line(&self.path).map_err(|error| error.to_string())?;
         line.parse()
-            .map_err(|_| format!("the kernel says \"{line}\" ({})", self.path))
+            .map_err(|_| format!("the kernel reports \"{line}\" ({})", self.path))
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
         fs::write(file, text).expect("written");
     }
 
-    /// Four CPUs of two caches; a group `rt` with CPU 1, a group `other` with CPU 3.
+    /// Four CPUs on two caches; a group `rt` with CPU 1, a group `other` with CPU 3.
     fn tree(root: &Path) {
         put(root, "sys/devices/system/cpu/online", "0-3\n");
         for cpu in 0..4 {
@@ -227,7 +227,7 @@ mod tests {
         );
         assert_eq!(found[4].1, Ok(1024));
         let why = found[5].1.as_ref().expect_err("no number");
-        assert!(why.starts_with("the kernel says \"Unavailable\""), "{why}");
+        assert!(why.starts_with("the kernel reports \"Unavailable\""), "{why}");
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
                 .clone()
                 .map_err(|why| why.split(" (").next().unwrap_or_default().to_owned())
         };
-        let refused = Err("not read: the kernel would have CPU 0 read it, which is measured".to_owned());
+        let refused = Err("not read: the kernel would use the measured CPU 0 to read it".to_owned());
         assert_eq!(of_domain("0", 0), refused);
         assert_eq!(of_domain("0", 1), Ok(1024));
         put(root.path(), "sys/devices/system/cpu/nohz_full", "0\n");

@@ -1,6 +1,6 @@
-//! Capabilities of Linux in masks.
+//! Linux capabilities in masks.
 
-/// The capabilities that are named here, by bit (linux/capability.h).
+/// Capabilities that are named here, by bit (linux/capability.h).
 const BITS: [(u32, &str); 9] = [
     (12, "NET_ADMIN"),
     (13, "NET_RAW"),
@@ -18,7 +18,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     BITS.iter().map(|(_, name)| *name)
 }
 
-/// The named capabilities in a mask as `/proc/PID/status` has it; `None` where it is no mask.
+/// Named capabilities in a mask in the form of `/proc/PID/status`; `None` if it is not a mask.
 pub fn of_mask(mask: &str) -> Option<Vec<&'static str>> {
     let bits = u64::from_str_radix(mask.trim(), 16).ok()?;
     let held = BITS.iter().filter(|(bit, _)| bits >> bit & 1 == 1);

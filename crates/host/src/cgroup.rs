@@ -1,4 +1,4 @@
-//! Control groups: which hierarchies are mounted, and where this process is in them.
+//! Control groups: mounted hierarchies, and the groups of this process in them.
 
 use crate::error::HostError;
 use crate::mounts::{self, Mount};
@@ -12,19 +12,19 @@ pub struct Hierarchy {
     mounts: Vec<Mount>,
 }
 
-/// Where a process is in one hierarchy: a line of `/proc/self/cgroup`.
+/// Place of a process in one hierarchy: a line of `/proc/self/cgroup`.
 pub(crate) struct Membership {
-    /// Controllers of the hierarchy; none for version 2.
+    /// Controllers of the hierarchy; empty for version 2.
     pub(crate) controllers: Vec<String>,
     /// Path of the group.
     pub(crate) path: String,
 }
 
-/// A group's directories, from its own up to the mount point.
+/// Directories of a group, from its own up to the mount point.
 pub struct Group {
     /// Version of control groups: 1 or 2.
     pub version: u8,
-    /// Full paths, its own first.
+    /// Full paths, the group's own first.
     pub directories: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Hierarchy {
     /// Reads the mounts.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// The mounts cannot be read.
     pub fn read(reader: &Reader) -> Result<Self, HostError> {
         let mounts = mounts::read(reader)?;
         Ok(Self {
@@ -43,12 +43,12 @@ impl Hierarchy {
         })
     }
 
-    /// Where version 2 is mounted.
+    /// Mount point of version 2.
     pub(crate) fn unified_mount(&self) -> Option<String> {
         self.unified().map(|mount| mount.point.clone())
     }
 
-    /// The versions that are mounted.
+    /// Versions that are mounted.
     pub(crate) fn version(&self) -> &'static str {
         match (
             self.mounts.iter().any(|mount| mount.kind == "cgroup"),
@@ -61,7 +61,7 @@ impl Hierarchy {
         }
     }
 
-    /// The group of this process for `controller`: in the version 1 hierarchy that has it, else in version 2.
+    /// Group of this process for `controller`: in the version 1 hierarchy with that controller, else in version 2.
     pub fn own_group(&self, reader: &Reader, controller: &str) -> Result<Group, HostError> {
         let memberships = memberships(reader)?;
         if let Some(mount) = self.legacy(controller) {
@@ -76,7 +76,7 @@ impl Hierarchy {
         }
     }
 
-    /// The version that has `controller`, and where it is mounted.
+    /// Version that has `controller`, and its mount point.
     pub fn mount_of(&self, controller: &str) -> Option<(u8, String)> {
         let legacy = self.legacy(controller).map(|mount| (1, mount.point.clone()));
         legacy.or_else(|| self.unified_mount().map(|point| (2, point)))
@@ -92,7 +92,7 @@ impl Hierarchy {
     }
 }
 
-/// Lines such as `3:cpu,cpuacct:/path` and `0::/path`.
+/// Parses lines such as `3:cpu,cpuacct:/path` and `0::/path`.
 pub(crate) fn memberships(reader: &Reader) -> Result<Vec<Membership>, HostError> {
     let text = reader.text(OWN)?;
     let memberships: Vec<Membership> = text.lines().filter_map(membership).collect();
@@ -119,8 +119,8 @@ fn membership(line: &str) -> Option<Membership> {
 
 fn group(version: u8, mount: &Mount, own: Option<&Membership>) -> Result<Group, HostError> {
     let own = own.ok_or_else(|| HostError::Undecided(format!("{OWN} has no line of that hierarchy")))?;
-    // In a cgroup namespace the mount's root and the path are both as seen from the namespace. A path that leaves it
-    // (`/../x`) has no directory here: then only the mount point is left to look at.
+    // In a cgroup namespace, both the mount's root and the path are relative to the namespace. A path that leaves it (`/../x`) has no
+    // directory here: then only the mount point remains.
     let path = if mount.root == "/" {
         own.path.as_str()
     } else {
@@ -135,8 +135,8 @@ fn group(version: u8, mount: &Mount, own: Option<&Membership>) -> Result<Group, 
     })
 }
 
-/// Path of the file of a version 1 cpu controller that shows real-time budgets, and true if it exists: only kernels with RT group
-/// scheduling have it. `None`: there is no such controller.
+/// Path of the version 1 cpu controller's file with the real-time budget, and true if it exists: only kernels with RT group scheduling have
+/// it. `None` without such a controller.
 pub(crate) fn rt_budget_file(reader: &Reader) -> Result<Option<(String, bool)>, HostError> {
     let hierarchy = Hierarchy::read(reader)?;
     let Some(mount) = hierarchy.legacy("cpu") else {
@@ -144,14 +144,14 @@ pub(crate) fn rt_budget_file(reader: &Reader) -> Result<Option<(String, bool)>, 
     };
     let path = format!("{}/cpu.rt_runtime_us", mount.point);
     let exists = reader.exists(&path)?;
-    // The kernel makes both or none (kernel/sched/core.c, cpu_legacy_files).
+    // The kernel creates both files or neither (kernel/sched/core.c, cpu_legacy_files).
     let period = format!("{}/cpu.rt_period_us", mount.point);
     if !exists && reader.exists(&period)? {
         return Err(HostError::Undecided(format!(
             "{path} is missing, and {period} is there"
         )));
     }
-    // Every version 1 group of the controller has files of it.
+    // Every version 1 group of the controller contains its files.
     let has_files = || reader.names(&mount.point, |name| name.starts_with("cpu."));
     if !exists && !has_files().is_ok_and(|names| !names.is_empty()) {
         return Err(HostError::Undecided(format!(
@@ -162,7 +162,7 @@ pub(crate) fn rt_budget_file(reader: &Reader) -> Result<Option<(String, bool)>, 
     Ok(Some((path, exists)))
 }
 
-/// The budget of the own group; `None`: this kernel gives groups none, or they are of version 2.
+/// Budget of the own group; `None`: this kernel gives groups no budget, or they are of version 2.
 pub(crate) fn rt_runtime(reader: &Reader) -> Result<Option<RtRuntime>, HostError> {
     if !rt_budget_file(reader)?.is_some_and(|(_, exists)| exists) {
         return Ok(None);
@@ -176,7 +176,7 @@ pub(crate) fn rt_runtime(reader: &Reader) -> Result<Option<RtRuntime>, HostError
     }))
 }
 
-/// Budget that the groups below the highest leave of its own, in us of each second.
+/// Budget that the groups below the top one leave to it, in us per second.
 pub(crate) fn rt_budget_left_us(reader: &Reader) -> Option<u64> {
     let (path, _) = rt_budget_file(reader).ok()?.filter(|(_, exists)| *exists)?;
     let root = path.strip_suffix("/cpu.rt_runtime_us")?;
@@ -201,25 +201,25 @@ pub(crate) fn rt_budget_left_us(reader: &Reader) -> Option<u64> {
     Some(of(root)?.saturating_sub(taken))
 }
 
-/// The memory of a control group that has a limit.
+/// Memory of a control group with a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupMemory {
-    /// Its directory.
+    /// Directory of the group.
     pub directory: String,
-    /// Octets that its processes may have: beyond, the kernel ends or holds up one of them.
+    /// Maximum in bytes for its processes: above it, the kernel ends or delays one of them.
     pub limit: u64,
-    /// Octets that they have now and that are not of files, which the kernel takes away where there is need.
+    /// Bytes in use, without file pages, which the kernel can reclaim when needed.
     pub held: u64,
 }
 
 impl GroupMemory {
-    /// Octets that are left.
+    /// Bytes that are left.
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.held)
     }
 }
 
-/// The group of this process or above it that has the least memory left; `None`: none has a limit that can be read.
+/// Group of this process, or an ancestor, with the least memory left; `None` if no limit can be read.
 pub(crate) fn memory(reader: &Reader) -> Option<GroupMemory> {
     let group = Hierarchy::read(reader).ok()?.own_group(reader, "memory").ok()?;
     let (limits, used, files): (&[&str], _, _) = match group.version {
@@ -228,7 +228,7 @@ pub(crate) fn memory(reader: &Reader) -> Option<GroupMemory> {
     };
     let of = |directory: &String| {
         let text = |name: &str| reader.text(&format!("{directory}/{name}")).ok();
-        // `max` is no number, and none is a limit beyond what any machine has (version 1 has one always).
+        // `max` is not a number; a limit above any machine's memory is no limit (version 1 always shows one).
         let limit = limits.iter().filter_map(|name| text(name)?.trim().parse().ok()).min();
         let limit = limit.filter(|limit| *limit < NO_LIMIT)?;
         let used: u64 = text(used)?.trim().parse().ok()?;
@@ -245,7 +245,7 @@ pub(crate) fn memory(reader: &Reader) -> Option<GroupMemory> {
     group.directories.iter().filter_map(of).min_by_key(GroupMemory::left)
 }
 
-/// From here on a limit is none: version 1 writes almost 2^63.
+/// From this value on there is no limit: version 1 writes almost 2^63.
 const NO_LIMIT: u64 = 1 << 60;
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
 const V1_CPUSET: &str = "cpuset.effective_cpus";
 const V2_CPUSET: &str = "cpuset.cpus.effective";
 
-/// Each distinct path once, with the controllers it is for.
+/// Distinct paths, each with its controllers.
 fn own_groups(reader: &Reader) -> Result<String, HostError> {
     let mut paths: Vec<(String, Vec<String>)> = Vec::new();
     for own in memberships(reader)? {
@@ -78,12 +78,12 @@ fn own_groups(reader: &Reader) -> Result<String, HostError> {
     Ok(parts.collect::<Vec<_>>().join("; "))
 }
 
-/// Container runtimes put identifiers of 64 digits into paths: enough of them is shown by the rest of the path.
+/// Shortens the identifiers of 64 digits that container runtimes put into paths: the rest of the path is sufficient.
 fn shown(path: &str) -> String {
     without_identifiers(path)
 }
 
-/// The tightest quota from the own group up to the highest that is visible.
+/// Tightest quota from the own group up to the highest visible one.
 fn quota(reader: &Reader, group: &Group) -> Result<String, HostError> {
     let mut tightest: Option<(f64, String)> = None;
     for directory in &group.directories {
@@ -104,7 +104,7 @@ fn quota(reader: &Reader, group: &Group) -> Result<String, HostError> {
                 }
             }
             Ok(None) => {}
-            // The root group has no such file, nor have groups without the controller.
+            // Neither the root group nor groups without the controller have such a file.
             Err(error) if error.is_absent() && reader.exists(directory)? => {}
             Err(error) => return Err(error),
         }
@@ -114,7 +114,7 @@ fn quota(reader: &Reader, group: &Group) -> Result<String, HostError> {
 
 type Bounds = Result<Option<(u64, u64)>, HostError>;
 
-/// `max 100000` or `200000 100000`.
+/// Parses `max 100000` or `200000 100000`.
 fn v2_quota(reader: &Reader, directory: &str) -> (String, Bounds) {
     let path = format!("{directory}/cpu.max");
     let bounds = reader.line(&path).and_then(|line| {
@@ -128,7 +128,7 @@ fn v2_quota(reader: &Reader, directory: &str) -> (String, Bounds) {
     (path, bounds)
 }
 
-/// -1 stands for no quota.
+/// -1 means no quota.
 fn v1_quota(reader: &Reader, directory: &str) -> (String, Bounds) {
     let path = format!("{directory}/cpu.cfs_quota_us");
     let bounds = reader
@@ -148,7 +148,7 @@ fn v1_quota(reader: &Reader, directory: &str) -> (String, Bounds) {
     (path, bounds)
 }
 
-/// Version 1 with RT group scheduling: a group with a budget of 0 cannot have real-time threads.
+/// Version 1 with RT group scheduling: a group with a budget of 0 cannot run real-time threads.
 fn rt_budget(reader: &Reader, group: &Group) -> Result<String, HostError> {
     if group.version == 2 {
         return Ok("not limited by group (version 2 has no real-time budget)".to_owned());
@@ -170,7 +170,7 @@ fn rt_budget(reader: &Reader, group: &Group) -> Result<String, HostError> {
     }
 }
 
-/// Of the nearest group that has the file: groups without the controller take over from above.
+/// Value of the nearest group with the file: groups without the controller inherit it.
 fn effective_cpus(reader: &Reader, group: &Group) -> Result<String, HostError> {
     let file = if group.version == 1 { V1_CPUSET } else { V2_CPUSET };
     let mut last = HostError::Undecided("no cpuset controller".to_owned());

@@ -25,7 +25,7 @@ pub struct Steal {
     pub ticks: u64,
 }
 
-/// Time the hypervisor ran something else, per online CPU: see [`crate::Host::steal_ticks`].
+/// Time taken by the hypervisor, per online CPU: see [`crate::Host::steal_ticks`].
 ///
 /// # Errors
 /// The file cannot be read or has no per-CPU lines with a steal column.
@@ -34,34 +34,34 @@ pub fn steal(reader: &Reader) -> Result<Vec<Steal>, HostError> {
     steal_in(&text).ok_or_else(|| HostError::unexpected(STAT, "lines cpu0, cpu1… with at least 8 counts", &text))
 }
 
-/// The same of a text of `/proc/stat`; `None` where it has no per-CPU lines with a steal column.
+/// As above, from a text of `/proc/stat`; `None` if it has no per-CPU lines with a steal column.
 fn steal_in(text: &str) -> Option<Vec<Steal>> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("cpu"));
     let steals: Option<Vec<Steal>> = lines.filter_map(cpu_steal).collect();
     steals.filter(|steals| !steals.is_empty())
 }
 
-/// Time the hypervisor took from the CPUs of this machine, for who asks many times a second.
+/// Time that the hypervisor took from the CPUs of this machine, for callers that ask many times a second.
 #[derive(Debug)]
 pub struct StealTicks(OpenText);
 
 impl StealTicks {
     /// Opens `/proc/stat`.
-    ///
+    /// Opens `/proc/stat`.
     /// # Errors
-    /// A refusal of the kernel.
+    /// The kernel refuses.
     pub fn open() -> io::Result<Self> {
         OpenText::open(STAT).map(Self)
     }
 
-    /// As [`crate::Host::steal_ticks`], now; `None` where it does not tell.
+    /// As [`crate::Host::steal_ticks`], now; `None` if it is not reported.
     pub fn read(&mut self) -> Option<Vec<Steal>> {
         self.0.read().and_then(steal_in)
     }
 }
 
-/// Of what follows `cpu` on a line of a single CPU: number, then user, nice, system, idle, iowait, irq, softirq, steal.
-/// The line over all CPUs has no number and gives nothing; a line without the column gives `Some(None)`.
+/// Parses the text after `cpu` on the line of a single CPU: number, then user, nice, system, idle, iowait, irq, softirq, steal.
+/// The line for all CPUs has no number and returns `None`; a line without the column returns `Some(None)`.
 fn cpu_steal(rest: &str) -> Option<Option<Steal>> {
     let mut columns = rest.split_whitespace();
     if rest.starts_with(char::is_whitespace) {
@@ -106,7 +106,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-/// Properties of the time stamp counter that make it fit as a clock, by the flags of the processor.
+/// Properties of the time stamp counter that qualify it as a clock, by the processor's flags.
 fn tsc(reader: &Reader) -> Result<String, HostError> {
     let info = CpuInfo::read(reader)?;
     let flags = [

@@ -1,20 +1,20 @@
-//! The kernel command line: splitting, lists of CPUs as boot arguments write them, and what must not be shown.
+//! The kernel command line: splitting, CPU lists in the syntax of boot arguments, and parts that must not be shown.
 
 use units::CpuList;
 
 use crate::error::HostError;
 use crate::reader::Reader;
 
-/// Where it is read.
+/// Path of the file.
 pub(crate) const PATH: &str = "/proc/cmdline";
 
-/// The kernel's own arguments, in order. What follows `--` is meant for init and left out.
+/// The kernel's own arguments, in order. The part after `--` is for init and is left out.
 pub struct Cmdline {
     arguments: Vec<(String, Option<String>)>,
 }
 
 impl Cmdline {
-    /// Reads that of the running kernel.
+    /// Reads the command line of the running kernel.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -22,7 +22,7 @@ impl Cmdline {
         reader.text(PATH).map(|text| Self::parse(&text))
     }
 
-    /// Takes a line apart; arguments after `--` are not the kernel's.
+    /// Splits a line; arguments after `--` are not the kernel's.
     pub fn parse(text: &str) -> Self {
         let words = split(text);
         let kernel = words.iter().take_while(|word| *word != "--");
@@ -35,20 +35,19 @@ impl Cmdline {
         }
     }
 
-    /// Every value given for `name`, in order; an argument without `=` has the value `""`. The kernel takes `-` and `_` in
-    /// names for the same.
+    /// Every value given for `name`, in order; an argument without `=` has the value `""`. The kernel treats `-` and `_` in names alike.
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let same = |given: &str| given.len() == name.len() && given.replace('-', "_") == name.replace('-', "_");
         let named = self.arguments.iter().filter(move |(given, _)| same(given));
         named.map(|(_, value)| value.as_deref().unwrap_or(""))
     }
 
-    /// The last value given for `name`: for most arguments the one that counts.
+    /// Last value given for `name`, which counts for most arguments.
     pub fn last<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         self.values(name).last()
     }
 
-    /// The line as it may be shown: without identifiers of disks and machines, and without secrets.
+    /// The line for display: without identifiers of disks and machines, and without secrets.
     pub(crate) fn shown(&self) -> String {
         let words = self.arguments.iter().map(|(name, value)| match value {
             None => name.clone(),
@@ -59,7 +58,7 @@ impl Cmdline {
     }
 }
 
-/// Splits at white space outside double quotes, as the kernel's `next_arg()`; the quotes go.
+/// Splits at white space outside double quotes, as the kernel's `next_arg()` does; the quotes are removed.
 fn split(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
     for c in text.chars() {
@@ -82,7 +81,7 @@ fn is_secret(name: &str) -> bool {
         .any(|part| name.to_ascii_lowercase().contains(part))
 }
 
-/// Hexadecimal digits that make an identifier of a disk or machine rather than an address.
+/// Minimum number of hexadecimal digits of an identifier of a disk or machine; addresses have fewer.
 const IDENTIFIER_DIGITS: usize = 24;
 
 /// Replaces every run of hexadecimal digits and dashes with at least 24 digits (UUID, machine id, container id).
@@ -103,8 +102,8 @@ pub(crate) fn without_identifiers(text: &str) -> String {
     shown
 }
 
-/// A CPU list as boot arguments write it: `1-3,5`, `all`, `4-N` (N: the highest CPU), and `0-15:2/4` (the first 2 of every
-/// 4), after Documentation/admin-guide/kernel-parameters.rst. `None` when it is none.
+/// Parses a CPU list in the syntax of boot arguments: `1-3,5`, `all`, `4-N` (N: the highest CPU), and `0-15:2/4` (the first 2 of every 4),
+/// after Documentation/admin-guide/kernel-parameters.rst. Returns `None` if it is not a list.
 pub fn boot_cpus(text: &str, highest: u32) -> Option<CpuList> {
     let mut cpus = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -116,7 +115,7 @@ pub fn boot_cpus(text: &str, highest: u32) -> Option<CpuList> {
         } else {
             ends(range, highest)?
         };
-        // A list beyond the machine's CPUs is legal; far beyond, it is garbage.
+        // A list may exceed the machine's CPUs, but a list that exceeds them by far is invalid.
         if low > high || high > highest.saturating_add(8192) {
             return None;
         }

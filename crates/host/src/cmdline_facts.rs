@@ -8,10 +8,10 @@ use crate::fact::Sheet;
 use crate::reader::Reader;
 use model::Fact;
 
-/// Arguments whose value is a list of CPUs; a fact even when not given.
+/// Arguments whose value is a CPU list; facts even if not given.
 pub const CPU_LISTS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
 
-/// Other arguments that change latency, a fact when given (kernel documentation, admin-guide/kernel-parameters.txt).
+/// Other arguments that affect latency, facts if given (kernel documentation, admin-guide/kernel-parameters.txt).
 pub const OTHERS: [&str; 43] = [
     "kthread_cpus",
     "workqueue.unbound_cpus",
@@ -98,7 +98,7 @@ fn cpu_argument(line: &Cmdline, name: &str, highest: Option<u32>) -> String {
     }
 }
 
-/// The value, with what it means where that differs from how it is written.
+/// Value, with its meaning if that differs from its notation.
 fn meaning(name: &str, value: &str, highest: Option<u32>) -> String {
     let (flags, list) = if name == "isolcpus" {
         split_flags(value)
@@ -112,7 +112,7 @@ fn meaning(name: &str, value: &str, highest: Option<u32>) -> String {
         None => notes.push("not understood as a CPU list".to_owned()),
     }
     if !flags.is_empty() && !flags.contains(&"domain") {
-        // kernel/sched/isolation.c: domain is the default only when no flag is given.
+        // kernel/sched/isolation.c: domain is the default only if no flag is given.
         notes.push("without the flag domain: the scheduler does not isolate them".to_owned());
     }
     if notes.is_empty() {
@@ -122,7 +122,7 @@ fn meaning(name: &str, value: &str, highest: Option<u32>) -> String {
     }
 }
 
-/// `isolcpus=` takes flags before the list.
+/// Splits off the flags before the list of `isolcpus=`.
 pub fn split_flags(value: &str) -> (Vec<&str>, &str) {
     let (mut flags, mut rest) = (Vec::new(), value);
     while let Some((first, after)) = rest.split_once(',') {
@@ -135,7 +135,7 @@ pub fn split_flags(value: &str) -> (Vec<&str>, &str) {
     (flags, rest)
 }
 
-/// Meaning of `N`: the highest CPU the kernel can have.
+/// Value of `N`: the highest CPU the kernel can have.
 fn highest_cpu(reader: &Reader) -> Option<u32> {
     let list = |path| -> Result<CpuList, HostError> { reader.cpus(path) };
     let possible = list("/sys/devices/system/cpu/possible")

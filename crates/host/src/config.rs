@@ -1,4 +1,4 @@
-//! The kernel's build configuration, where a copy of it can be read.
+//! The kernel's build configuration, if a copy of it can be read.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -8,13 +8,13 @@ use crate::reader::Reader;
 
 /// Options of the running kernel.
 pub struct Config {
-    /// File it was read from.
+    /// File from which it was read.
     pub(crate) path: String,
     options: BTreeMap<String, String>,
 }
 
 impl Config {
-    /// Reads the first copy that exists for the running release: a text on disk, else the one in the kernel.
+    /// Reads the first copy for the running release: a text on disk, else the one in the kernel.
     pub fn read(reader: &Reader) -> Result<Self, HostError> {
         let release = reader.line("/proc/sys/kernel/osrelease")?;
         match Self::of(reader, &release)? {
@@ -33,7 +33,7 @@ impl Config {
         ];
         for path in places {
             match reader.text(&path) {
-                // A text of something else would say of every option that it is not set.
+                // Any other text would show every option as not set.
                 Ok(text) if !text.contains("CONFIG_") => {
                     return Err(HostError::unexpected(&path, "lines of CONFIG_NAME=value", &text));
                 }
@@ -50,7 +50,7 @@ impl Config {
         Ok(None)
     }
 
-    /// The value of `CONFIG_name`: `y`, `m`, a number, a text; `None` when it is not set.
+    /// Value of `CONFIG_name`: `y`, `m`, a number, a text; `None` if it is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
     }
@@ -61,12 +61,12 @@ impl Config {
     }
 }
 
-/// Where [`Config::read`] looks.
+/// Places where [`Config::read`] looks.
 pub(crate) const PLACES: &str = "/boot/config-*, /usr/lib/modules/*/config, /proc/config.gz";
 
-/// The copy that a kernel may carry itself.
+/// Copy that the kernel itself may contain.
 const COMPRESSED: &str = "/proc/config.gz";
-/// Most bytes of it, compressed and not: those of distributions have 80 and 300 KiB.
+/// Maximum size of that copy in bytes, compressed and unpacked: those of distributions have 80 and 300 KiB.
 const MOST_BYTES: u64 = 4 << 20;
 
 fn compressed(reader: &Reader) -> Result<Config, HostError> {

@@ -1,4 +1,4 @@
-//! The interfaces through which whoever works on this machine may be connected to it.
+//! Interfaces through which a user of this machine may be connected to it.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -6,22 +6,21 @@ use std::path::Path;
 use crate::Host;
 use crate::reader::Reader;
 
-/// Interfaces below one that are looked at.
+/// Maximum number of interfaces examined below one.
 const DEEPEST: usize = 8;
-/// Processes above this one that are looked at.
+/// Maximum number of ancestor processes examined.
 const MOST_PARENTS: usize = 32;
 
-/// A route: how it is to be chosen, and its interface.
+/// A route: its destination prefix and metric, and its interface.
 struct Route {
     to: u128,
-    /// The leading bits that count.
+    /// Number of leading bits that count.
     bits: u32,
     interface: String,
 }
 
 impl Host {
-    /// The interfaces of default routes and of the way to `client`, and those that they are made on: who is connected from elsewhere comes
-    /// through them.
+    /// Interfaces of default routes and of the route to `client`, and the interfaces below them: a remote user is connected through these.
     pub fn connection(&self, client: Option<IpAddr>) -> Vec<String> {
         connection(&self.reader, client)
     }
@@ -50,8 +49,8 @@ fn add_with_below(reader: &Reader, name: &str, depth: usize, found: &mut Vec<Str
     }
 }
 
-/// Address of the client that opened the session of `ssh` of this process, by the variable that `sshd` sets (`SSH_CONNECTION`,
-/// ssh(1)). `sudo` hides it from its own, and so it is looked for in those above. Not a fact: what else stands there is for nobody's record.
+/// Address of the client that opened the ssh session of this process, from the variable that `sshd` sets (`SSH_CONNECTION`, ssh(1)). `sudo`
+/// removes it from its child, so ancestors are searched too. Not a fact: environments contain private data that must not be recorded.
 pub fn ssh_client() -> Option<IpAddr> {
     client_of(Path::new("/proc"), std::process::id())
 }
@@ -73,7 +72,7 @@ fn client_of(proc: &Path, mut process: u32) -> Option<IpAddr> {
     None
 }
 
-/// The interface of the narrowest route to an address.
+/// Interface of the narrowest route to an address.
 fn interface_to(reader: &Reader, address: IpAddr) -> Option<String> {
     let address = number(address);
     let fits = |route: &Route| {
@@ -84,7 +83,7 @@ fn interface_to(reader: &Reader, address: IpAddr) -> Option<String> {
     narrowest.map(|route| route.interface)
 }
 
-/// An address of IPv4 as the one of IPv6 that stands for it.
+/// Converts an IPv4 address to the corresponding IPv6 address.
 fn number(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
@@ -92,7 +91,7 @@ fn number(address: IpAddr) -> u128 {
     }
 }
 
-/// The routes of this machine but those of `lo` (proc_net(5)). A default route has 0 bits, of IPv4 too.
+/// Routes of this machine, except those of `lo` (proc_net(5)). A default route has 0 bits, for IPv4 too.
 fn routes(reader: &Reader) -> Vec<Route> {
     let v4 = reader.text("/proc/net/route").unwrap_or_default();
     let v6 = reader.text("/proc/net/ipv6_route").unwrap_or_default();
@@ -100,12 +99,12 @@ fn routes(reader: &Reader) -> Vec<Route> {
     found.filter(|route| route.interface != "lo").collect()
 }
 
-/// The numbers of IPv4 stand there as the processor has them in memory.
+/// IPv4 numbers are in the processor's byte order in this file.
 fn route_v4(line: &str) -> Option<Route> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let word = |place: usize| u32::from_str_radix(words.get(place)?, 16).ok();
     let to = u32::from_be(word(1)?);
-    // A table without masks has those of default routes alone that are told.
+    // In a table without masks, only default routes can be recognised.
     let mask = word(7).unwrap_or(if to == 0 { 0 } else { u32::MAX });
     let bits = mask.count_ones();
     Some(Route {
@@ -132,7 +131,7 @@ mod tests {
     use crate::Host;
     use std::fs;
 
-    /// A default route by a bridge on eth0, a network behind eth1, one of IPv6 behind eth2.
+    /// A default route through a bridge on eth0, a network on eth1, an IPv6 network on eth2.
     const FILES: [(&str, &str); 3] = [
         (
             "proc/net/route",

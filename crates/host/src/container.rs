@@ -1,23 +1,23 @@
 //! Detects a container around this process.
 //!
-//! No single file tells here either: `/.dockerenv` is also in virtual machines whose disk was made from a container
-//! image, and a container may share the host's process namespace. All that is found is kept as evidence.
+//! No single file is conclusive: `/.dockerenv` also exists in virtual machines whose disk was made from a container image, and a container
+//! may share the host's process namespace. All findings are kept as evidence.
 
 use crate::error::HostError;
 use crate::mounts;
 use crate::reader::Reader;
 
-/// The container that this process runs in, if any, and how we know.
+/// The container in which this process runs, if any, with the evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Container {
-    /// The program that runs the container, such as `docker`; `None`: no container.
+    /// Program that runs the container, such as `docker`; `None`: no container.
     pub runtime: Option<String>,
-    /// The evidence, each piece with its file; never empty.
+    /// Evidence, each piece with its file; never empty.
     pub evidence: Vec<String>,
 }
 
-/// Pieces of a cgroup path and the runtime that makes such paths. A path that climbs belongs to a process outside our
-/// cgroup namespace, so we are in one.
+/// Pieces of a cgroup path, and the runtime that makes such paths. A path that begins with `/..` belongs to a process outside this cgroup
+/// namespace, so this process is in one.
 const PATHS: [(&str, &str); 8] = [
     ("kubepods", "kubernetes"),
     ("/docker/", "docker"),
@@ -29,13 +29,13 @@ const PATHS: [(&str, &str); 8] = [
     ("/../", UNNAMED),
 ];
 
-/// The runtime of a container nothing names.
+/// Name of a runtime that no evidence names.
 const UNNAMED: &str = "of unknown make";
 
 /// Detects a container around this process: see [`crate::Host::container`].
 ///
 /// # Errors
-/// Nothing that would tell can be read.
+/// No conclusive file can be read.
 pub fn detect(reader: &Reader) -> Result<Container, HostError> {
     let mut evidence = Vec::new();
     let named = by_environment(reader, &mut evidence)
@@ -98,7 +98,7 @@ fn by_cgroup(reader: &Reader, evidence: &mut Vec<String>) -> Option<String> {
     })
 }
 
-/// True if the root file system is layered over an image, or is a directory of another one.
+/// True if the root file system is layered over an image, or is a directory of another file system.
 fn layered_root(reader: &Reader, evidence: &mut Vec<String>) -> Option<bool> {
     let mounts = mounts::read(reader).ok()?;
     let root = mounts.iter().rfind(|mount| mount.point == "/")?;
@@ -107,8 +107,8 @@ fn layered_root(reader: &Reader, evidence: &mut Vec<String>) -> Option<bool> {
     Some(layered)
 }
 
-/// The kernel's thread `kthreadd` is process 2 of the host: where process 2 is something else or missing, process 1 is the
-/// first of a namespace of its own.
+/// The kernel thread `kthreadd` is process 2 of the host: if process 2 is missing or another program, process 1 is the first of a namespace
+/// of its own.
 fn own_processes(reader: &Reader, evidence: &mut Vec<String>) -> Option<bool> {
     let path = "/proc/2/comm";
     reader.line("/proc/1/comm").ok()?;

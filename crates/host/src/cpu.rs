@@ -12,10 +12,10 @@ use model::Fact;
 
 const ROOT: &str = "/sys/devices/system/cpu";
 
-/// CPUs that are online: see [`crate::Host::online_cpus`].
+/// Online CPUs: see [`crate::Host::online_cpus`].
 ///
 /// # Errors
-/// The file cannot be read or is no CPU list.
+/// The file cannot be read or is not a CPU list.
 pub fn online(reader: &Reader) -> Result<CpuList, HostError> {
     let path = format!("{ROOT}/online");
     let cpus = reader.cpus(&path)?;
@@ -62,12 +62,12 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-/// `path` of every CPU, as a source names it.
+/// `path` of every CPU, as the name of a source.
 pub(crate) fn each(path: &str) -> String {
     format!("{ROOT}/cpu*/{path}")
 }
 
-/// A file of every online CPU: the value once when all agree, else each value with its CPUs.
+/// A file of every online CPU: a single value if all agree, else each value with its CPUs.
 pub(crate) fn by_cpu(reader: &Reader, path: &str) -> Result<String, HostError> {
     values_by_cpu(reader, |cpu| reader.line(&format!("{ROOT}/cpu{cpu}/{path}")))
 }
@@ -113,7 +113,7 @@ fn grouped(groups: &[(String, Vec<u32>)]) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// Sockets and cores, from the numbers the kernel gives each online CPU.
+/// Number of sockets and cores, from the ids that the kernel gives each online CPU.
 fn topology(sheet: &mut Sheet<'_>) {
     let of_cpu = |cpu: u32| {
         sheet
@@ -133,7 +133,7 @@ fn topology(sheet: &mut Sheet<'_>) {
     sheet.add("CPUs of each core", &each("topology/thread_siblings_list"), siblings);
 }
 
-/// The CPUs of each core, in the order of their first CPU.
+/// CPUs of each core, in the order of their first CPU.
 fn distinct_siblings(reader: &Reader) -> Result<Vec<String>, HostError> {
     let mut cores = Vec::new();
     for cpu in online(reader)?.iter() {
@@ -162,7 +162,7 @@ pub fn last_level_cache_bytes(reader: &Reader) -> Result<u64, HostError> {
     largest.ok_or_else(|| HostError::Undecided(format!("{folder} lists no cache")))
 }
 
-/// One fact per known weakness of the processor; what is not affected is gathered in one.
+/// One fact per known weakness of the processor; weaknesses that do not affect it are combined in one.
 fn mitigations(sheet: &mut Sheet<'_>) {
     let folder = "/sys/devices/system/cpu/vulnerabilities";
     let names = match sheet.reader.names(folder, |_| true) {

@@ -16,7 +16,7 @@ impl CpuInfo {
     /// Reads the file.
     ///
     /// # Errors
-    /// It cannot be read or has no processor.
+    /// It cannot be read or lists no processor.
     pub fn read(reader: &Reader) -> Result<Self, HostError> {
         let text = reader.text(PATH)?;
         let blocks: Vec<_> = text
@@ -30,7 +30,7 @@ impl CpuInfo {
         Ok(Self { blocks })
     }
 
-    /// The values of `key` over all CPUs, each once, in order of appearance.
+    /// Values of `key` over all CPUs, each once, in order of appearance.
     pub fn distinct(&self, key: &str) -> Result<String, HostError> {
         let mut seen: Vec<&str> = Vec::new();
         for value in self
@@ -50,7 +50,7 @@ impl CpuInfo {
         }
     }
 
-    /// True if the first CPU has `flag`; `None` when there is no line of flags (not x86).
+    /// True if the first CPU has `flag`; `None` if there is no line of flags (not x86).
     pub fn has_flag(&self, flag: &str) -> Option<bool> {
         let flags = self.blocks.iter().find_map(|block| block.get("flags"))?;
         Some(flags.split_whitespace().any(|known| known == flag))

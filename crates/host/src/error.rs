@@ -1,24 +1,24 @@
-//! Why something about the machine is not known.
+//! Reasons that facts about the machine are unknown.
 
 use std::fmt;
 use std::io;
 
-/// Why a file gave no text.
+/// Reason that a file has no usable text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
     /// The kernel refused, with this errno.
     Errno(i32),
-    /// There is nothing in it.
+    /// The file is empty.
     Empty,
-    /// It holds bytes that are no text.
+    /// The bytes of the file are not text.
     NotText,
-    /// It is longer than any file of its kind.
+    /// The file is longer than any of its kind.
     TooLong,
-    /// It is a directory, a pipe or a device.
+    /// The path is a directory, a pipe or a device.
     NotAFile,
 }
 
-/// Errno numbers of Linux (asm-generic/errno.h), their names, and what they mean to a reader of `/proc` and `/sys`.
+/// Errno numbers of Linux (asm-generic/errno.h), their names, and their meaning for `/proc` and `/sys`.
 const ERRNOS: [(i32, &str, &str); 19] = [
     (1, "EPERM", "operation not permitted"),
     (2, "ENOENT", "no such file"),
@@ -57,12 +57,12 @@ pub(crate) const NOT_A_DIRECTORY: i32 = 20;
 pub(crate) const TOO_MANY_LINKS: i32 = 40;
 
 impl Unreadable {
-    /// From an error of a file operation.
+    /// Converts the error of a file operation.
     pub fn from_io(error: &io::Error) -> Self {
         Self::Errno(error.raw_os_error().unwrap_or(IO))
     }
 
-    /// The errno that a name such as `EACCES` stands for.
+    /// Errno for a name such as `EACCES`.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         ERRNOS
             .iter()
@@ -70,12 +70,12 @@ impl Unreadable {
             .map(|(number, _, _)| Self::Errno(*number))
     }
 
-    /// True if the path does not exist (as opposed to: exists and cannot be read).
+    /// True if the path does not exist (rather than being unreadable).
     pub fn is_absent(self) -> bool {
         matches!(self, Self::Errno(NO_ENTRY | NOT_A_DIRECTORY))
     }
 
-    /// The errno's name, such as `EACCES`; `None` when the kernel did not refuse, or with an errno we have no name for.
+    /// Name of the errno, such as `EACCES`; `None` if the kernel did not refuse, or for an unnamed errno.
     pub fn errno_name(self) -> Option<&'static str> {
         let Self::Errno(number) = self else { return None };
         ERRNOS
@@ -93,44 +93,44 @@ impl fmt::Display for Unreadable {
                 None => write!(f, "errno {number}"),
             },
             Self::Empty => f.write_str("the file is empty"),
-            Self::NotText => f.write_str("the file holds no text"),
+            Self::NotText => f.write_str("the file is not text"),
             Self::TooLong => f.write_str("the file is longer than any of its kind"),
             Self::NotAFile => f.write_str("not a regular file"),
         }
     }
 }
 
-/// Why something about the machine is not known.
+/// Reason that a fact about the machine is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
     /// A file could not be read.
     #[error("{path}: {why}")]
     Unreadable {
-        /// Path as seen from the root.
+        /// Path relative to the root.
         path: String,
-        /// Why.
+        /// Reason.
         why: Unreadable,
     },
-    /// A file holds something other than expected.
+    /// A file has an unexpected content.
     #[error("{path}: found \"{found}\", expected {wanted}")]
     Unexpected {
-        /// Path as seen from the root.
+        /// Path relative to the root.
         path: String,
-        /// The form that was expected.
+        /// Expected form.
         wanted: &'static str,
-        /// The beginning of what is there.
+        /// Beginning of the actual content.
         found: String,
     },
-    /// The files that exist do not tell.
+    /// The existing files are not conclusive.
     #[error("{0}")]
     Undecided(String),
 }
 
-/// Characters of an unexpected text that are shown.
+/// Maximum number of characters shown of an unexpected text.
 const SHOWN_CHARACTERS: usize = 40;
 
 impl HostError {
-    /// `path` holds `found` and not what was `wanted`.
+    /// `path` contains `found` instead of `wanted`.
     pub fn unexpected(path: &str, wanted: &'static str, found: &str) -> Self {
         let found = found
             .trim()
@@ -150,7 +150,7 @@ impl HostError {
         matches!(self, Self::Unreadable { why, .. } if why.is_absent())
     }
 
-    /// True if the kernel refused to show it for lack of a privilege.
+    /// True if the kernel refused access for lack of a privilege.
     pub fn is_forbidden(&self) -> bool {
         matches!(
             self,
@@ -161,7 +161,7 @@ impl HostError {
         )
     }
 
-    /// The reason without the path, for a fact that names its source beside it.
+    /// Reason without the path, for a fact that names its source separately.
     pub fn reason(&self) -> String {
         match self {
             Self::Unreadable { why, .. } => why.to_string(),

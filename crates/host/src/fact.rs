@@ -1,4 +1,4 @@
-//! The sheet on which each group of facts is written down.
+//! The sheet that collects each group of facts.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub fn to_text(facts: &[Fact]) -> String {
     text
 }
 
-/// The facts of one group while they are gathered.
+/// Facts of one group during gathering.
 pub(crate) struct Sheet<'a> {
     pub(crate) reader: &'a Reader,
     group: String,
@@ -41,29 +41,29 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A fact from `value`. A value without a visible character becomes a reason.
+    /// Adds a fact from `value`. A value without a visible character becomes a reason.
     pub(crate) fn add(&mut self, name: &str, source: &str, value: Result<String, HostError>) {
         let value = match value {
-            Ok(value) if value.trim().is_empty() => Err("nothing is stated there".to_owned()),
+            Ok(value) if value.trim().is_empty() => Err("it states nothing".to_owned()),
             Ok(value) => Ok(value),
             Err(error) => Err(error.reason()),
         };
         self.push(name, source, value);
     }
 
-    /// The single line a file holds.
+    /// Adds the single line of a file.
     pub(crate) fn line(&mut self, name: &str, path: &str) {
         let value = self.reader.line(path);
         self.add(name, path, value);
     }
 
-    /// As [`Sheet::line`]; `absent` says what it means when the file does not exist.
+    /// As [`Sheet::line`]; `absent` is the meaning of a missing file.
     pub(crate) fn line_or(&mut self, name: &str, path: &str, absent: &str) {
         let value = self.reader.line(path);
         self.explained(name, path, value, absent);
     }
 
-    /// A fact from `value`; `absent` says what it means when its file does not exist.
+    /// Adds a fact from `value`; `absent` is the meaning of a missing file.
     pub(crate) fn explained(&mut self, name: &str, source: &str, value: Result<String, HostError>, absent: &str) {
         match value {
             Err(error) if error.is_absent() && self.has_siblings(source) => {
@@ -73,13 +73,13 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The choice in square brackets of a file such as `always [madvise] never`.
+    /// Adds the choice in square brackets of a file such as `always [madvise] never`.
     pub(crate) fn choice(&mut self, name: &str, path: &str, absent: &str) {
         let value = self.reader.line(path).and_then(|line| chosen(path, &line, '[', ']'));
         self.explained(name, path, value, absent);
     }
 
-    /// A 0/1 file as words.
+    /// Adds a 0/1 file as words.
     pub(crate) fn switch(&mut self, name: &str, path: &str, absent: &str) {
         let value = self.reader.line(path).map(|line| match line.as_str() {
             "0" | "N" => "off".to_owned(),
@@ -89,7 +89,7 @@ impl<'a> Sheet<'a> {
         self.explained(name, path, value, absent);
     }
 
-    /// True if `/proc` or `/sys`, where `source` lies, is there at all: only then does a missing file mean something.
+    /// True if the `/proc` or `/sys` that contains `source` exists at all: only then is a missing file evidence.
     fn has_siblings(&self, source: &str) -> bool {
         let witness = if source.starts_with("/proc") {
             "/proc/sys/kernel/osrelease"
@@ -115,7 +115,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The choice between `open` and `close`.
+/// Choice between `open` and `close`.
 pub(crate) fn chosen(path: &str, line: &str, open: char, close: char) -> Result<String, HostError> {
     let choice = line
         .split_once(open)

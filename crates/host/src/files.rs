@@ -1,4 +1,4 @@
-//! Where the files of a machine are: below a folder on the disk, or in memory.
+//! Files of a machine: below a folder on the disk, or in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{NO_ENTRY, NOT_A_DIRECTORY, Unreadable};
 use crate::resolve::under;
 
-/// Room for a file that is read: sysfs hands out a page at the most.
+/// Buffer size for reading a file: sysfs returns at most one page.
 const FIRST_BYTES: usize = 4096;
 
 /// A part of a tree in memory.
@@ -23,7 +23,7 @@ pub enum Member {
     Folder,
 }
 
-/// A recorded tree in memory: nothing of it is on this machine's disk, so nothing stays there, however the program ends.
+/// A recorded tree in memory: none of it is on this machine's disk, so nothing remains however the program ends.
 #[derive(Debug, Default)]
 pub struct TreeInMemory {
     members: BTreeMap<PathBuf, Member>,
@@ -31,8 +31,8 @@ pub struct TreeInMemory {
 }
 
 impl TreeInMemory {
-    /// Adds a part at a path below the root, and the folders above it. A later part takes the place of an earlier one. False: the path leaves
-    /// the root.
+    /// Adds a part at a path below the root, and the folders above it. A later part replaces an earlier one. Returns false if the path
+    /// leaves the root.
     pub fn add(&mut self, path: &Path, member: Member) -> bool {
         let mut place = PathBuf::from("/");
         for step in path.components() {
@@ -52,7 +52,7 @@ impl TreeInMemory {
         true
     }
 
-    /// A part; a folder above others need not have been added itself.
+    /// A part; parent folders may have been added implicitly.
     fn get(&self, path: &Path) -> io::Result<&Member> {
         let known = self.members.get(path);
         let known = known.or_else(|| self.folders.contains_key(path).then_some(&Member::Folder));
@@ -71,7 +71,7 @@ pub(crate) enum PathKind {
     Other,
 }
 
-/// The files of a machine, by paths as seen from its root; no link on the way is followed.
+/// Files of a machine, by paths relative to its root; links are not followed.
 #[derive(Debug)]
 pub(crate) enum Files {
     /// Below this folder.
@@ -100,7 +100,7 @@ impl Files {
         }
     }
 
-    /// The names in a folder that are text.
+    /// Names in a folder that are valid text.
     pub(crate) fn names(&self, path: &Path) -> io::Result<Vec<String>> {
         match self {
             Self::On(root) => {
@@ -118,7 +118,7 @@ impl Files {
         }
     }
 
-    /// The first `count` bytes of a regular file. Pipes and devices are not opened: that could block or act.
+    /// First `count` bytes of a regular file. Pipes and devices are not opened: that could block or have effects.
     pub(crate) fn head(&self, path: &Path, count: u64) -> Result<Vec<u8>, Unreadable> {
         let failed = |error: io::Error| Unreadable::from_io(&error);
         match self {
@@ -133,7 +133,7 @@ impl Files {
         }
     }
 
-    /// Where a path is on the disk; empty where the tree is not on it.
+    /// Place of a path on the disk; empty if the tree is in memory.
     pub(crate) fn on_disk(&self, path: &Path) -> PathBuf {
         match self {
             Self::On(root) => under(root, path),
@@ -147,7 +147,7 @@ fn read_head(path: &Path, count: u64) -> Result<Vec<u8>, Unreadable> {
     if !fs::symlink_metadata(path).map_err(failed)?.is_file() {
         return Err(Unreadable::NotAFile);
     }
-    // A file of procfs or sysfs has no length: without room for it, it would be read in many small pieces.
+    // Files of procfs and sysfs report no length: without a buffer they would be read in many small pieces.
     let mut bytes = Vec::with_capacity(FIRST_BYTES);
     fs::File::open(path)
         .map_err(failed)?

@@ -1,4 +1,5 @@
-//! Turns the files that were read of a machine into a tree that can be read elsewhere: secrets, addresses and identifiers are
+//! Turns the files that were read on a machine into a tree for reading elsewhere: secrets, addresses and identifiers are replaced or left
+//! out.
 //! replaced or left out.
 
 mod neutral;
@@ -11,15 +12,15 @@ use crate::processes::{IRQBALANCE, is_asked_for_arguments, is_service};
 use crate::reader::Touched;
 use neutral::Neutral;
 
-/// Stands for the number of the process that recorded.
+/// Replacement for the id of the recording process.
 const OWN_PROCESS: &str = "4711";
 
-/// Choice of the machine's processes that are kept.
+/// Choice of the processes to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Processes {
-    /// This one, the first two, and services that facts name: for trees that are published.
+    /// This process, the first two, and services that facts name: for published trees.
     Few,
-    /// All: rules ask where each thread may run. Their arguments and environments are left out but for those that rules ask for.
+    /// All processes, because rules check where each thread may run. Arguments and environments are kept only if rules use them.
     All,
 }
 
@@ -30,21 +31,21 @@ pub enum TreePart {
     File(Vec<u8>),
     /// A link and its target.
     Link(PathBuf),
-    /// A directory and the names in it that were of interest; those that are no entries of their own are files or directories.
+    /// A directory and those of its names that were used; names without an entry of their own are files or directories.
     Directory(Vec<(String, bool)>),
 }
 
 /// A tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Capture {
-    /// Its parts by their path below the root, without a leading `/`.
+    /// Parts by their path below the root, without a leading `/`.
     pub entries: Vec<(String, TreePart)>,
-    /// Kinds of things that were replaced or left out, for a person.
+    /// Kinds of data that were replaced or left out, as text.
     pub left_out: Vec<String>,
 }
 
 impl Capture {
-    /// Of what was read.
+    /// Tree of the files that were read.
     pub fn of(touched: &[(String, Touched)], processes: Processes) -> Self {
         let own = own(touched);
         let mut neutral = Neutral::of(touched);
@@ -90,7 +91,7 @@ impl Capture {
     }
 }
 
-/// The number of the process that read: `/proc/self` leads to it, on this machine and in a tree.
+/// Id of the reading process: `/proc/self` leads to it, on this machine and in a tree.
 fn own(touched: &[(String, Touched)]) -> String {
     let mut links = touched.iter().filter(|(path, _)| path == "/proc/self");
     let number = links.find_map(|(_, what)| match what {
@@ -100,12 +101,12 @@ fn own(touched: &[(String, Touched)]) -> String {
     number.unwrap_or_else(|| std::process::id().to_string())
 }
 
-/// The number in the tree for the process that read; the first process of a container stays the first.
+/// Id in the tree for the reading process; the first process of a container stays the first.
 fn stands_for(own: &str) -> &str {
     if own == "1" { own } else { OWN_PROCESS }
 }
 
-/// The list of processes with that number.
+/// List of processes with that id.
 fn with_own(folder: TreePart, own: &str) -> TreePart {
     let TreePart::Directory(mut names) = folder else {
         return folder;
@@ -118,7 +119,7 @@ fn with_own(folder: TreePart, own: &str) -> TreePart {
     TreePart::Directory(names)
 }
 
-/// The path with that number.
+/// Path with that id.
 fn as_own(path: &str, own: &str) -> String {
     let folder = format!("/proc/{own}");
     match path.strip_prefix(&folder) {
@@ -127,7 +128,7 @@ fn as_own(path: &str, own: &str) -> String {
     }
 }
 
-/// The folder in which a path was refused, where nothing else was read in it: without it the path would be absent, and not refused.
+/// Folder of a refused path, if nothing else was read in it: without the folder the path would be absent instead of refused.
 fn above(inside: &str, touched: &[(String, Touched)]) -> Option<(String, TreePart)> {
     let folder = Path::new(inside).parent()?.display().to_string();
     let is_known = touched.iter().any(|(path, _)| path.trim_start_matches('/') == folder);
@@ -152,7 +153,7 @@ fn is_wanted(path: &str, what: &Touched, own: &str, processes: Processes) -> boo
     }
 }
 
-/// Arguments of the processes that rules ask for them, and the environment of what moves interrupts.
+/// Arguments of the processes whose rules use them, and the environment of the program that moves interrupts.
 fn asked(touched: &[(String, Touched)]) -> HashSet<String> {
     let mut files = HashSet::new();
     for (path, what) in touched {
@@ -174,15 +175,15 @@ fn is_number(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|octet| octet.is_ascii_digit())
 }
 
-/// Paths in which something was read: they are directories, also when a process has ended since.
+/// Paths below which something was read: they are directories, even if a process has ended since.
 fn parents(touched: &[(String, Touched)]) -> HashSet<&Path> {
     let paths = touched.iter().map(|(path, _)| Path::new(path.as_str()));
     paths.flat_map(|path| path.ancestors().skip(1)).collect()
 }
 
-/// The names of a directory, and which of them are directories. Links are entries of their own where they were followed.
+/// Names in a directory, and which of them are directories. Links that were followed are entries of their own.
 fn directory(path: &str, names: &[String], parents: &HashSet<&Path>, neutral: &mut Neutral) -> TreePart {
-    // A link that was listed and not followed is a name all the same, as those of enabled units are.
+    // A link that was listed but not followed still counts as a name, as for enabled units.
     let real = names.iter().map(|name| (name, Path::new(path).join(name)));
     let is_folder = |real: &Path| parents.contains(real) || real.is_dir();
     TreePart::Directory(

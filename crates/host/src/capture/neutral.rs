@@ -8,20 +8,20 @@ use super::secrets::{is_secret_name, value_of};
 use crate::cmdline::without_identifiers;
 use crate::reader::Touched;
 
-/// Options behind which a name and a password stand (`curl -u`).
+/// Options followed by a name and a password (`curl -u`).
 const LOGIN: [&str; 3] = ["-u", "--user", "--proxy-user"];
-/// Words behind which a password stands without a sign (GRUB, `.netrc`, options).
+/// Words followed by a password without a sign (GRUB, `.netrc`, options).
 const PASSWORD: [&str; 4] = ["password", "passwd", "--password", "--passphrase"];
-/// Mounts of the kernel's own file systems, which rules ask for (cgroup2 begins like cgroup).
+/// Mounts of the kernel's own file systems, which rules use (the prefix cgroup includes cgroup2).
 const KERNEL_MOUNTS: [&str; 3] = [" - cgroup", " - tracefs ", " - resctrl "];
 /// The name of the first process that starts services and slices.
 const SYSTEMD: &str = "systemd";
-/// Stands for a secret.
+/// Replacement for a secret.
 const HIDDEN: &str = "(hidden)";
-/// How a hash of GRUB begins.
+/// Prefix of a GRUB password hash.
 const HASH: &str = "grub.pbkdf2.";
 
-/// Replaces addresses consistently: the same address becomes the same other one everywhere in the tree.
+/// Replaces addresses consistently: an address gets the same replacement everywhere in the tree.
 pub(super) struct Neutral {
     macs: BTreeMap<String, String>,
     addresses: BTreeMap<String, String>,
@@ -53,7 +53,7 @@ impl Neutral {
         self.without_identifiers(path)
     }
 
-    /// The bytes to keep of a file.
+    /// Bytes of a file to keep.
     pub(super) fn file(&mut self, path: &str, bytes: &[u8]) -> Vec<u8> {
         if path.contains("/acpi/") || std::str::from_utf8(bytes).is_err() {
             return bytes.to_vec();
@@ -61,7 +61,7 @@ impl Neutral {
         let text = String::from_utf8_lossy(bytes);
         let kept = match path {
             "/proc/sys/kernel/hostname" => return b"host\n".to_vec(),
-            // Rules ask whether it is systemd; any other name may be that of an application in a container.
+            // Rules check if it is systemd; any other name may be that of an application in a container.
             "/proc/1/comm" if text.trim() != SYSTEMD => return b"init\n".to_vec(),
             "/proc/1/environ" => text
                 .split_inclusive('\0')
@@ -85,8 +85,8 @@ impl Neutral {
         self.without_addresses(&anonymous).into_bytes()
     }
 
-    /// The words of a command line, each with a zero behind it. Those whose name or the option before them says that they are secret are
-    /// hidden.
+    /// Words of a command line, each followed by a zero byte. Values are hidden if their name, or the option before them, marks them as
+    /// secret.
     fn arguments(&mut self, text: &str) -> Vec<u8> {
         let mut out = String::new();
         let (mut is_secret, mut before) = (false, "");
@@ -113,7 +113,7 @@ impl Neutral {
         out.into_bytes()
     }
 
-    /// Kinds of things that were replaced or left out, for a person.
+    /// Kinds of data that were replaced or left out, as text.
     pub(super) fn left_out(&self, processes: Processes) -> Vec<String> {
         let mut left = vec!["host name, init's arguments, mounts other than / and the kernel's own".to_owned()];
         left.push(match processes {
@@ -143,7 +143,7 @@ impl Neutral {
         anonymous
     }
 
-    /// Values behind names such as `rd.iscsi.password=` and `passwd='…'`, as far as their quotes reach; what stands around them stays.
+    /// Values after names such as `rd.iscsi.password=` and `passwd='…'`, up to the end of their quotes; the text around them stays.
     fn without_secrets(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -166,8 +166,8 @@ impl Neutral {
         self.without_logins(&without_hashes)
     }
 
-    /// `-u NAME:PASSWORD`, `//NAME:PASSWORD@` in an address, and what stands behind the word `password` without a sign: the last word of GRUB's
-    /// `password NAME PASSWORD`, else the next one.
+    /// Hides the password in `-u NAME:PASSWORD`, in an address with `//NAME:PASSWORD@`, and after the word `password` without a sign: there
+    /// it is the last word of GRUB's `password NAME PASSWORD`, else the next word.
     fn without_logins(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
@@ -187,7 +187,7 @@ impl Neutral {
         out
     }
 
-    /// A word with the blank behind it.
+    /// A word with the space after it.
     fn without_login(&mut self, word: &str, before: &str, is_secret: bool) -> String {
         let bare = word.trim_end();
         let blank = &word[bare.len()..];
@@ -204,7 +204,7 @@ impl Neutral {
         hidden.unwrap_or_else(|| bare.to_owned()) + blank
     }
 
-    /// Hashes of passwords as GRUB has them (`grub-mkpasswd-pbkdf2`).
+    /// Hides GRUB's password hashes (`grub-mkpasswd-pbkdf2`).
     fn without_hashes(&mut self, text: &str) -> String {
         let mut parts = text.split(HASH);
         let mut out = parts.next().unwrap_or_default().to_owned();
@@ -258,7 +258,7 @@ impl Neutral {
         format!("{stands}{}", &word[bare.len()..])
     }
 
-    /// Addresses between colons, as in the arguments `ip=10.0.0.1::10.0.0.2` and `ifname=eth0:3c:ec:ef:01:02:03`.
+    /// Replaces addresses between colons, as in the arguments `ip=10.0.0.1::10.0.0.2` and `ifname=eth0:3c:ec:ef:01:02:03`.
     fn joined(&mut self, word: &str) -> String {
         let parts: Vec<&str> = word.split(':').collect();
         let mut out = Vec::new();
@@ -280,7 +280,7 @@ impl Neutral {
     }
 
     fn mac(&mut self, mac: &str) -> String {
-        // Group addresses say which protocol, not which machine.
+        // Group addresses identify a protocol, not a machine.
         let is_group = mac
             .get(..2)
             .and_then(|first| u8::from_str_radix(first, 16).ok())
@@ -296,7 +296,7 @@ impl Neutral {
     }
 }
 
-/// True if a path is `/proc/PID/NAME`, of another process than the first.
+/// True if a path is `/proc/PID/NAME` of a process other than the first.
 fn is_of_process(path: &str, name: &str) -> bool {
     let inside = path.strip_prefix("/proc/").and_then(|rest| rest.split_once('/'));
     inside.is_some_and(|(pid, file)| pid != "1" && file == name && pid.bytes().all(|octet| octet.is_ascii_digit()))

@@ -1,10 +1,10 @@
-//! Secrets in the texts of a tree: what stands behind a name that says so, in the ways that files of XML, YAML, JSON and of settings write it.
+//! Secrets in the texts of a tree: values whose names mark them as secret, in the syntax of XML, YAML, JSON and settings files.
 
-/// Words in a name whose value is a secret.
+/// Words that mark a name as that of a secret.
 const SECRET: [&str; 6] = ["pass", "secret", "token", "privkey", "psk", "credential"];
 
 pub(super) fn is_secret_name(name: &str) -> bool {
-    // A way past something is none: Speculation_Store_Bypass stands in the status of every process.
+    // `bypass` is an exception: Speculation_Store_Bypass is in the status of every process.
     let name = name.to_ascii_lowercase().replace("bypass", "");
     let last = name.rsplit(['.', '_', '-']).next().unwrap_or_default();
     SECRET.iter().any(|part| name.contains(part)) || last == "key"
@@ -13,14 +13,14 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 const QUOTES: [char; 2] = ['"', '\''];
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// The secret behind a name and its `=`, `:` or `>`, which end `line`: blanks and the quote before it, its text, and what follows. The text is
-/// empty where the name says of no secret.
+/// Secret after a name and its `=`, `:` or `>`, which end `line`: returns the spaces and quote before it, its text, and the rest. The text
+/// is empty if the name does not mark a secret.
 pub(super) fn value_of<'a>(line: &str, after: &'a str) -> (&'a str, &'a str, &'a str) {
     let none = ("", "", after);
     let (head, sign) = line.split_at(line.len() - 1);
     let bare = head.trim_end_matches(BLANKS);
     let (name, outside) = name_at_end(bare);
-    // The end of a start tag is that of an element only where its name stands before it.
+    // `>` ends the start tag of an element only if the element's name precedes it.
     if !is_secret_name(name) || (sign == ">" && outside != Some('<')) {
         return none;
     }
@@ -29,7 +29,7 @@ pub(super) fn value_of<'a>(line: &str, after: &'a str) -> (&'a str, &'a str, &'a
     }
     let value = after.trim_start_matches(BLANKS);
     let blanks = after.len() - value.len();
-    // An empty value of a kernel argument is followed by the next argument.
+    // An empty value of a kernel argument: the next argument follows.
     let is_apart = blanks > 0 && (sign == ":" || bare.len() < head.len());
     if blanks > 0 && !is_apart && sign != ">" {
         return none;
@@ -50,7 +50,7 @@ pub(super) fn value_of<'a>(line: &str, after: &'a str) -> (&'a str, &'a str, &'a
     (open, value, behind)
 }
 
-/// The name that a text ends with, in quotes or without, and what stands before it.
+/// Name at the end of a text, with or without quotes, and the text before it.
 fn name_at_end(text: &str) -> (&str, Option<char>) {
     let text = text.strip_suffix(QUOTES).unwrap_or(text);
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -58,7 +58,7 @@ fn name_at_end(text: &str) -> (&str, Option<char>) {
     (&text[name.len()..], name.chars().next_back())
 }
 
-/// The quote that a line has opened and not closed.
+/// Quote that a line has opened but not closed.
 fn open_quote(line: &str) -> Option<char> {
     line.chars().fold(None, |open, c| match open {
         None if QUOTES.contains(&c) => Some(c),
@@ -67,7 +67,8 @@ fn open_quote(line: &str) -> Option<char> {
     })
 }
 
-/// Where a quoted text ends that may go on in the lines below, as in YAML: `\"` does not end one in double quotes, `''` none in single ones.
+/// End of a quoted text that may continue on the following lines, as in YAML: `\"` does not end one in double quotes, `''` does not end one
+/// in single quotes.
 fn end_of_quoted(line: &str, quote: char, rest: &str) -> Option<usize> {
     let text = below(line, rest);
     let mut chars = text.char_indices().peekable();
@@ -83,7 +84,7 @@ fn end_of_quoted(line: &str, quote: char, rest: &str) -> Option<usize> {
     rest.find('\n')
 }
 
-/// A value of YAML: the rest of its line, and the lines below that stand further in than its name.
+/// A value in YAML: the rest of its line, and the following lines that are indented further than its name.
 fn below<'a>(line: &str, rest: &'a str) -> &'a str {
     let name = line[..line.len() - 1].trim_end_matches(BLANKS);
     let depth = name.len() - name.trim_start_matches([' ', '\t', '-']).len();
@@ -94,8 +95,8 @@ fn below<'a>(line: &str, rest: &'a str) -> &'a str {
     rest[..end].trim_end()
 }
 
-/// The value of a name at the end of its line, which stands in the lines below: a text or a list of texts. Entries of a mapping have names of
-/// their own, which say what is secret.
+/// Value of a name at the end of its line, which follows on the next lines: a text or a list of texts. Entries of a mapping are checked by
+/// their own names.
 fn in_lines_below<'a>(line: &str, after: &'a str) -> Option<&'a str> {
     let text = below(line, after);
     let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -103,7 +104,7 @@ fn in_lines_below<'a>(line: &str, after: &'a str) -> Option<&'a str> {
     (is_below && !is_entry(first.trim_start_matches("- "))).then_some(text)
 }
 
-/// True of an entry of a mapping, whose name may be in quotes.
+/// True for an entry of a mapping, whose name may be in quotes.
 fn is_entry(line: &str) -> bool {
     match line.strip_prefix(QUOTES).zip(line.chars().next()) {
         Some((text, quote)) => text
@@ -113,7 +114,7 @@ fn is_entry(line: &str) -> bool {
     }
 }
 
-/// How far a text goes before one of these, or all of it.
+/// Length of the text before one of these, or of the whole text.
 fn until(text: &str, ends: &[char]) -> usize {
     text.find(ends).unwrap_or(text.len())
 }
