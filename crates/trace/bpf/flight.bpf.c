@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// The flight recorder's eBPF programs: who has each CPU, written into a ring per CPU that overwrites its oldest events.
-// crates/trace/src/bpf reads what is written here; build.sh builds it.
+// The flight recorder's eBPF programs: write the occupants of each CPU into a ring per CPU that overwrites its oldest events.
+// crates/trace/src/bpf reads these rings; build.sh builds the object.
 
 #include "program.h"
 #include "flight_layout.h"
@@ -51,7 +51,7 @@ struct hrtimer {
 
 #define field_exists(field) __builtin_preserve_field_info(field, 2)
 
-// The lap tells user space whether the slot holds the event it looks for, or one of the lap before.
+// The lap shows user space if the slot holds the event that it looks for, or one of the previous lap.
 inline_always u64 word_of(u64 position, u8 kind, u16 argument, u32 id)
 {
 	return kind | (position / EVENTS_PER_CPU & 0xff) << LAP_BIT | (u64)argument << ARGUMENT_BIT | (u64)id << IDENTIFIER_BIT;
@@ -73,7 +73,7 @@ inline_always int emit(u8 kind, u16 argument, u32 id, u64 name0, u64 name1)
 	event->at = at;
 	event->name[0] = name0;
 	event->name[1] = name1;
-	// Last, so that the slot counts as written only when it is.
+	// Last, so that the slot counts as written only when it is complete.
 	barrier();
 	event->word = word_of(position, kind, argument, id);
 	return 0;
@@ -87,12 +87,12 @@ inline_always u32 state_of(struct task_struct *task)
 	return old->state;
 }
 
-// Of struct task_struct (include/linux/sched.h): stopped by a signal, by a debugger, and since Linux 6.1 by a freezer.
+// Of struct task_struct (include/linux/sched.h): stopped by a signal, by a debugger, or (since Linux 6.1) by a freezer.
 #define TASK_STOPPED 0x4
 #define TASK_TRACED 0x8
 #define TASK_FROZEN 0x8000
 
-// By the number of the previous thread a lost switch is noticed.
+// The number of the previous thread shows if a switch was lost.
 SEC("tp_btf/sched_switch") int on_switch(u64 *ctx)
 {
 	struct task_struct *previous = (void *)ctx[1], *next = (void *)ctx[2];
@@ -162,7 +162,7 @@ VECTOR(call_function, CALL_FUNCTION)
 VECTOR(call_function_single, CALL_FUNCTION_SINGLE)
 VECTOR(irq_work, IRQ_WORK)
 
-// The name's first half is the instant the timer was due.
+// The first half of the name is the instant at which the timer was due.
 SEC("tp_btf/hrtimer_expire_entry") int on_timer_entry(u64 *ctx)
 {
 	struct hrtimer *timer = (void *)ctx[0];
@@ -174,19 +174,19 @@ SEC("tp_btf/hrtimer_expire_exit") int on_timer_exit(u64 *ctx)
 	return emit(TIMER_EXIT, 0, 0, 0, 0);
 }
 
-// Comes when the handler is done, with how long it took in ns.
+// Comes after the handler has ended, with its duration in ns.
 SEC("tp_btf/nmi_handler") int on_nmi(u64 *ctx)
 {
 	return emit(NMI, 0, ctx[1], 0, 0);
 }
 
-// The state entered, or -1 when the CPU leaves it.
+// The entered state, or -1 when the CPU leaves its state.
 SEC("tp_btf/cpu_idle") int on_idle(u64 *ctx)
 {
 	return emit(IDLE, 0, ctx[0], 0, 0);
 }
 
-// Does nothing: what the kernel's statistics count for it is what they themselves cost. Attached while the cost is measured.
+// Does nothing: the kernel's statistics count only their own cost for it. Attached while the cost is measured.
 SEC("tp_btf/sched_switch") int on_nothing(u64 *ctx)
 {
 	return 0;

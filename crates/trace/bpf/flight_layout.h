@@ -2,10 +2,10 @@
 //
 // Structures that the flight recorder's programs share with crates/trace/src/bpf/layout.rs.
 
-// 1 MiB a CPU.
+// 1 MiB per CPU.
 #define EVENTS_PER_CPU 32768
 
-// A bit per thread number modulo 65,536: wake-ups of these threads are recorded whatever their priority.
+// One bit for each thread number modulo 65,536: wake-ups of these threads are recorded whatever their priority.
 #define WATCHED_BITS 65536u
 
 enum kind {
@@ -41,23 +41,23 @@ FIELD(event, at, 0, 8);
 FIELD(event, word, 8, 8);
 FIELD(event, name, 16, 16);
 
-// Where they begin in the word.
+// Offsets of these parts in the word.
 #define LAP_BIT 8
 #define ARGUMENT_BIT 16
 #define IDENTIFIER_BIT 32
 
-// Of a switch. In the argument: the priority of the next thread, whether the previous one could have run on, and the bits 8 to 14 of
-// its number. Bits 0 to 7 of that stand in the name's last octet, which the kernel keeps at 0.
+// For a switch, the argument has: the priority of the next thread, if the previous one could have continued, and bits 8 to 14 of the
+// previous one's number. Bits 0 to 7 of that number are in the name's last byte, which the kernel keeps at 0.
 #define COULD_RUN_BIT 8
 #define PREVIOUS_BIT 9
 #define PREVIOUS_MASK 0x7fffu
 #define NAME_END_BIT 56
-// In the identifier, whose number of a thread has 22 bits at most: the priority with which the thread before left, and whether it was
-// stopped.
+// In the identifier, whose thread number has at most 22 bits: the
+// priority with which the previous thread left, and if it was stopped.
 #define LEFT_WITH_BIT 22
 #define STOPPED (1u << 31)
 
-// Events written on a CPU since the start. A cache line of its own each.
+// Number of events written on a CPU since the start. Each has its own cache line.
 struct head {
 	u64 written;
 	u64 unused[7];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// Times sampled values between observation points inside one kernel. A frame is known by its stream (MAC addresses, APPID,
-// svID) and its first smpCnt: the first point notes when it came, later points take the difference and count it in a
-// histogram. crates/trace/src/hops reads what is written here; build.sh builds it.
+// Times sampled values between observation points inside one kernel. A frame is recognised by its stream (MAC addresses, APPID, svID) and
+// its first smpCnt: the first point records when it came, and later points count the difference in a histogram. crates/trace/src/hops
+// reads the maps; build.sh builds the object.
 
 #include "program.h"
 #include "kernel.h"
@@ -12,7 +12,7 @@
 #include "hops_maps.h"
 #include "hops_frame.h"
 
-// Counts the frame that had the entry before at the points where it was lost.
+// Counts the previous frame of the entry at the points where it was lost.
 static __attribute__((noinline)) int account_lost(struct entry *entry, u32 stream, u32 missing)
 {
 	if (!entry)
@@ -22,10 +22,10 @@ static __attribute__((noinline)) int account_lost(struct entry *entry, u32 strea
 		u32 parent = parents[point];
 		if (!(missing >> point & 1) || parent >= POINTS)
 			continue;
-		// It was lost where it came to the point before.
+		// It was lost only if it came to the point before.
 		if (parent != 0 && !entry->offset_ns[parent - 1])
 			continue;
-		// Of the point's first kind. Only programs of the first point count this.
+		// The cell of the point's first kind. Only programs of the first point count this.
 		struct cell *cell = cell_of(this_cpu(), stream, point);
 		if (cell)
 			__sync_fetch_and_add(&cell->lost, 1);
@@ -33,7 +33,7 @@ static __attribute__((noinline)) int account_lost(struct entry *entry, u32 strea
 	return 0;
 }
 
-// Of these points, those that the frame has not come to.
+// Of these points, the ones that the frame has not reached.
 inline_always u32 missing_points(const struct entry *entry, u32 wanted_at)
 {
 #pragma clang loop unroll(full)
@@ -46,11 +46,11 @@ inline_always u32 missing_points(const struct entry *entry, u32 wanted_at)
 	return wanted_at;
 }
 
-// Notes when a frame came to the first point, and for how long none had.
+// Records when a frame came to the first point, and how long none had come.
 inline_always void note_time(struct progress *progress, u64 now)
 {
 	u64 last_at = progress->last_at;
-	// Another CPU may have noted a later one.
+	// Another CPU may have recorded a later one.
 	s64 silent_ns = now - last_at;
 	if (last_at && silent_ns >= (s64)SILENCE_NS) {
 		progress->silences++;
@@ -71,7 +71,7 @@ inline_always void at_first_point(u16 smp_cnt, u32 stream, struct cell *cell, st
 	u32 old = entry->state;
 	if (old & SEEN) {
 		if ((u16)old == smp_cnt && now - entry->first_at < EXPIRY_NS) {
-			// It cannot be told which of the two comes to a later point.
+			// It is unknown which of the two comes to a later point.
 			__sync_fetch_and_or(&entry->state, DOUBTFUL);
 			cell->duplicate++;
 			return;
@@ -80,7 +80,7 @@ inline_always void at_first_point(u16 smp_cnt, u32 stream, struct cell *cell, st
 		if (missing && !(old & DOUBTFUL))
 			account_lost(entry, stream, missing);
 	}
-	// Further behind is a wrap, or a gap.
+	// Further back means a wrap, or a gap.
 	u32 newest = progress->newest;
 	u16 behind = (u16)newest - smp_cnt;
 	if (newest && behind && behind <= REORDER_MOST) {
@@ -156,7 +156,7 @@ static __attribute__((noinline)) int tell(u32 series, u32 ns, u64 now, u16 smp_c
 	told->series = series;
 	told->smp_cnt = smp_cnt;
 	told->unused = 0;
-	// Nobody sleeps on the ring.
+	// Nothing sleeps on the ring.
 	ringbuf_submit(told, NO_WAKEUP);
 	return 0;
 }
@@ -217,7 +217,7 @@ inline_always void at_later_point(u16 smp_cnt, u32 stream, u32 cpu, struct cell 
 	u32 total_ns = passed_ns;
 	u32 *own = &entry->offset_ns[slot];
 	u32 before = *own;
-	// Several may read the same frame at the same time, on several CPUs.
+	// Several readers may read the same frame at the same time, on several CPUs.
 	if (kind == CONSUME || kind == READ)
 		before = __sync_val_compare_and_swap(own, 0, total_ns + 1);
 	else if (!before)
@@ -255,7 +255,7 @@ inline_always void at_later_point(u16 smp_cnt, u32 stream, u32 cpu, struct cell 
 	}
 }
 
-// Finds the number of this place, by the interface and its network namespace; PLACES for none.
+// Finds the number of this place, by the interface and its network namespace; PLACES if there is none.
 inline_always u32 place_of(struct sk_buff *skb, const struct net_device *dev, u32 kind)
 {
 	u32 ifindex;
@@ -266,7 +266,7 @@ inline_always u32 place_of(struct sk_buff *skb, const struct net_device *dev, u3
 			return PLACES;
 		net = dev->nd_net.net;
 	} else {
-		// A packet socket has taken the device away from its frames.
+		// A packet socket has removed the device from its frames.
 		struct sock *sk = skb->sk;
 		if (!sk)
 			return PLACES;
@@ -274,7 +274,7 @@ inline_always u32 place_of(struct sk_buff *skb, const struct net_device *dev, u3
 		net = sk->__sk_common.skc_net.net;
 	}
 	u32 netns = net->ns.inum;
-	// Unrolled: the kernel knows which are of this kind when it loads the program, and takes the others out.
+	// Unrolled: when it loads the program, the kernel knows which places are of this kind, and removes the others.
 #pragma clang loop unroll(full)
 	for (u32 i = 0; i < PLACES; i++) {
 		if (i >= place_count)
@@ -285,7 +285,7 @@ inline_always u32 place_of(struct sk_buff *skb, const struct net_device *dev, u3
 	return PLACES;
 }
 
-// When the NIC stamped the frame, on the monotonic clock; 0: it did not, or when that was is not known.
+// When the NIC stamped the frame, on the monotonic clock; 0: it did not, or the instant is unknown.
 inline_always u64 stamped_at(struct sk_buff *skb, u64 now)
 {
 	const struct skb_shared_info *info = (const void *)(skb->head + skb->end);
@@ -293,7 +293,7 @@ inline_always u64 stamped_at(struct sk_buff *skb, u64 now)
 	if (now >= settings.nic_until || probe_read_kernel(&stamp, sizeof(stamp), &info->hwtstamps.hwtstamp) || !stamp)
 		return 0;
 	u64 at = stamp + settings.nic_behind;
-	// The clocks agree only so far: no frame comes after it was seen.
+	// The clocks agree only approximately: no frame comes after it was seen.
 	s64 passed_ns = now - at;
 	if (passed_ns < -(s64)AHEAD_NS || passed_ns >= (s64)EXPIRY_NS)
 		return 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// Finds the stream and the first smpCnt of a frame: recognised by how it begins, else taken apart.
+// Finds the stream and the first smpCnt of a frame: recognises it by its first bytes, or else parses it.
 
-// Octets of a frame's beginning that suffice for short names.
+// Number of bytes at a frame's beginning that are enough for short names.
 #define SHORT 64
-// Beyond its prefix there must be a word.
+// After the prefix there must be room for a word.
 #define LONGEST (PREFIX - 8)
 #define MOST_HELD 0xffff
 
@@ -15,7 +15,7 @@ inline_always int must_be_known(u64 now)
 	return now > opened_at && now - opened_at > BEGIN_NS && now < settings.closed_at;
 }
 
-// Finds the stream's number; the first point may add it. Negative: none.
+// Finds the stream's number; the first point may add the stream. Negative: none.
 inline_always s64 find_stream(struct frame *frame, const u8 *octets, int may_add)
 {
 	u32 *known = map_lookup(&streams, &frame->key);
@@ -53,7 +53,7 @@ inline_always s64 find_stream(struct frame *frame, const u8 *octets, int may_add
 		info->id[i] = octets[at + i];
 	}
 	barrier();
-	// Last: user space reads what has a length. Two CPUs may add it at once: the second's number stays without frames.
+	// Last: user space reads entries with a length. Two CPUs may add a stream at once: then the second number gets no frames.
 	if (map_update(&streams, &frame->key, &number, NOEXIST)) {
 		known = map_lookup(&streams, &frame->key);
 		if (known)
@@ -71,19 +71,19 @@ inline_always struct cell *cell_of(u32 cpu, u32 stream, u32 number)
 	return map_lookup(&cells, &key);
 }
 
-// Octets from the frame's beginning in the linear part, which the headers are in. Very many where that was never set.
+// Number of bytes from the frame's beginning in the linear part, which has the headers. Very large if it was never set.
 inline_always u32 held_of(struct sk_buff *skb)
 {
 	return skb->tail - skb->mac_header;
 }
 
-// True if two words differ in their first octets.
+// True if two words differ in their first bytes.
 inline_always int differ(u64 one, u64 other, u32 octets)
 {
 	return ((one ^ other) & ((1ull << (8 * octets)) - 1)) != 0;
 }
 
-// The smpCnt behind the cell's prefix of this many octets, if the frame begins with it; else negative.
+// The smpCnt after the cell's prefix of this many bytes, if the frame begins with the prefix; else negative.
 inline_always s64 behind_prefix(const u8 *mac, const struct cell *cell, u32 octets)
 {
 	u32 at = 0;
@@ -97,8 +97,8 @@ inline_always s64 behind_prefix(const u8 *mac, const struct cell *cell, u32 octe
 	return __builtin_bswap16(*(const u16 *)(mac + octets));
 }
 
-// The same with the frame's beginning copied to the stack, where all offsets must be constant. Copying costs by the octet, and most
-// names are short: there are two lengths.
+// The same with the frame's beginning copied to the stack, where all offsets must be constant. Copying costs time per byte, and most names
+// are short, so there are two lengths.
 #define COPIED_BEHIND_PREFIX(name, length)                                                         \
 	inline_always s64 name(const u8 *mac, const struct cell *cell, u32 octets, u32 held)       \
 	{                                                                                          \
@@ -123,7 +123,7 @@ inline_always s64 behind_prefix(const u8 *mac, const struct cell *cell, u32 octe
 COPIED_BEHIND_PREFIX(copied_behind_short_prefix, SHORT)
 COPIED_BEHIND_PREFIX(copied_behind_prefix, PREFIX)
 
-// The frame's smpCnt, if it is of the cell's stream; else negative.
+// The frame's smpCnt, if the frame belongs to the cell's stream; else negative.
 inline_always s64 recognise(struct sk_buff *skb, const struct cell *cell)
 {
 	u32 held = held_of(skb);
@@ -142,11 +142,11 @@ inline_always s64 recognise(struct sk_buff *skb, const struct cell *cell)
 	else
 		smp_cnt = copied_behind_prefix(mac, cell, octets, held);
 	barrier();
-	// An interrupt may have written another meanwhile.
+	// An interrupt may have written another prefix meanwhile.
 	return *(volatile const u32 *)&cell->prefix == prefix ? smp_cnt : -1;
 }
 
-// Keeps how the stream's frames begin at this point.
+// Saves the first bytes of the stream's frames at this point.
 inline_always void learn(const u8 *octets, const struct frame *frame, u32 stream, u32 cell_number)
 {
 	struct cell *cell = cell_of(this_cpu(), stream, cell_number);
@@ -162,7 +162,7 @@ inline_always void learn(const u8 *octets, const struct frame *frame, u32 stream
 	*(volatile u32 *)&cell->prefix = whole << 16 | prefix_octets;
 }
 
-// Remembers that this stream came at the site, behind the one before.
+// Remembers that this stream came to the site after the one before.
 inline_always void come_behind(struct site *site, u32 stream, u32 cell_number)
 {
 	struct cell *before = cell_of(this_cpu(), site->last, cell_number);
@@ -170,7 +170,7 @@ inline_always void come_behind(struct site *site, u32 stream, u32 cell_number)
 		before->next = stream;
 }
 
-// Counts a frame that ends before its own Length, of the stream if there is one: what it says of itself is not the whole of it.
+// Counts a frame that ends before its own Length, for its stream if that is known: its contents are incomplete.
 inline_always void count_cut(const struct frame *frame, u32 cell_number)
 {
 	u32 *stream = map_lookup(&streams, &frame->key);
@@ -181,7 +181,7 @@ inline_always void count_cut(const struct frame *frame, u32 cell_number)
 		trouble(CUT_SHORT);
 }
 
-// Takes the frame apart; its stream << 16 and smpCnt, or negative. Stands in the object once.
+// Parses the frame; returns its stream << 16 and smpCnt, or negative. Occurs only once in the object.
 static __attribute__((noinline)) s64 take_apart(struct sk_buff *skb, u32 point, u32 cell_number, u32 kind)
 {
 	if (!skb)
@@ -197,7 +197,7 @@ static __attribute__((noinline)) s64 take_apart(struct sk_buff *skb, u32 point, 
 		return -1;
 	}
 	struct frame frame = {.vlan = skb->vlan_proto ? skb->vlan_tci & 0xfff : VLAN_NONE};
-	// The tag may stand in the frame, or beside it where the driver or the kernel took it out.
+	// The tag may be in the frame, or outside it if the driver or the kernel removed it.
 	u64 at = 14;
 	u16 type = *(u16 *)(octets + 12);
 	if (is_vlan(type)) {

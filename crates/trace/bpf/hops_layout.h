@@ -5,12 +5,12 @@
 #define POINTS 6
 #define PLACES 16
 #define SLOTS 2048
-// A frame that is older than this when it comes to a later point is not paired: smpCnt may have come round.
+// A frame older than this at a later point is not paired: smpCnt may have wrapped.
 #define EXPIRY_NS 500000000ull
-// So long without a frame, a stream is silent.
+// A stream without a frame for this long is silent.
 #define SILENCE_NS 500000000ull
 
-// Log-linear: 64 buckets an octave, exact below 64 ns, up to 2^29 ns, which is more than EXPIRY_NS.
+// Log-linear: 64 buckets per octave, exact below 64 ns, up to 2^29 ns, which is more than EXPIRY_NS.
 #define SUB_BITS 6
 #define BUCKETS 1536
 
@@ -34,18 +34,18 @@ enum trouble {
 	TROUBLES = 6,
 };
 
-// Set when the programs are loaded, and then constant: the kernel takes out what they make unreachable.
+// Set when the programs are loaded, and then constant: the kernel removes code that they make unreachable.
 
-// A place and a kind of event, and which point it is. The few there are are looked through faster than a hash map is asked.
+// A place and a kind of event, with the number of its point. There are few: scanning them is faster than a hash map.
 struct place {
 	u32 ifindex;
 	u32 netns; // inode number
 	u32 kind;
 	u32 number;
-	u32 parent;    // of the first point: its own number
-	u32 histogram; // of those of a stream, that since the parent; the next is that since the first point, where that is another
-	u32 cell;      // of those of a stream; of the point's first kind it has the point's number
-	u32 is_shared; // whether programs of other kinds count in the histogram, too
+	u32 parent;    // for the first point: its own number
+	u32 histogram; // number in a stream: since the parent; the next one is since the first point, if that is another
+	u32 cell;      // number in a stream; for the point's first kind it is the point's number
+	u32 is_shared; // 1 if programs of other kinds count in the histogram, too
 };
 OCTETS(place, 32);
 FIELD(place, ifindex, 0, 4);
@@ -62,51 +62,51 @@ GLOBAL(places, 512);
 volatile const u32 place_count = 0;
 GLOBAL(place_count, 4);
 
-// By kind, a bit for each interface number modulo 64 that has a point: most frames at other interfaces are let go by it.
+// By kind, one bit for each interface number modulo 64 that has a point: rejects most frames at other interfaces.
 volatile const u64 wanted[KINDS] = {};
 GLOBAL(wanted, 48);
 
-// Of each point, the one before it.
+// The point before each point.
 volatile const u32 parents[POINTS] = {};
 GLOBAL(parents, 24);
 volatile const u32 point_count = 0;
 GLOBAL(point_count, 4);
-// A bit for each point that frames come to whoever listens: what never came there is lost from the start on. At the others, which are
-// readers, from the first frame on that was read.
+// One bit for each point that frames reach even if no program listens: frames that never came there are lost from the start on. At the
+// others, which are readers, they are lost from the first read frame on.
 volatile const u32 always_there = 0;
 GLOBAL(always_there, 4);
-// Cells of a stream on one CPU: of each point, one for each kind of event it is made of. One program may interrupt another.
+// Number of cells of a stream on one CPU: one for each kind of event at each point, because one program may interrupt another.
 volatile const u32 cell_count = 0;
 GLOBAL(cell_count, 4);
-// Histograms of a stream.
+// Number of histograms of a stream.
 volatile const u32 histogram_count = 0;
 GLOBAL(histogram_count, 4);
-volatile const u32 own_histograms = 0; // whether each CPU has its own
+volatile const u32 own_histograms = 0; // 1 if each CPU has its own
 GLOBAL(own_histograms, 4);
 // 1 if this kernel lets programs read a frame in place (since Linux 6.17); else it is copied first.
 volatile const u32 reads_in_place = 0;
 GLOBAL(reads_in_place, 4);
-// Streams that fit.
+// Number of streams that fit.
 volatile const u32 most_streams = 0;
 GLOBAL(most_streams, 4);
 // Longer durations count as over; ~0: none.
 volatile const u64 threshold_ns = 0;
 GLOBAL(threshold_ns, 8);
-// Tell every duration.
+// 1 to report every duration.
 volatile const u32 all_events = 0;
 GLOBAL(all_events, 4);
 
-// 1 if frames came to the first point when the NIC stamped them.
+// 1 if the NIC's stamp is the instant at the first point.
 volatile const u32 first_by_nic = 0;
 GLOBAL(first_by_nic, 4);
 
-// Set along the run.
+// Set during the run.
 struct settings {
 	u64 span;      // counts from 1: extremes are of one span
-	u64 opened_at; // from then on the first point takes frames
-	u64 closed_at; // until then
+	u64 opened_at; // instant from which the first point takes frames
+	u64 closed_at; // instant at which it stops
 	s64 nic_behind; // the monotonic clock minus the NIC's
-	u64 nic_until;  // until then that holds
+	u64 nic_until;  // until when that is valid
 };
 OCTETS(settings, 40);
 FIELD(settings, span, 0, 8);
@@ -115,17 +115,17 @@ FIELD(settings, closed_at, 16, 8);
 FIELD(settings, nic_behind, 24, 8);
 FIELD(settings, nic_until, 32, 8);
 
-// Streams that come to a place. By place: an interrupt may run another program in the midst of one, but never the same, and a
-// place has one.
+// Streams that come to a place. Each place has its own: an interrupt may run another program during one, but never the same, and a place
+// has only one program.
 struct site {
-	u32 next; // likely to come next
+	u32 next; // probably comes next
 	u32 last;
 };
 OCTETS(site, 8);
 FIELD(site, next, 0, 4);
 FIELD(site, last, 4, 4);
 struct sites {
-	u64 used; // whether anything came on this CPU
+	u64 used; // 1 if a frame came on this CPU
 	u64 unused[7];
 	struct site of[PLACES];
 };
@@ -149,14 +149,14 @@ FIELD(stream_info, id_octets, 26, 2);
 FIELD(stream_info, asdus, 28, 4);
 FIELD(stream_info, id, 32, 136);
 
-// How far a stream has come.
+// Progress of a stream.
 struct progress {
 	u64 last_at;   // when a frame last came to the first point; 0: never
 	u64 silent_ns; // longest of its silences there
 	u32 newest;    // smpCnt at the first point, to see frames out of order, and a bit that there is one
-	u32 reached;   // a bit per point at which a frame was paired
-	u32 silences;  // how often nothing came for SILENCE_NS
-	u32 turned;    // how often smpCnt went back by more than frames out of order do: at each wrap, and between two sequences
+	u32 reached;   // one bit for each point at which a frame was paired
+	u32 silences;  // how often no frame came for SILENCE_NS
+	u32 turned;    // how often smpCnt went back further than for frames out of order: at wraps, and between two sequences
 };
 OCTETS(progress, 32);
 FIELD(progress, last_at, 0, 8);
@@ -166,7 +166,7 @@ FIELD(progress, reached, 20, 4);
 FIELD(progress, silences, 24, 4);
 FIELD(progress, turned, 28, 4);
 
-// A frame under way. state: smpCnt, SEEN at the first point, DOUBTFUL. By later point, the time since the first and 1, or 0.
+// A frame on its way. state: smpCnt, SEEN at the first point, DOUBTFUL. For each later point, the time since the first plus 1, or 0.
 #define SEEN (1u << 16)
 #define DOUBTFUL (1u << 31)
 struct entry {
@@ -184,9 +184,9 @@ struct table {
 OCTETS(table, 65536);
 FIELD(table, entries, 0, 65536);
 
-// The longest and shortest of a span.
+// The longest and shortest duration of a span.
 struct extreme {
-	u32 span; // of which it is; of another: it is none
+	u32 span; // the span; if another, this entry is empty
 	u32 max_ns;
 	u32 min_ns;
 	u32 total_max_ns;
@@ -199,33 +199,33 @@ FIELD(extreme, min_ns, 8, 4);
 FIELD(extreme, total_max_ns, 12, 4);
 FIELD(extreme, total_min_ns, 16, 4);
 
-// Octets of a prefix.
+// Bytes of a prefix.
 #define PREFIX 128
 
-// Of one stream at one point by one kind of event, on one CPU, since the start. What every frame takes stands together.
+// Counts for one stream at one point by one kind of event, on one CPU, since the start. Fields for every frame are adjacent.
 struct cell {
-	// How its frames begin here, up to the first smpCnt: a frame that begins so, and is as long as it says there, is of this stream
-	// and need not be taken apart. Octets of that beginning, and of the whole frame << 16; 0 while there is none, BUSY while it is
+	// The first bytes of its frames here, up to the first smpCnt: a frame that begins with them, and has the length given there, belongs to
+	// this stream and need not be parsed. Number of those bytes, and of the whole frame << 16; 0 while there are none, BUSY while they are
 	// written.
 	u32 prefix;
-	u32 next;   // the stream that came behind this one last time
-	u64 paired; // at the first point: seen
+	u32 next;   // the stream that last came after this one
+	u64 paired; // at the first point: frames seen
 	u64 sum_ns;
 	u64 total_sum_ns;
-	u64 last_at; // when the newest of them came
-	struct extreme extremes[2]; // of this span and the one before
-	u64 words[PREFIX / 8]; // of the prefix
+	u64 last_at; // when the newest frame came
+	struct extreme extremes[2]; // of this span and the previous one
+	u64 words[PREFIX / 8]; // the prefix
 	u64 over;
 	u64 lost;      // seen at the point before, never here
 	u64 duplicate; // the same frame came to the first point again
 	u64 doubtful;  // not paired, because it may be either of two
-	u64 again;     // came here again: another reader, or a copy
+	u64 again;     // came here again: for another reader, or as a copy
 	u64 stale;     // not seen at the first point, or too long ago
-	u64 early;     // as stale, when it may have passed the first point before that was opened
+	u64 early;     // like stale, but may have passed the first point before it was opened
 	u64 skipped;   // not seen at the point before
-	u64 reordered; // came to the first point behind a later one
-	u64 cut;       // shorter than it says: not timed
-	u64 unused[4]; // up to a cache line
+	u64 reordered; // came to the first point after a later one
+	u64 cut;       // shorter than its own Length: not timed
+	u64 unused[4]; // fills the cache line
 };
 OCTETS(cell, 320);
 FIELD(cell, prefix, 0, 4);
@@ -248,18 +248,18 @@ FIELD(cell, reordered, 272, 8);
 FIELD(cell, cut, 280, 8);
 FIELD(cell, unused, 288, 32);
 
-// The counts come round; user space takes differences. Each CPU has its own, unless that takes too much memory.
+// The counts wrap, and user space takes differences. Each CPU has its own, unless that needs too much memory.
 struct histogram {
 	u32 buckets[BUCKETS];
 };
 OCTETS(histogram, 6144);
 FIELD(histogram, buckets, 0, 6144);
 
-// A duration that is told by itself.
+// A duration that is reported one by one.
 struct duration {
 	u64 at;
 	u64 ns;
-	u32 thread; // who ran when the frame came
+	u32 thread; // the thread that ran when the frame came
 	u32 cpu;
 	u32 series; // as in floors
 	u16 smp_cnt;

@@ -2,16 +2,16 @@
 //
 // Maps and constants of hops.bpf.c.
 
-// Frames that passed the first point before it was opened may still come to later ones this long.
+// For this long, frames that passed the first point before it was opened may still come to later points.
 #define BEGIN_NS 20000000ull
 #define REORDER_MOST 32
-// Time that a NIC's stamp may lie ahead of the system clock, by the uncertainty of the difference between the two clocks.
+// How far a NIC's stamp may be ahead of the system clock, by the uncertainty of the difference between the two clocks.
 #define AHEAD_NS 1000000ull
 
 volatile struct settings settings;
 
-// Data of one CPU are in arrays of which each CPU has a part, and begin at a cache line, as the values of maps that could be mapped
-// do: per-CPU maps are asked by a helper before Linux 6.10, and by way of a table of pointers since.
+// Data of one CPU are in arrays with a part for each CPU, which begins at a cache line, like the values of mappable maps. Per-CPU maps are
+// slower: a helper reads them before Linux 6.10, and a table of pointers since.
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(map_flags, MAP_MMAPABLE);
@@ -71,8 +71,8 @@ struct {
 	__type(value, struct histogram);
 } histograms SEC(".maps");
 
-// Durations above this are told one by one. Of one stream at one point: since the point before, and since the first point. User
-// space keeps it at what is worth telling.
+// Durations above this are reported one by one. For each stream and point: since the point before, and since the first point. User space
+// sets it to the shortest duration worth reporting.
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(max_entries, 1);
@@ -87,7 +87,7 @@ struct {
 
 #include "troubles.h"
 
-// Octets of a frame that is taken apart. One per program, as it is with sites.
+// Bytes of a frame to be parsed. One per program, for the same reason as for sites.
 struct scratch {
 	u8 octets[SCRATCH];
 };

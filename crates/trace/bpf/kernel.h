@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// Of the kernel's structures of frames, what programs here read.
+// The fields of the kernel's frame structures that these programs read.
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct ns_common {
@@ -34,7 +34,7 @@ struct sk_buff {
 	unsigned int tail, end;
 	unsigned char *head, *data;
 };
-// Behind the frame's octets.
+// Follows the frame's data.
 struct skb_shared_hwtstamps {
 	s64 hwtstamp;
 };

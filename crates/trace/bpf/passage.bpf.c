@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// Follows chosen sampled values through the kernel: each tracepoint and function that has the frame's sk_buff as an argument
-// tells that the frame was there. A frame is chosen when it comes to the interface that is looked at, and is known from then on
-// by its content (stream and first smpCnt), or by its sk_buff where the content cannot be read.
+// Follows chosen sampled values through the kernel: each tracepoint and function with the frame's sk_buff as an argument reports that the
+// frame was there. A frame is chosen when it comes to the given interface. Then it is recognised by its content (stream and first smpCnt),
+// or by its sk_buff if the content cannot be read.
 //
-// The tracepoint that a slot serves, and those of its arguments that are of use, are set when it is loaded. crates/trace/src/passage
-// reads what is written here; build.sh builds it.
+// The tracepoint of a slot, and the useful ones of its arguments, are set when it is loaded. crates/trace/src/passage reads the events;
+// build.sh builds the object.
 
 #include "program.h"
 #include "kernel.h"
@@ -49,7 +49,7 @@ inline_always void tell(const struct sight *sight, u32 number, u64 now, u32 by_c
 	struct context *context = map_lookup(&contexts, &zero);
 	if (context) {
 		told->irq = context->irq;
-		// A softirq may be preempted on PREEMPT_RT: then another thread runs.
+		// On PREEMPT_RT a softirq may be preempted: then another thread runs.
 		if (context->softirq_thread == (u32)told->thread)
 			told->softirq = context->softirq;
 	}
@@ -59,7 +59,7 @@ inline_always void tell(const struct sight *sight, u32 number, u64 now, u32 by_c
 		struct net_device *dev = (void *)sight->dev;
 		probe_read_kernel_str(told->interface, sizeof(told->interface), &dev->name);
 	}
-	// User space looks now and then.
+	// User space looks at intervals.
 	ringbuf_submit(told, NO_WAKEUP);
 }
 
@@ -117,7 +117,7 @@ static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 r
 {
 	struct net_device *dev = skb->dev;
 	u32 is_sv = is_sv_type(skb->protocol);
-	// Most frames are let go here.
+	// Most frames are ignored here.
 	if (!(is_sv && dev && (u32)dev->ifindex == look_ifindex) && !is_active())
 		return 0;
 	struct scratch *scratch = map_lookup(&scratches, &slot);
@@ -132,13 +132,13 @@ static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 r
 		sight->ifindex = dev->ifindex;
 		sight->netns = dev->nd_net.net->ns.inum;
 	} else {
-		// A packet socket has taken the device away from its frames.
+		// A packet socket has removed the device from its frames.
 		struct sock *sk = skb->sk;
 		sight->ifindex = skb->skb_iif;
 		if (sk)
 			sight->netns = sk->__sk_common.skc_net.net->ns.inum;
 	}
-	// The differences in 64 bits: the verifier knows these as pointers, of which it allows no 32-bit arithmetic.
+	// The differences in 64 bits: the verifier treats these as pointers, and allows no 32-bit arithmetic with them.
 	u64 head = (u64)skb->head;
 	u64 data_at = (u64)skb->data - head;
 	__asm__ volatile("" : "+r"(data_at));
@@ -146,14 +146,14 @@ static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 r
 	sight->is_whole = is_sv && mac_at != MAC_UNSET;
 	sight->head = head;
 	sight->mac = head + mac_at;
-	// The linear part, which the headers are in.
+	// The linear part, which has the headers.
 	sight->octets = (u32)data_at - mac_at + skb->len;
 	sight->held = sight->octets - skb->data_len;
 	sight->vlan = skb->vlan_proto ? skb->vlan_tci & 0xfff : VLAN_NONE;
 	return at_sight(scratch);
 }
 
-// The argument at this position. Each its own load: the kernel allows none from a place that is not known beforehand.
+// The argument at this position. Each has its own load: the kernel allows none at an offset that is not constant.
 inline_always u64 argument(const u64 *ctx, u32 at)
 {
 	u64 value = 0;
@@ -174,8 +174,8 @@ inline_always u64 argument(const u64 *ctx, u32 at)
 	return value;
 }
 
-// Not inlined: it would stand in the object as often as there are slots. The kernel checks it for each slot by itself, and knows
-// there which the positions are.
+// Not inlined: otherwise the object would contain it once per slot. The kernel checks it separately for each slot, and knows the positions
+// there.
 static __attribute__((noinline)) int at_tracepoint(const u64 *ctx, u32 slot)
 {
 	struct sk_buff *skb = (void *)argument(ctx, skb_at[slot]);
@@ -191,7 +191,7 @@ static __attribute__((noinline)) int at_tracepoint(const u64 *ctx, u32 slot)
 	}
 #define EIGHT_SLOTS(tens)                                                                                                          \
 	SLOT(tens##0) SLOT(tens##1) SLOT(tens##2) SLOT(tens##3) SLOT(tens##4) SLOT(tens##5) SLOT(tens##6) SLOT(tens##7)
-// In octal: 64 of them.
+// Slots are numbered in octal: there are 64.
 EIGHT_SLOTS(0)
 EIGHT_SLOTS(01)
 EIGHT_SLOTS(02)
@@ -210,7 +210,7 @@ inline_always u32 namespace_number(struct net *net)
 	return number;
 }
 
-// As at_skb, of what the verifier knows nothing about: each access may fail, and reads nothing then.
+// Like at_skb, for data that the verifier knows nothing about: each access may fail, and then reads zeros.
 static __attribute__((noinline)) int at_address(struct sk_buff *skb, u32 function, u64 location)
 {
 	u16 protocol = 0;

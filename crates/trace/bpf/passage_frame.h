@@ -17,7 +17,7 @@ inline_always u32 is_sv_type(u16 protocol)
 	return protocol == ETH_SV || is_vlan(protocol);
 }
 
-// True if a frame that was chosen was seen lately. The clock is not read while none is under way.
+// True if a chosen frame was seen recently. The clock is not read while none is on its way.
 inline_always int is_active(void)
 {
 	u32 zero = 0;
@@ -29,7 +29,7 @@ inline_always int is_active(void)
 		return 0;
 	if (ktime_get_ns() < until)
 		return 1;
-	// Unless another CPU has just met one.
+	// Unless another CPU has just seen one.
 	__sync_val_compare_and_swap(&state->active_until, until, 0);
 	return 0;
 }
@@ -40,7 +40,7 @@ inline_always u64 *count_word(u16 smp_cnt)
 	return map_lookup(&counts, &word);
 }
 
-// Reads the frame; 1: it is one of sampled values, negative: one that is not whole.
+// Reads the frame; 1: it is one of sampled values, negative: it is incomplete.
 inline_always int read_frame(struct scratch *scratch, const struct sight *sight, struct frame *frame)
 {
 	u32 held = sight->held;
@@ -62,11 +62,11 @@ inline_always int read_frame(struct scratch *scratch, const struct sight *sight,
 	if (type != ETH_SV)
 		return 0;
 	__builtin_memcpy(frame->key.macs, octets, 12);
-	// One that ends before its own Length is not whole.
+	// A frame that ends before its own Length is incomplete.
 	return parse_sv(octets, at, held, frame) || frame->whole_octets > sight->octets ? -1 : 1;
 }
 
-// Reads the svID, and hashes it by words: a loop over octets has more ways out than the verifier is quick with.
+// Reads the svID, and hashes it by words: a loop over bytes has too many exits for the verifier to be fast.
 inline_always int read_id(struct scratch *scratch, struct frame *frame)
 {
 	u32 at = frame->id_at, octets = frame->id_octets;
@@ -81,7 +81,7 @@ inline_always int read_id(struct scratch *scratch, struct frame *frame)
 	return 1;
 }
 
-// True if one more frame of this stream is wanted; counts it if so.
+// True if another frame of this stream is wanted; if so, counts it.
 inline_always int take_one(struct stream_key *key)
 {
 	struct stream_state *state = map_lookup(&streams, key);
@@ -98,7 +98,7 @@ inline_always int take_one(struct stream_key *key)
 	return __sync_fetch_and_add(&state->taken, 1) < quota;
 }
 
-// Chooses the frame if it is wanted; its number, or negative.
+// Chooses the frame if it is wanted; returns its number, or negative.
 inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct sought *sought, u64 now)
 {
 	if (only_id && frame->key.id_hash != only_id)
@@ -122,7 +122,7 @@ inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct so
 	follow->vlan = frame->vlan;
 	follow->asdus = frame->asdus;
 	__builtin_memcpy(follow->id, scratch->id, sizeof(follow->id));
-	// Last: user space reads what has a length.
+	// Last: user space reads entries with a length.
 	follow->id_octets = frame->id_octets;
 	if (map_update(&chosen, sought, &number, 0))
 		return -1;
@@ -130,7 +130,7 @@ inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct so
 	return number;
 }
 
-// True if the frame comes to the interface for the first time; notes that it came.
+// True if the frame comes to the interface for the first time; records that it came.
 inline_always int is_first_time(const struct sought *sought, u64 now)
 {
 	const u64 *words = (const u64 *)sought;
@@ -142,7 +142,7 @@ inline_always int is_first_time(const struct sought *sought, u64 now)
 	struct note *note = map_lookup(&notes, &slot);
 	if (!note)
 		return 1;
-	// Another CPU may have noted it a little later than this one looked at the clock.
+	// Another CPU may have recorded it a little after this one read the clock.
 	if (note->hash == hash && (s64)(now - note->at) < (s64)EXPIRY_NS)
 		return 0;
 	note->hash = hash;
@@ -150,7 +150,7 @@ inline_always int is_first_time(const struct sought *sought, u64 now)
 	return 1;
 }
 
-// Finds the number of this chosen frame; negative: none. One that comes to the interface for the first time may become one.
+// Finds the number of this chosen frame; negative: none. A frame that comes to the interface for the first time may be chosen.
 inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, u64 now, u32 *by_content)
 {
 	struct frame *frame = &scratch->frame;
@@ -176,11 +176,11 @@ inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, 
 	if (known) {
 		u32 number = *known;
 		struct follow *follow = map_lookup(&follows, &number);
-		// After that time smpCnt may have come round.
+		// After that time smpCnt may have wrapped.
 		if (follow && now - follow->began_at < EXPIRY_NS)
 			return number;
 	}
-	// Before choosing begins frames are noted only: those that are under way then are not chosen in the midst of their way.
+	// Before choosing begins, frames are only recorded: frames on their way at the start must not be chosen in the middle of their path.
 	if (!sight->is_here || !is_first_time(sought, now) || !sight->is_open)
 		return -1;
 	trouble(MET);

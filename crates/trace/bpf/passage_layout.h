@@ -2,16 +2,16 @@
 //
 // Structures that the programs that follow frames share with crates/trace/src/passage/layout.rs.
 
-// Tracepoints that are served at the most; the slot behind them stands for functions.
+// Largest number of tracepoints; the slot after them is for functions.
 #define SLOTS 64
-// Arguments of a tracepoint that a program can read, and the position of one that it has not.
+// Arguments of a tracepoint that a program can read, and the position for a missing one.
 #define ARGUMENTS 6
 #define NO_ARGUMENT 0xff
 // Positions at which functions may have their sk_buff.
 #define POSITIONS 5
-// No frame has this smpCnt: any is wanted.
+// No frame has this smpCnt: it means any.
 #define ANY_SMP_CNT 0x10000u
-// A frame that was chosen longer ago is another one with its smpCnt.
+// After this time, a frame with the smpCnt of a chosen one is a different frame.
 #define EXPIRY_NS 500000000ull
 
 enum trouble {
@@ -25,14 +25,14 @@ enum trouble {
 
 // Set when the programs are loaded, and then constant.
 
-// By slot, the positions of the arguments that are of use.
+// By slot, the positions of the useful arguments.
 volatile const u8 skb_at[SLOTS] = {};
 GLOBAL(skb_at, 64);
 volatile const u8 reason_at[SLOTS] = {};
 GLOBAL(reason_at, 64);
 volatile const u8 location_at[SLOTS] = {};
 GLOBAL(location_at, 64);
-// By slot, whether the sk_buff is free after it, and whether each frame comes to it once at an interface.
+// By slot, 1 if the sk_buff is free after it, and 1 if each frame passes it once at an interface.
 volatile const u8 frees[SLOTS] = {};
 GLOBAL(frees, 64);
 volatile const u8 comes_once[SLOTS] = {};
@@ -43,7 +43,7 @@ volatile const u32 look_ifindex = 0;
 GLOBAL(look_ifindex, 4);
 volatile const u32 look_netns = 0;
 GLOBAL(look_netns, 4);
-// Frames to choose: of one svID (by its hash; 0: of any), with one smpCnt, so many of each stream.
+// Frames to choose: with one svID (by its hash; 0: any), with one smpCnt, so many of each stream.
 volatile const u64 only_id = 0;
 GLOBAL(only_id, 8);
 volatile const u32 only_smp_cnt = ANY_SMP_CNT;
@@ -52,8 +52,8 @@ volatile const u32 quota = 1;
 GLOBAL(quota, 4);
 
 struct settings {
-	u64 opened_at; // from then on frames are chosen; before, they are noted
-	u64 closed_at; // until then
+	u64 opened_at; // instant from which frames are chosen; before, they are only recorded
+	u64 closed_at; // instant at which choosing ends
 };
 OCTETS(settings, 16);
 FIELD(settings, opened_at, 0, 8);
@@ -69,10 +69,10 @@ FIELD(state, active_until, 0, 8);
 FIELD(state, chosen, 8, 4);
 FIELD(state, unused, 12, 4);
 
-// A frame that was chosen.
+// A chosen frame.
 struct follow {
 	u64 began_at;
-	u32 told; // events
+	u32 told; // events reported
 	u32 lost; // events that found no room in the ring
 	struct stream_key key;
 	u16 smp_cnt;

@@ -2,9 +2,9 @@
 //
 // Maps of passage.bpf.c.
 
-// Behind those of tracepoints.
+// After the slots of tracepoints.
 #define FUNCTIONS SLOTS
-// So long after the last event of a chosen frame other frames are still looked at, as they may be copies of it.
+// For this long after the last event of a chosen frame, other frames are examined, too, because they may be copies of it.
 #define ACTIVE_NS 100000000ull
 
 struct {
@@ -39,7 +39,7 @@ struct {
 	__type(value, struct follow);
 } follows SEC(".maps");
 
-// Frames that were chosen, by content.
+// Chosen frames, by content.
 struct sought {
 	struct stream_key key;
 	u64 smp_cnt;
@@ -51,8 +51,8 @@ struct {
 	__type(value, u32);
 } chosen SEC(".maps");
 
-// Frames that came to the interface lately, by a hash of what they are known by. The newest takes the place: those that are under
-// way at the same time are far fewer.
+// Frames that came to the interface recently, by a hash of their identity. A new one replaces the old: far fewer frames are on their way
+// at the same time.
 #define NOTES 16384
 struct note {
 	u64 hash;
@@ -65,12 +65,12 @@ struct {
 	__type(value, struct note);
 } notes SEC(".maps");
 
-// The chosen ones by sk_buff, for where the frame itself cannot be read. One that is freed is no frame's, though what frees it may still
-// come by and be recognised by content. Those that were not met for long make room.
+// The chosen frames by sk_buff, for places where the frame itself cannot be read. A freed sk_buff belongs to no frame, though functions
+// that free it may still be called and recognise the content. Those not seen for long make room.
 struct carrier {
 	u32 number;
 	u32 is_freed;
-	u64 head; // its octets: with others it is another frame's
+	u64 head; // its data: if different, it belongs to another frame
 };
 struct {
 	__uint(type, MAP_LRU_HASH);
@@ -79,7 +79,7 @@ struct {
 	__type(value, struct carrier);
 } carriers SEC(".maps");
 
-// A bit for each smpCnt that a chosen frame has: most other frames are let go by it.
+// One bit for each smpCnt of a chosen frame: rejects most other frames.
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(max_entries, 1024);
@@ -87,7 +87,7 @@ struct {
 	__type(value, u64);
 } counts SEC(".maps");
 
-// The softirq and the interrupt that this CPU is in the midst of.
+// The softirq and the interrupt that this CPU is in.
 struct context {
 	u32 softirq; // vector + 1; 0: none
 	u32 softirq_thread;
@@ -108,16 +108,16 @@ struct {
 
 #include "troubles.h"
 
-// A frame as it was met.
+// A frame as seen at one place.
 struct sight {
 	u64 skb;
 	u64 head;
-	u64 mac;      // where it begins
-	u64 dev;      // 0: it has none
-	u64 location; // who freed it
-	u32 held;     // octets from there on in the linear part
-	u32 octets;   // octets from there on in all
-	u32 is_whole; // its headers are set: before, its octets may be those of the frame that had the room before
+	u64 mac;      // address of its beginning
+	u64 dev;      // 0: none
+	u64 location; // the code that freed it
+	u32 held;     // bytes from there in the linear part
+	u32 octets;   // all bytes from there
+	u32 is_whole; // 1 if its headers are set: before, the memory may contain an earlier frame
 	u32 ifindex;
 	u32 netns;
 	u32 vlan;
@@ -125,13 +125,13 @@ struct sight {
 	u32 function;
 	u32 reason;
 	u32 is_freed;
-	u32 is_once; // each frame comes there once
-	u32 is_here; // at the interface that is looked at, and frames that come to it are chosen or noted
-	u32 is_open; // chosen
+	u32 is_once; // 1 if each frame passes there once
+	u32 is_here; // 1 at the given interface, while frames there are chosen or recorded
+	u32 is_open; // 1 if they are chosen
 };
 
-// Facts of a frame. Not on the stack, where the verifier would follow each way on which they came about through all that
-// comes: here it forgets them. One per slot: an interrupt may run another program in the midst of one, but never the same.
+// Facts about a frame. Not on the stack, where the verifier would follow each possible history of them through all later code: here it
+// forgets them. One per slot: an interrupt may run another program during one, but never the same.
 struct scratch {
 	u8 octets[SCRATCH];
 	u64 id[ID_WORDS];

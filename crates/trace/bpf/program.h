@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// The head of every eBPF program here.
+// The common beginning of every eBPF program here.
 //
-// No vmlinux.h: the few kernel structures that are read are declared with the fields that are read, and the loader
-// moves the accesses to where this kernel has them (CO-RE).
+// There is no vmlinux.h: the few kernel structures are declared with the needed fields only, and the loader adapts the accesses to this
+// kernel (CO-RE).
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -17,8 +17,8 @@ typedef long long s64;
 #define inline_always static inline __attribute__((always_inline))
 #define barrier() __asm__ volatile("" ::: "memory")
 
-// Assertions that user space relies on, too. build.rs makes the same of these lines for the Rust side (crates/trace/src/layout.rs).
-// The fields of a structure stand in their order, without a gap; offsets and sizes are in octets.
+// Assertions that user space relies on, too. build.rs makes the same from these lines for the Rust side (crates/trace/src/layout.rs). The
+// fields of a structure are listed in order, without a gap; offsets and sizes are in bytes.
 #define OCTETS(of, octets) _Static_assert(sizeof(struct of) == (octets), "octets of struct " #of)
 #define FIELD(of, field, at, octets)                                                                                               \
 	_Static_assert(__builtin_offsetof(struct of, field) == (at), "place of " #of "." #field);                                  \

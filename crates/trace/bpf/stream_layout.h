@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// How streams are told apart: what the programs share with crates/trace/src/stream.rs.
+// How streams are distinguished: shared by the programs and crates/trace/src/stream.rs.
 
 #define VLAN_NONE 0xffff
 
@@ -11,9 +11,9 @@
 #define HASH_BASIS 0xcbf29ce484222325ull
 #define HASH_PRIME 0x100000001b3ull
 
-// The properties of a frame that are the same wherever it is met. Not the VLAN, which a bridge may take off.
+// The properties of a frame that are the same at every point of its path. Not the VLAN, which a bridge may remove.
 struct stream_key {
-	u64 id_hash; // of the whole svID, each program by a function of its own
+	u64 id_hash; // of the whole svID; each program has its own function
 	u8 macs[12]; // destination, source
 	u16 appid;
 	u16 unused;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// A frame of sampled values taken apart, as far as its first smpCnt.
+// Parses a frame of sampled values up to its first smpCnt.
 
-// Octets as they lie in memory on the little-endian machines this is built for.
+// In memory order of little-endian machines, for which this is built.
 #define ETH_SV 0xba88
 #define ETH_8021Q 0x0081
 #define ETH_8021AD 0xa888
@@ -11,11 +11,11 @@
 
 #define ID_OCTETS 129
 _Static_assert(ID_OCTETS <= 8 * ID_WORDS, "room for an svID");
-// Octets of a frame that are looked at, and of the room they are in.
+// Number of bytes of a frame that are parsed, and size of their buffer.
 #define FRAME_OCTETS 320
 #define SCRATCH 512
 
-// The fields of a frame that are read.
+// The fields of a frame that are needed.
 struct frame {
 	struct stream_key key;
 	u16 smp_cnt;
@@ -34,23 +34,23 @@ inline_always u32 big_endian(const u8 *octets)
 
 #define AT_MOST (SCRATCH - 160)
 
-// The type of a place in the frame. With 64 bits, verifiers before Linux 6.8 know more: they forget the bounds of a number whose
-// lower half is moved to another register.
+// The type of an offset in the frame. With 64 bits, verifiers before Linux 6.8 know more: they forget the bounds of a number whose lower
+// half is moved to another register.
 #ifndef PLACE
 #define PLACE u32
 #endif
 
-// A number that is checked and used in the same register: verifiers before Linux 6.13 do not know that it is small because the
-// same number less one is, or a copy of it.
+// A number that is checked and used in the same register: verifiers before Linux 6.13 do not derive its bound from that of the number
+// minus one, or from that of a copy.
 inline_always u64 one_register(u64 number)
 {
 	__asm__ volatile("" : "+r"(number));
 	return number;
 }
 
-// The same place, by way of memory, of which the verifier keeps no values: it forgets on which of the many ways the frame was read
-// up to there, and does not follow each of them through all that comes. The last octets of the room hold nothing else. A place that
-// is too far is still too far.
+// The same offset, passed through memory, whose values the verifier does not track: it forgets on which of the many paths the
+// frame was read so far, and does not follow each of them further. The last bytes of the buffer are reserved for it. An offset
+// that is too large stays too large.
 inline_always PLACE forget(u8 *octets, PLACE at)
 {
 	volatile u32 *room = (volatile u32 *)(octets + SCRATCH - sizeof(*room));
@@ -59,7 +59,7 @@ inline_always PLACE forget(u8 *octets, PLACE at)
 	return one_register(back > AT_MOST ? AT_MOST + 1 : back);
 }
 
-// The length of a BER element whose tag was read; moves `at` behind it. Lengths of up to two octets.
+// The length of a BER element whose tag was read; moves `at` to its contents. Lengths of up to two octets.
 inline_always s64 ber_length(const u8 *octets, PLACE *at)
 {
 	PLACE here = *at;
@@ -81,7 +81,7 @@ inline_always s64 ber_length(const u8 *octets, PLACE *at)
 	return -1;
 }
 
-// Moves into an element with this tag; its length, or negative.
+// Enters an element with this tag; returns its length, or negative.
 inline_always s64 enter(u8 *octets, PLACE *at, u8 tag)
 {
 	PLACE here = *at;
@@ -105,7 +105,7 @@ inline_always u64 fnv1a(const u8 *octets, PLACE at, u32 length)
 	return hash;
 }
 
-// Moves into an element with this tag that ends within the one around it, whose end becomes that of the inner one; 0, or negative.
+// Enters an element with this tag that ends within the one around it, and sets `end` to its end; returns 0, or negative.
 inline_always int enter_within(u8 *octets, PLACE *at, PLACE *end, u8 tag)
 {
 	s64 length = enter(octets, at, tag);
@@ -115,8 +115,8 @@ inline_always int enter_within(u8 *octets, PLACE *at, PLACE *end, u8 tag)
 	return 0;
 }
 
-// IEC 61850-9-2, clause 8: from APPID at `at`; `captured` is where the captured octets end. 0 when it is sound up to its first
-// smpCnt, each element within the one around it. Whether the frame is as long as it says, the caller knows.
+// IEC 61850-9-2, clause 8: from APPID at `at`; `captured` is the end of the captured bytes. 0 if it is valid up to its first smpCnt, each
+// element within the one around it. The caller checks the length of the frame.
 inline_always int parse_sv(u8 *octets, PLACE at, u32 captured, struct frame *frame)
 {
 	frame->key.appid = big_endian(octets + at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// Counts of what kept frames from being met as they should; which there are, enum trouble says.
+// Counts of the reasons why frames were not seen properly, by enum trouble.
 
 struct {
 	__uint(type, MAP_PERCPU_ARRAY);
