@@ -17,6 +17,6 @@ fn stamps_of_a_card_whose_clock_stands_still_are_refused_by_every_command() {
     let said = left.text("nic-stamps/said.txt");
     assert_eq!(statuses.split_whitespace().collect::<Vec<_>>(), ["2"; 5], "{said}");
     let card = left.text("nic-stamps/card");
-    let refused = format!("{card}: its clock /dev/ptp0 cannot be used: it stands still: use --stamps software");
+    let refused = format!("{card}: its clock /dev/ptp0 cannot be used: it does not run: use --stamps software");
     assert_eq!(said.matches(&refused).count(), 5, "{said}");
 }

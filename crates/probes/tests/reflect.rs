@@ -133,7 +133,7 @@ fn back_to_back_loses_nothing() {
     assert_eq!(rtt, expected);
 }
 
-/// What the bad reflector did to recorded frames.
+/// Actions of the bad reflector on recorded frames.
 #[derive(Debug, Default)]
 struct Done {
     seen: u64,

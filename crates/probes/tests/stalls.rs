@@ -168,7 +168,7 @@ fn wakeup_sees_every_planted_stall_and_counts_what_was_missed() {
 /// CPU and number of each reported thread, and the questions asked.
 type Heard = (Vec<(u32, i32)>, Vec<Question>);
 
-/// Answers that every cause was a thread, and records what it was told.
+/// Answers that every cause was a thread, and records the questions.
 #[derive(Clone, Default)]
 struct Witness(Arc<Mutex<Heard>>);
 

@@ -159,7 +159,7 @@ mod tests {
         order.begin_with(0);
         order.accept(128);
         assert_eq!(order.accept(0), OrderStep::Stale, "128 numbers back: lost by now");
-        assert_eq!(order.accept(1), OrderStep::Late, "127 behind");
+        assert_eq!(order.accept(1), OrderStep::Late, "127 numbers back");
         assert_eq!(order.take_lost(), 1);
         assert_eq!(lost(&mut order, Some(129)), 126);
     }

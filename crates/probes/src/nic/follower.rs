@@ -93,7 +93,7 @@ fn not_steady(step: ClockStep, before: Option<&Reading>, now: &Reading) -> Strin
     let moved_ns = before.map_or(0, |before| now.phc_ns - before.phc_ns);
     let elapsed_ns = before.map_or(0, |before| now.at_ns - before.at_ns);
     if moved_ns.abs() < elapsed_ns / 100 {
-        return "it stands still".to_owned();
+        return "it does not run".to_owned();
     }
     let [parted, elapsed] = [step.by_ns.unsigned_abs(), elapsed_ns.unsigned_abs()].map(Ns);
     format!("it and the system clock moved apart by {parted} within {elapsed}")
@@ -108,7 +108,7 @@ struct Account {
     unread: u64,
 }
 
-/// The following thread, which ends when this is dropped.
+/// The thread that follows a clock; it ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Follower {
     over: Stop,
@@ -270,7 +270,7 @@ mod tests {
         };
         let before = reading(1_000, 0);
         let still = not_steady(step, Some(&before), &reading(3_000, 20_000_000));
-        assert_eq!(still, "it stands still");
+        assert_eq!(still, "it does not run");
         let set = not_steady(step, Some(&before), &reading(40_000_000, 20_000_000));
         assert_eq!(set, "it and the system clock moved apart by 20.0 ms within 20.0 ms");
     }

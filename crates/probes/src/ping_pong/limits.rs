@@ -34,7 +34,7 @@ series = "pong/*"
 quantity = "lost"
 allowed = 0
 source = "IEC 61850-10: GOOSE performance, every message is answered"
-why = "A device answers every change that it subscribes to, whatever else is on its network."
+why = "A device answers every change that it subscribes to, regardless of other traffic on its network."
 
 "#;
 

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn only_the_far_ends_unchanged_answers_are_taken() {
         let mut strange = Strange::new(Mac::BROADCAST);
-        assert!(is_taken(&mut strange, OTHER, |_| ()), "nobody is known yet");
+        assert!(is_taken(&mut strange, OTHER, |_| ()), "the far end is not known yet");
         strange.met(FAR);
         strange.met(OTHER);
         assert!(is_taken(&mut strange, FAR, |_| ()));
@@ -133,7 +133,7 @@ mod tests {
         assert!(!is_taken(&mut strange, FAR, |answer| answer[59] = 1));
         assert!(!is_taken(&mut strange, FAR, |answer| answer.truncate(50)));
         assert_eq!((strange.others, strange.changed), (1, 2));
-        assert!(!is_taken(&mut Strange::new(FAR), OTHER, |_| ()), "told who it is");
+        assert!(!is_taken(&mut Strange::new(FAR), OTHER, |_| ()), "the far end is given");
     }
 
     #[test]

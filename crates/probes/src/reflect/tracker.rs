@@ -194,13 +194,13 @@ mod tests {
         tracker.received(1);
         let mut missing = Vec::new();
         tracker.give_up(at(4), |sent| missing.push(sent));
-        assert_eq!(missing, [at(0), at(2), at(3)], "each is told once");
+        assert_eq!(missing, [at(0), at(2), at(3)], "each is reported once");
         assert_eq!(
             (tracker.under_way(), tracker.unanswered()),
             (2, 5),
             "4 and 5 are young enough"
         );
-        tracker.give_up(at(4), |sent| panic!("{sent:?} was told before"));
+        tracker.give_up(at(4), |sent| panic!("{sent:?} was reported before"));
         assert_eq!((tracker.under_way(), tracker.unanswered()), (2, 5));
         let late = Arrival::First {
             sent: at(3),

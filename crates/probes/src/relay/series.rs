@@ -47,7 +47,7 @@ impl Part {
     fn what(self) -> &'static str {
         match self {
             Self::Whole | Self::Functions => "the task begins -> the task ends",
-            Self::Receive => "a frame is read -> no frame waits, and their samples are handed over",
+            Self::Receive => "a frame is read -> no frame waits, and all their samples are passed on",
             Self::Output => "functions have decided, or a repetition is due -> it is sent",
         }
     }
@@ -102,10 +102,9 @@ impl Stage {
     /// Name and description of the stage, in the only thread of a relay or in the thread of the functions.
     fn words(self, part: Part) -> (&'static str, &'static str) {
         match (self, part) {
-            (Self::Receive, Part::Functions) => (
-                "take",
-                "the task begins -> every sample that was handed over is with its stream",
-            ),
+            (Self::Receive, Part::Functions) => {
+                ("take", "the task begins -> every sample passed on is with its stream")
+            }
             (Self::Receive, _) => ("receive", "the task begins -> every frame that its socket held is read"),
             (Self::Align, _) => ("align", "samples are taken -> they are in their windows"),
             (Self::Measure, _) => (
@@ -116,11 +115,11 @@ impl Stage {
                 "decide",
                 "phasors are known -> functions and trips have decided, and the stated load is carried",
             ),
-            (Self::Send, Part::Functions) => ("tell", "functions have decided -> what changed is handed over"),
-            (Self::Send, _) => ("send", "functions have decided -> what changed is published"),
+            (Self::Send, Part::Functions) => ("tell", "functions have decided -> the changes are passed on"),
+            (Self::Send, _) => ("send", "functions have decided -> the changes are published"),
             (Self::Record, _) => (
                 "record",
-                "what changed is on its way -> samples and states are handed over for disturbance records",
+                "the changes are sent -> samples and states are passed on for disturbance records",
             ),
         }
     }
@@ -224,7 +223,7 @@ impl Describe for Words {
             (_, Part::Whole | Part::Functions, Some(stage)) => (&kind::TASK_STAGE, stage.words(self.part).1),
             _ => (
                 &kind::TASK_STAGE,
-                "functions have decided -> the thread that sends has woken and takes it",
+                "functions have decided -> the sending thread has woken and takes the changes",
             ),
         };
         SeriesSpec {

@@ -271,7 +271,7 @@ proptest! {
         for (how, said) in [("live", &live), ("captured", &captured)] {
             prop_assert!(!said.pass() || is_whole, "{} passes: {:?}", how, deeds);
             prop_assert!(said.pass() || !deeds.is_empty(), "{}: a whole stream does not: {:?}", how, said);
-            prop_assert_eq!(said.of("MU02"), Said::default(), "{}: the stream beside", how);
+            prop_assert_eq!(said.of("MU02"), Said::default(), "{}: the second stream", how);
         }
         let [alive, caught] = [&live, &captured].map(|said| said.of("MU01"));
         prop_assert_eq!((alive.lost, alive.conflicting), (caught.lost, caught.conflicting), "{:?}", deeds);

@@ -1,4 +1,4 @@
-//! Searches the smallest spin-ahead at which no frame is late.
+//! Searches for the smallest spin-ahead at which no frame is late.
 //!
 //! The first step uses no spin-ahead: its largest talker delta is the worst wake-up latency during the step. The second step
 //! spins ahead by that much, rounded up to a whole microsecond. A step with late frames shows by how much its spin-ahead was too

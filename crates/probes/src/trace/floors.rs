@@ -194,14 +194,22 @@ mod tests {
         assert_eq!(floors.over(SERIES, &all, THRESHOLD), 2);
         assert_eq!(floors.over(SERIES, &span(&[THRESHOLD]), THRESHOLD), 0);
         let untold = HopSeries { total: true, ..SERIES };
-        assert_eq!(floors.over(untold, &all, THRESHOLD), 1, "of those near none was told");
+        assert_eq!(
+            floors.over(untold, &all, THRESHOLD),
+            1,
+            "none near the threshold was reported"
+        );
     }
 
     #[test]
     fn of_no_span_more_are_over_the_threshold_than_it_has() {
         let mut floors = Floors::default();
         let first = vec![2 * THRESHOLD; 24];
-        assert_eq!(floors.over(SERIES, &span(&first), THRESHOLD), 24, "none was told yet");
+        assert_eq!(
+            floors.over(SERIES, &span(&first), THRESHOLD),
+            24,
+            "none was reported yet"
+        );
         for ns in first {
             floors.take(SERIES, ns, Some(THRESHOLD));
         }
@@ -233,7 +241,11 @@ mod tests {
         }
         assert_eq!(floors.moved(), [(SERIES, 2 * THRESHOLD)]);
         let hidden = span(&[THRESHOLD + 1, THRESHOLD + 2]);
-        assert_eq!(floors.over(SERIES, &hidden, THRESHOLD), 2, "the kernel told neither");
+        assert_eq!(
+            floors.over(SERIES, &hidden, THRESHOLD),
+            2,
+            "the kernel reported neither"
+        );
         floors.next_span();
         assert_eq!(floors.moved(), [(SERIES, THRESHOLD)]);
         assert_eq!(

@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(quiet.is_two(0, &turned(1, 2)), None, "a wrap at each end");
         assert_eq!(quiet.is_two(0, &turned(2, 3)), None);
         assert_eq!(quiet.is_two(0, &turned(3, 6)), Some((3, SECOND_NS)));
-        assert_eq!(quiet.is_two(0, &turned(4, 100)), None, "told");
+        assert_eq!(quiet.is_two(0, &turned(4, 100)), None, "already reported");
     }
 
     #[test]

@@ -53,7 +53,7 @@ mod tests {
     fn silence_counts_between_two_trips_alone() {
         assert_eq!(unproven(&[Ok(true), Err(2), Err(7), Err(2), Ok(true)]), [0_u16; 0]);
         assert_eq!(unproven(&[Err(2), Ok(true)]), [2], "none before");
-        assert_eq!(unproven(&[Ok(true), Err(2)]), [2], "none behind");
+        assert_eq!(unproven(&[Ok(true), Err(2)]), [2], "none after it");
         assert_eq!(unproven(&[Ok(true), Err(2), Ok(false), Err(7), Ok(true)]), [2, 7]);
         assert_eq!(unproven(&[Err(2), Err(7)]), [2, 7], "a relay that is dead");
     }

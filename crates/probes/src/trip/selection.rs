@@ -168,11 +168,11 @@ mod tests {
         assert_eq!(both(0b01111, ALL), [wrong(0b111, 1), Judged::Right]);
         assert_eq!(both(0b10001, ALL), [Judged::Right, wrong(0b10000, 0b01000)]);
         assert_eq!(both(0b11000, ALL), [wrong(0, 1), wrong(0b11000, 0b01000)]);
-        assert_eq!(both(0b00001, 0), [Judged::NotTold; 2], "what is not told is neither");
+        assert_eq!(both(0b00001, 0), [Judged::NotTold; 2], "a missing member is neither");
         assert_eq!(
             both(0b00010, 0b00010)[0],
             wrong(0b010, 1),
-            "and a wrong one is wrong whatever else is told"
+            "and a wrong one is wrong regardless of the others"
         );
         assert_eq!(relay.marks_text(0b01011), "A, B, zone1");
     }
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(
             relay().function_judged(&other, told),
             Some(Judged::NotTold),
-            "nobody named its member"
+            "its member was not named"
         );
     }
 }

@@ -171,7 +171,7 @@ impl Relays {
         }
     }
 
-    /// Reports the sums of a relay's doubts without an event, and whether any message of it came.
+    /// Reports the totals of a relay's doubts that have no event of their own, and a relay without any usable message.
     fn end_of(&self, relay: usize, at: Monotonic, feed: &mut Feed) {
         let watched = &self.relays[relay];
         let pairs = self.pairings.len();

@@ -103,7 +103,7 @@ fn noise() {
     let recorded = run.finish();
     let names = recorded.names();
     let counters = recorded.counters(&names[0]);
-    // It ends when it gets the CPU again, which other programs may use.
+    // The probe ends once it gets the CPU again, which other programs may use.
     assert!(
         (500_000_000..2_000_000_000).contains(&counters.watched_ns),
         "{}",

@@ -161,7 +161,7 @@ fn samples_without_room_are_lost_in_what_the_functions_use_and_told() {
     assert_eq!(lost, u64::from(next) - 4 - Engine::KEPT);
     let mut feed = played.feed;
     played.between.end(&mut feed).expect("it ends");
-    assert!(refused(&played.heard.take()).is_empty(), "told once");
+    assert!(refused(&played.heard.take()).is_empty(), "reported once");
 }
 
 #[test]

@@ -133,7 +133,11 @@ fn trouble_is_dated_back_to_the_last_good_look_and_ends_after_two_calm_ones() {
     let bad = story.hear(slave(-1_001, 3));
     assert_eq!(said(&bad), [(2, EventKind::ClockDoubt)]);
     assert_eq!(bad.said[0].2, "offset from the master -1.00 µs, over 1.00 µs");
-    assert_eq!(said(&story.hear(slave(5_000, 4))), [], "the same trouble is told once");
+    assert_eq!(
+        said(&story.hear(slave(5_000, 4))),
+        [],
+        "the same trouble is reported once"
+    );
     assert_eq!(said(&story.hear(slave(1_000, 5))), []);
     assert_eq!(said(&story.hear(slave(0, 6))), [(6, EventKind::ClockGood)]);
 }
