@@ -151,7 +151,6 @@ impl Run {
 
     /// Closes a run that is shown to nobody, and returns the path of its file. `say` gets a message if the file is not where it was
     /// made. If the measurement was refused, no file is left.
-    /// is left.
     ///
     /// # Errors
     /// The error of the measurement, or the one that kept the file from being written.

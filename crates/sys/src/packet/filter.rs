@@ -5,7 +5,6 @@
 //!
 //! A few frames in which other headers may hide a wanted EtherType also pass. They are chosen at random, so that other traffic on
 //! the same interface does not fill the ring.
-//! on the same interface does not fill the ring.
 
 use crate::error::SysError;
 use libc::sock_filter;

@@ -166,7 +166,6 @@ impl PacketPort {
     ///
     /// Some thousands of messages can wait; the kernel drops any further ones. While one waits, [`PacketPort::wait`] does not
     /// sleep.
-    /// sleep.
     ///
     /// # Errors
     /// A refusal of the kernel.

@@ -27,7 +27,6 @@ const OF_TRACEPOINTS: [&str; 5] = [
 
 /// Functions that are worth a program if only some can have one: in and out of network devices, bridge, Open vSwitch, macvlan, tap,
 /// veth, packet sockets, and the end of frames.
-/// tap, veth, packet sockets, and the end of frames.
 pub(super) const SENSIBLE: [&str; 44] = [
     "napi_gro_receive",
     "netif_rx",
