@@ -1,13 +1,13 @@
 //! Detects the hypervisor below the machine, and its kind, or the bare hardware.
 //!
-//! No single file tells. The processor's `hypervisor` flag says that there is one (x86); DMI, ACPI, the device tree,
-//! `/sys/hypervisor` and paravirtual clocks and idle drivers say which.
+//! No single file is conclusive. The processor's `hypervisor` flag shows that there is one (x86); DMI, ACPI, the device tree,
+//! `/sys/hypervisor` and paravirtual clocks and idle drivers show which.
 
 use crate::cpuinfo::CpuInfo;
 use crate::error::HostError;
 use crate::reader::Reader;
 
-/// Kinds of hypervisor that can be told apart.
+/// Kinds of hypervisor that can be distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HypervisorKind {
     /// Bare metal.
@@ -18,9 +18,9 @@ pub enum HypervisorKind {
     Firecracker,
     /// Cloud Hypervisor (uses KVM).
     CloudHypervisor,
-    /// QEMU, and nothing shows whether it uses KVM or emulates the processor.
+    /// QEMU; the evidence does not show if it uses KVM or emulates the processor.
     Qemu,
-    /// QEMU, which emulates the processor: how long anything takes there says nothing of any machine.
+    /// QEMU that emulates the processor: its timing is no evidence about any machine.
     QemuEmulated,
     /// VMware ESXi, Workstation or Fusion.
     Vmware,
@@ -34,7 +34,7 @@ pub enum HypervisorKind {
     Bhyve,
     /// Parallels.
     Parallels,
-    /// There is one, and nothing names it.
+    /// A hypervisor that no evidence names.
     Unknown,
 }
 
@@ -54,17 +54,17 @@ impl HypervisorKind {
             Self::VirtualBox => "VirtualBox",
             Self::Bhyve => "bhyve",
             Self::Parallels => "Parallels",
-            Self::Unknown => "one that is not known",
+             "one that is not known"=>Self::Unknown => "an unknown one"=> "one that is not known",
         }
     }
 }
 
-/// The hypervisor, or the bare hardware, and how we know.
+/// The hypervisor, or the bare hardware, with the evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hypervisor {
     /// Its kind.
     pub kind: HypervisorKind,
-    /// The evidence, each piece with its file; never empty.
+    /// Evidence, each piece with its file; never empty.
     pub evidence: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl Hypervisor {
     }
 }
 
-/// Names that a hypervisor gives itself in DMI (vendor and product in one text) and what they stand for.
+/// Names that hypervisors give themselves in DMI (vendor and product in one text), and their kinds.
 const DMI_NAMES: [(&str, HypervisorKind); 11] = [
     ("VMware", HypervisorKind::Vmware),
     ("Microsoft Corporation Virtual Machine", HypervisorKind::HyperV),
@@ -95,10 +95,10 @@ const DMI_NAMES: [(&str, HypervisorKind); 11] = [
     ("QEMU", HypervisorKind::Qemu),
 ];
 
-/// Model of the processor that QEMU emulates when it is asked for all that it can (`-cpu max`); of others it does not tell.
+/// Processor model of QEMU's emulation with all features (`-cpu max`); other models are not conclusive.
 const EMULATED_MODEL: &str = "QEMU TCG CPU";
 
-/// Clouds that sell bare metal under the same names: they count only with the hypervisor flag.
+/// Clouds that also sell bare metal under the same names: they count only with the hypervisor flag.
 const CLOUDS: [&str; 2] = ["Amazon EC2", "Google Compute Engine"];
 
 /// OEM identifiers in ACPI tables.
@@ -109,7 +109,7 @@ const ACPI_NAMES: [(&str, HypervisorKind); 4] = [
     ("VBOX", HypervisorKind::VirtualBox),
 ];
 
-/// The findings so far.
+/// Findings so far.
 #[derive(Default)]
 struct Findings {
     evidence: Vec<String>,
@@ -124,10 +124,10 @@ impl Findings {
     }
 }
 
-/// Says on which hypervisor the machine runs: see [`crate::Host::hypervisor`].
+/// Detects the hypervisor of the machine: see [`crate::Host::hypervisor`].
 ///
 /// # Errors
-/// Nothing that would tell can be read.
+/// No conclusive file can be read.
 pub fn detect(reader: &Reader) -> Result<Hypervisor, HostError> {
     let info = CpuInfo::read(reader);
     let flag = info.as_ref().ok().and_then(|info| info.has_flag("hypervisor"));
@@ -160,7 +160,7 @@ pub fn detect(reader: &Reader) -> Result<Hypervisor, HostError> {
 
 fn undecided(error: Option<HostError>) -> HostError {
     error.unwrap_or_else(|| {
-        HostError::Undecided("this processor has no hypervisor flag, and nothing else tells".to_owned())
+        HostError::Undecided("this processor has no hypervisor flag, and there is no other evidence".to_owned())
     })
 }
 
@@ -202,8 +202,8 @@ fn by_xen(reader: &Reader, found: &mut Findings) {
     }
 }
 
-/// True where hardware that has no hypervisor flag names itself, and nothing shows a hypervisor: what the device tree says it is
-/// (Devicetree Specification, root node), else what DMI says.
+/// True if hardware without a hypervisor flag names itself, and nothing shows a hypervisor: by the device tree (Devicetree Specification,
+/// root node), else by DMI.
 fn is_bare(reader: &Reader, found: &mut Findings) -> bool {
     let named = ["/proc/device-tree/model", "/sys/class/dmi/id/product_name"];
     let name = |path: &str| Some(format!("{} in {path}", first_string(reader, path)?));
@@ -213,17 +213,17 @@ fn is_bare(reader: &Reader, found: &mut Findings) -> bool {
     is_named
 }
 
-/// The first of the strings in a file, each of which ends with a zero octet; `None`: there is none.
+/// First string of a file whose strings end with zero bytes; `None` if there is none.
 fn first_string(reader: &Reader, path: &str) -> Option<String> {
     let bytes = reader.head(path, 64).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let first = text.split('\0').next().unwrap_or_default().trim();
-    // Anything but a line of text names no board.
+    // A name of a board is a line of text; anything else is ignored.
     let is_line = !first.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER);
     (is_line && !first.is_empty()).then(|| first.to_owned())
 }
 
-/// Boards that no hardware has: of QEMU (hw/arm/virt.c) and of those who took its device tree over.
+/// Boards that exist only virtually: of QEMU (hw/arm/virt.c), and of programs that took over its device tree.
 const VIRTUAL_BOARD: &str = "linux,dummy-virt";
 
 fn by_virtual_board(reader: &Reader, found: &mut Findings) {
@@ -253,7 +253,7 @@ fn by_device_tree(reader: &Reader, found: &mut Findings) {
     }
 }
 
-/// The guest kernel offers these only when the hypervisor's interface was found.
+/// The guest kernel offers these only if it found the hypervisor's interface.
 fn by_paravirtual_drivers(reader: &Reader, found: &mut Findings) {
     let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
     let clocks = reader.line(path).unwrap_or_default();

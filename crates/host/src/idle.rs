@@ -1,5 +1,5 @@
-//! Idle states deeper than C1 that a CPU enters by itself. Deeper than any is the halt of a virtual CPU whose guest polls before it
-//! (haltpoll): its host has to run it again. Held off, the guest only polls.
+//! Idle states deeper than C1 that a CPU enters without a limit. The deepest is the halt of a virtual CPU whose guest polls before halting
+//! (haltpoll): its host must schedule it again. With a latency limit, the guest only polls.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,22 +11,22 @@ use crate::reader::Reader;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Begins the name of the state in which a virtual CPU halts. The kernel gives it 1 us, and knows nothing of the host.
+/// Prefix of the name of the state in which a virtual CPU halts. The kernel assigns it 1 us and does not know the host's delay.
 const HALT_OF_A_GUEST: &str = "haltpoll";
 
-/// The deepest idle state that CPUs enter by themselves, deeper than C1.
+/// Deepest idle state that CPUs enter, if deeper than C1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeepIdle {
     /// The CPUs.
     pub cpus: CpuList,
-    /// Its name: `C6`.
+    /// Name of the state: `C6`.
     pub state: String,
-    /// How long leaving it takes, in us; `None` where the kernel does not say.
+    /// Exit latency in us; `None` if the kernel does not report it.
     pub exit_us: Option<u64>,
 }
 
-/// The CPUs among these that enter a deep idle state, and the slowest of their states. A machine without an idle driver has the processor's
-/// halt, and no more, which no limit holds off; a state of which something cannot be read counts as one that is entered.
+/// CPUs among these that enter a deep idle state, and the slowest of their states. A machine without an idle driver has only the
+/// processor's halt, which no limit prevents; a state with unreadable files counts as entered.
 pub(crate) fn deep(reader: &Reader, cpus: &CpuList) -> Option<DeepIdle> {
     let held_us = held_limit_us(reader).ok().map(f64::from);
     let deepest = |cpu: u32| Some((cpu, deepest(reader, cpu, held_us)?));
@@ -44,13 +44,13 @@ struct State {
     exit_us: Option<u64>,
 }
 
-/// The deepest state that is neither switched off nor over a limit of this CPU or of all (`held_us`).
+/// Deepest state that is neither disabled nor above a limit of this CPU or of all (`held_us`).
 fn deepest(reader: &Reader, cpu: u32, held_us: Option<f64>) -> Option<State> {
     let folder = format!("{CPUS}/cpu{cpu}/cpuidle");
     let names = reader.names(&folder, |name| name.starts_with("state")).ok()?;
     let number = |name: &str| name.strip_prefix("state")?.parse::<u32>().ok();
     let text = |number: u32, file: &str| reader.line(&format!("{folder}/state{number}/{file}"));
-    // C1 is the first that is no loop.
+    // C1 is the first state other than polling.
     let is_loop = text(0, "name").is_ok_and(|name| name == "POLL");
     let numbers = names.iter().filter_map(|name| number(name));
     let is_of_a_guest = |number: u32| text(number, "name").is_ok_and(|name| name.starts_with(HALT_OF_A_GUEST));
@@ -70,10 +70,10 @@ fn deepest(reader: &Reader, cpu: u32, held_us: Option<f64>) -> Option<State> {
     deeper.filter_map(state).max_by_key(|state| state.exit_us)
 }
 
-/// The limit that a process asks for while it holds `/dev/cpu_dma_latency` open: now in force for all CPUs, in us.
+/// Latency limit in force for all CPUs, in us, as requested by a process that holds `/dev/cpu_dma_latency` open.
 ///
 /// # Errors
-/// The file cannot be read or holds no time.
+/// The file cannot be read or contains no time.
 pub fn held_limit_us(reader: &Reader) -> Result<i32, HostError> {
     let answer = reader.answer("cpu-dma-latency-us", || held_limit().map(|us| us.to_string()));
     answer.and_then(|text| {
@@ -82,7 +82,7 @@ pub fn held_limit_us(reader: &Reader) -> Result<i32, HostError> {
     })
 }
 
-/// Four bytes: the limit now in force for all CPUs (Linux: power/pm_qos_interface.rst).
+/// Four bytes: the limit in force for all CPUs (Linux: power/pm_qos_interface.rst).
 fn held_limit() -> Result<i32, HostError> {
     let path = "/dev/cpu_dma_latency";
     let mut octets = [0; 4];
@@ -94,11 +94,11 @@ fn held_limit() -> Result<i32, HostError> {
     Ok(i32::from_ne_bytes(octets))
 }
 
-/// The limit of one CPU, in us; `None`: it has none. `n/a` tolerates no latency at all, 0 sets no limit
+/// Limit of one CPU in us; `None` without a limit. `n/a` tolerates no latency at all, 0 sets no limit
 /// (Linux: ABI/testing/sysfs-devices-power).
 ///
 /// # Errors
-/// The file cannot be read or holds no time.
+/// The file cannot be read or contains no time.
 pub fn resume_limit_us(reader: &Reader, cpu: u32) -> Result<Option<f64>, HostError> {
     let path = format!("{CPUS}/cpu{cpu}/power/pm_qos_resume_latency_us");
     let value = match reader.line(&path) {
@@ -163,7 +163,7 @@ mod tests {
             write(&format!("{folder}/disable"), &off.to_string());
         };
         let found = || deep(tree.path(), "1-2").map(|found| (found.state, found.exit_us));
-        // An Arm machine: the first state is its C1.
+        // An Arm machine: its first state is its C1.
         state(0, "WFI", 1, 0);
         assert_eq!(found(), None);
         state(1, "cpu-sleep-0", 300, 0);
@@ -176,12 +176,12 @@ mod tests {
             assert_eq!(found().is_some(), is_entered, "{limit}");
         }
         write(&format!("{cpu}/power/pm_qos_resume_latency_us"), "0");
-        // Somebody holds them off in service, too.
+        // Another process holds them off in service, too.
         write("/.answers/cpu-dma-latency-us", "10");
         assert_eq!(found(), None);
         write("/.answers/cpu-dma-latency-us", "2000000000");
         assert!(found().is_some());
-        // Not known to be switched off.
+        // Not known to be disabled.
         fs::remove_file(tree.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/disable")).expect("removed");
         fs::remove_file(tree.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/latency")).expect("removed");
         assert_eq!(found(), Some(("C6".into(), None)));

@@ -1,4 +1,4 @@
-//! Kernels that are installed: image, modules, and whether they are PREEMPT_RT.
+//! Installed kernels: image, modules, and PREEMPT_RT or not.
 
 use crate::config::Config;
 use crate::kernel;
@@ -6,28 +6,28 @@ use crate::reader::Reader;
 use std::cmp::{Ordering, Reverse};
 use std::path::{Path, PathBuf};
 
-/// Where each kernel's modules are, in a folder with the name of its release.
+/// Folder of the kernels' modules, with one folder per release.
 const MODULES: &str = "/lib/modules";
 /// File that `depmod` leaves in such a folder.
 const DEPENDENCIES: &str = "modules.dep";
 const RUNNING: &str = "/proc/sys/kernel/osrelease";
-/// Options of a real-time kernel in its configuration; the second is that of patched kernels before 5.3.
+/// Options of a real-time kernel in its configuration; the second one is for patched kernels before 5.3.
 const OPTIONS: [&str; 2] = ["PREEMPT_RT", "PREEMPT_RT_FULL"];
-/// Names of images in `/boot`, before `-RELEASE`: Debian and Fedora, Yocto, Gentoo, unpacked ones.
+/// Names of images in `/boot`, before `-RELEASE`: Debian and Fedora, Yocto, Gentoo, unpacked images.
 const IMAGES: [&str; 4] = ["vmlinuz", "bzImage", "kernel", "vmlinux"];
 
 /// A kernel on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledKernel {
-    /// Its release, such as `6.12.117-rt-amd64`.
+    /// Release, such as `6.12.117-rt-amd64`.
     pub release: String,
-    /// Its image.
+    /// Kernel image.
     pub image: PathBuf,
-    /// The folder of its modules.
+    /// Folder of its modules.
     pub modules: PathBuf,
     /// True for PREEMPT_RT.
     pub real_time: bool,
-    /// The evidence: `CONFIG_PREEMPT_RT=y in /boot/config-…`.
+    /// Evidence: `CONFIG_PREEMPT_RT=y in /boot/config-…`.
     pub evidence: String,
 }
 
@@ -36,9 +36,9 @@ pub struct InstalledKernel {
 pub struct InstalledKernels {
     /// The kernels with image and modules, the newest first.
     pub kernels: Vec<InstalledKernel>,
-    /// Parts that other kernels lack, in words.
+    /// Missing parts of other kernels, in words.
     pub lacking: Vec<String>,
-    /// The release that runs, if that is known.
+    /// Running release, if known.
     pub running: Option<String>,
 }
 
@@ -74,7 +74,7 @@ fn images(reader: &Reader) -> Vec<(String, PathBuf)> {
         let rank = IMAGES.iter().position(|known| *known == kind)?;
         Some((release.to_owned(), rank, format!("/boot/{name}")))
     });
-    // Fedora, CentOS Stream and Arch have it beside its modules.
+    // Fedora, CentOS Stream and Arch keep it with its modules.
     let beside = folder(MODULES).into_iter().map(|release| {
         let path = format!("{MODULES}/{release}/vmlinuz");
         (release, IMAGES.len(), path)
@@ -82,7 +82,7 @@ fn images(reader: &Reader) -> Vec<(String, PathBuf)> {
     let mut all: Vec<(String, usize, PathBuf)> = boot
         .chain(beside)
         .filter_map(|(release, rank, path)| Some((release, rank, file(reader, &path)?)))
-        // `vmlinuz-0-rescue-…` of Fedora is a copy of another one.
+        // `vmlinuz-0-rescue-…` of Fedora is a copy of another kernel.
         .filter(|(release, ..)| release.starts_with(|first: char| first.is_ascii_digit() && first != '0'))
         .collect();
     all.sort_by(|a, b| newest(&a.0, &b.0).then(a.1.cmp(&b.1)));
@@ -90,13 +90,13 @@ fn images(reader: &Reader) -> Vec<(String, PathBuf)> {
     all.into_iter().map(|(release, _, path)| (release, path)).collect()
 }
 
-/// Where the file is on the disk once links are followed, if it is one.
+/// Place of a file on the disk after following links, if it is a file.
 fn file(reader: &Reader, path: &str) -> Option<PathBuf> {
     let place = reader.on_disk(&reader.target(path).ok()?);
     place.is_file().then_some(place)
 }
 
-/// The folder of a kernel's modules.
+/// Folder of a kernel's modules.
 fn with_modules(reader: &Reader, release: &str) -> Result<PathBuf, String> {
     let path = format!("{MODULES}/{release}");
     let folder = reader
@@ -112,7 +112,7 @@ fn with_modules(reader: &Reader, release: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// True if a kernel is PREEMPT_RT, with the evidence: the kernel itself where it runs, its configuration, or else its name.
+/// True if a kernel is PREEMPT_RT, with the evidence: the running kernel itself, its configuration, or else its name.
 fn real_time(reader: &Reader, release: &str, is_running: bool) -> (bool, String) {
     if is_running && let Ok(model) = kernel::model(reader) {
         return (model == "PREEMPT_RT", format!("it runs as {model}"));
@@ -149,7 +149,7 @@ fn newest(a: &str, b: &str) -> Ordering {
     Reverse(parts(a)).cmp(&Reverse(parts(b)))
 }
 
-/// `6.12-rt` as 6 `.` 12 `-rt`. Text stands before a number and after the end, as `sort --version-sort` has it.
+/// Splits `6.12-rt` into 6 `.` 12 `-rt`. Text sorts before a number and after the end, as in `sort --version-sort`.
 fn parts(release: &str) -> Vec<(u64, &str)> {
     let mut parts = Vec::new();
     let mut rest = release;
@@ -172,7 +172,7 @@ mod tests {
     use std::path::Path;
     use tempfile::TempDir;
 
-    /// A root with these files; one of a release's modules makes the folder.
+    /// A root with these files; a module file of a release creates its folder.
     fn root(files: &[(&str, &str)]) -> TempDir {
         let root = tempfile::tempdir().expect("a folder");
         for (path, text) in files {

@@ -1,15 +1,15 @@
-//! The counts of `/proc/interrupts`, summed up by CPU.
+//! Counts of `/proc/interrupts`, summed by CPU.
 
 use std::collections::BTreeMap;
 
-/// Timers of CPUs that have a number, by what their handlers are called (Linux 6.12: drivers/clocksource/arm_arch_timer.c,
+/// Per-CPU timers that have an interrupt number, by the names of their handlers (Linux 6.12: drivers/clocksource/arm_arch_timer.c,
 /// timer-riscv.c, arch/arm/kernel/smp_twd.c).
 const TIMERS: [&str; 3] = ["arch_timer", "riscv-timer", "twd"];
-/// Other interrupts that each CPU has for itself.
+/// Other per-CPU interrupts.
 const OF_EACH_CPU: [&str; 4] = ["arm-pmu", "arm_spe", "kvm guest", "vgic"];
 
-/// Calls `add` with the name of each row (`24`, `LOC`) and a count of it, once for each CPU, whose sums it adds to. Rows may end early:
-/// some count for the whole machine. No CPU: the text is not of `/proc/interrupts`.
+/// Calls `add` with the name of each row (`24`, `LOC`), one of its counts, and the sums of the CPU to update. Rows may be short: some
+/// counts are for the whole machine. Returns no CPU if the text is not that of `/proc/interrupts`.
 pub fn summed<T: Default>(text: &str, mut add: impl FnMut(&str, &mut T, u64)) -> BTreeMap<u32, T> {
     let mut lines = text.lines();
     let heads = lines.next().unwrap_or_default().split_whitespace();
@@ -29,7 +29,7 @@ pub fn summed<T: Default>(text: &str, mut add: impl FnMut(&str, &mut T, u64)) ->
     sums
 }
 
-/// The row's name on x86, where it has one. Arm and RISC-V number the calls of other CPUs (`IPI0`: arch/arm64/kernel/smp.c), and the
+/// Name of the row on x86, if it has one. Arm and RISC-V number the interrupts from other CPUs (`IPI0`: arch/arm64/kernel/smp.c), and the
 /// timer of each CPU is a numbered row.
 fn as_on_x86<'a>(name: &'a str, rest: &str) -> &'a str {
     let is = |known: &[&str]| known.iter().any(|word| rest.contains(word));
@@ -41,7 +41,7 @@ fn as_on_x86<'a>(name: &'a str, rest: &str) -> &'a str {
     }
 }
 
-/// True if the row is of a device: it has a number, not a name.
+/// True if the row belongs to a device: it has a number instead of a name.
 pub fn is_device(row: &str) -> bool {
     row.bytes().all(|octet| octet.is_ascii_digit())
 }

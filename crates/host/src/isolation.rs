@@ -14,23 +14,23 @@ use model::Fact;
 const ISOLATED: &str = "/sys/devices/system/cpu/isolated";
 const NOHZ_FULL: &str = "/sys/devices/system/cpu/nohz_full";
 
-/// CPUs the scheduler leaves alone since boot: see [`crate::Host::isolated_cpus`].
+/// CPUs without load balancing since boot: see [`crate::Host::isolated_cpus`].
 ///
 /// # Errors
-/// The file cannot be read or is no CPU list.
+/// The file cannot be read or is not a CPU list.
 pub fn isolated(reader: &Reader) -> Result<CpuList, HostError> {
     reader.cpus(ISOLATED)
 }
 
-/// CPUs without a periodic tick since boot; none where the kernel has no such mode.
+/// CPUs without a periodic tick since boot; empty if the kernel has no such mode.
 ///
 /// # Errors
-/// Nothing that would tell can be read.
+/// No conclusive file can be read.
 pub fn nohz_full(reader: &Reader) -> Result<CpuList, HostError> {
     match reader.line_or_blank(NOHZ_FULL) {
         Ok(line) if line == "(null)" => Ok(CpuList::default()),
         Ok(_) => reader.cpus(NOHZ_FULL),
-        // A kernel without CONFIG_NO_HZ_FULL has no such file: none, provided that it is a kernel we look at.
+        // A kernel without CONFIG_NO_HZ_FULL lacks this file: the list is empty, provided that this is a live or recorded kernel.
         Err(error) if error.is_absent() && !is_asked(reader) => {
             cpu::online(reader).map(|_| CpuList::default()).map_err(|_| error)
         }
@@ -38,7 +38,7 @@ pub fn nohz_full(reader: &Reader) -> Result<CpuList, HostError> {
     }
 }
 
-/// True if the kernel was told to stop ticks, and nothing says that it cannot.
+/// True if a boot argument asks the kernel to stop ticks, and nothing shows that it cannot.
 fn is_asked(reader: &Reader) -> bool {
     let asked = Cmdline::read(reader).is_ok_and(|line| line.last("nohz_full").is_some_and(|cpus| !cpus.is_empty()));
     asked && !Config::read(reader).is_ok_and(|config| !config.is_on("NO_HZ_FULL"))

@@ -1,4 +1,4 @@
-//! The kernel that runs, how it preempts, and its configuration.
+//! The running kernel, its preemption, and its configuration.
 
 use crate::cmdline::Cmdline;
 use crate::config::{Config, PLACES};
@@ -9,11 +9,11 @@ use model::Fact;
 
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
 const VERSION: &str = "/proc/sys/kernel/version";
-/// Exists with the RT patch set; mainline PREEMPT_RT kernels may lack it, so its absence proves nothing.
+/// Exists with the RT patch set; mainline PREEMPT_RT kernels may lack it, so its absence is no evidence.
 const REALTIME: &str = "/sys/kernel/realtime";
 const LIVE_MODE: &str = "/sys/kernel/debug/sched/preempt";
 
-/// Options whose cost shows in latency (kernel documentation, core-api/real-time/kernel-configuration.rst).
+/// Options that increase latency (kernel documentation, core-api/real-time/kernel-configuration.rst).
 pub const COSTLY: [&str; 12] = [
     "PROVE_LOCKING",
     "DEBUG_LOCK_ALLOC",
@@ -71,13 +71,13 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
 /// Preemption model of the running kernel: `PREEMPT_RT`, `full`…
 ///
 /// # Errors
-/// Nothing that would tell can be read.
+/// No conclusive file can be read.
 pub fn model(reader: &Reader) -> Result<&'static str, HostError> {
     if reader.line(REALTIME).is_ok_and(|line| line == "1") {
         return Ok("PREEMPT_RT");
     }
     let version = reader.line(VERSION)?;
-    // "PREEMPT RT" is how patched kernels before 5.10 wrote it.
+    // Patched kernels before 5.10 write "PREEMPT RT".
     if version.contains("PREEMPT_RT") || version.contains("PREEMPT RT") {
         return Ok("PREEMPT_RT");
     }
@@ -87,7 +87,7 @@ pub fn model(reader: &Reader) -> Result<&'static str, HostError> {
     if version.contains("PREEMPT") {
         return Ok("PREEMPT");
     }
-    // The build stamp of every Linux begins with #: anything else is not a version we may draw conclusions from.
+    // The build stamp of every Linux begins with #: any other text is not a Linux version.
     if version.starts_with('#') {
         return Ok("none or voluntary");
     }
@@ -98,7 +98,7 @@ pub fn model(reader: &Reader) -> Result<&'static str, HostError> {
     ))
 }
 
-/// The mode in force: what debugfs says, else what was booted, else what was built.
+/// Mode in force: from debugfs, else from the boot argument, else from the build.
 fn mode(reader: &Reader, config: Option<&Config>) -> Result<String, HostError> {
     let model = model(reader)?;
     let live = reader
@@ -179,7 +179,7 @@ pub fn rt_group(reader: &Reader, config: Result<&Config, &HostError>) -> Result<
         Some((path, true)) => Ok(format!("on ({path} exists)")),
         Some((path, false)) => Ok(format!("off (no {path})")),
         None => Err(HostError::Undecided(
-            "no kernel configuration, and no version 1 cpu controller to tell".to_owned(),
+            "neither a kernel configuration nor a version 1 cpu controller shows it".to_owned(),
         )),
     }
 }

@@ -1,23 +1,22 @@
-//! How often guests left the processor, as KVM counts it (Linux: virt/kvm/kvm_main.c, `kvm_create_vm_debugfs`): a folder `PROCESS-FD` for
-//! each guest, with a file for each counter, over all of its virtual CPUs.
+//! Guest exits, as KVM counts them (Linux: virt/kvm/kvm_main.c, `kvm_create_vm_debugfs`): a folder `PROCESS-FD` per guest, with a file per
+//! counter, summed over all its virtual CPUs.
 
 use crate::error::HostError;
 use crate::reader::Reader;
 
 const DEBUG: &str = "/sys/kernel/debug";
 const ROOT: &str = "/sys/kernel/debug/kvm";
-/// Guests whose counters are read at the most.
+/// Maximum number of guests whose counters are read.
 const MOST_GUESTS: usize = 16;
 
 /// A counter of one guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KvmExits {
-    /// Process of the hypervisor, its number of the guest, and the kernel's word for the counter: `1234-8/halt_exits`.
+    /// Process id of the hypervisor, its number for the guest, and the kernel's name of the counter: `1234-8/halt_exits`.
     pub name: String,
 }
 
-/// The exits of all guests of this machine and those of each kind; none where there are no guests under KVM, or no such file system is
-/// mounted.
+/// Exits of all guests of this machine, in total and by kind; empty without guests under KVM, or if the file system is not mounted.
 pub(crate) fn find(reader: &Reader) -> Result<Vec<KvmExits>, HostError> {
     if !reader.exists(ROOT)? {
         return Ok(Vec::new());
@@ -26,7 +25,7 @@ pub(crate) fn find(reader: &Reader) -> Result<Vec<KvmExits>, HostError> {
     guests.truncate(MOST_GUESTS);
     let mut found = Vec::new();
     for guest in guests {
-        // A guest may go while its folder is read.
+        // A guest may end while its folder is read.
         let kinds = reader
             .names(&format!("{ROOT}/{guest}"), counts_exits)
             .unwrap_or_default();
@@ -37,23 +36,23 @@ pub(crate) fn find(reader: &Reader) -> Result<Vec<KvmExits>, HostError> {
     Ok(found)
 }
 
-/// `PROCESS-FD`.
+/// True for a name `PROCESS-FD`.
 fn is_guest(name: &str) -> bool {
     let is_number = |text: &str| text.parse::<u32>().is_ok();
     let parts = name.split_once('-');
     parts.is_some_and(|(process, fd)| is_number(process) && is_number(fd))
 }
 
-/// The sum, and the kinds: `halt_exits` on x86, `wfi_exit_stat` on ARM.
+/// Total, and the kinds: `halt_exits` on x86, `wfi_exit_stat` on ARM.
 fn counts_exits(name: &str) -> bool {
     name == "exits" || name.ends_with("_exits") || name.ends_with("_exit_stat")
 }
 
-/// Names the counters of the guests of this process; an error says why they cannot be read.
+/// Describes the counters of this process's guests, or the reason that they cannot be read.
 pub(crate) fn told(reader: &Reader, process: u32) -> Result<String, String> {
     if !reader.exists(DEBUG).is_ok_and(|is_there| is_there) || !reader.exists(ROOT).is_ok_and(|is_there| is_there) {
         return Err(format!(
-            "{ROOT} is not there: mount -t debugfs none {DEBUG}, and the kernel tells them"
+            "{ROOT} does not exist: make it visible with mount -t debugfs none {DEBUG}"
         ));
     }
     let own = format!("{process}-");
@@ -67,14 +66,14 @@ pub(crate) fn told(reader: &Reader, process: u32) -> Result<String, String> {
 }
 
 impl KvmExits {
-    /// Its value.
+    /// Value of the counter.
     ///
     /// # Errors
-    /// Why there is none: the guest is gone, or a kernel that is locked down lets nobody read it.
+    /// The guest has ended, or the kernel is locked down and refuses all readers.
     pub(crate) fn read(&self, reader: &Reader) -> Result<u64, String> {
         let path = format!("{ROOT}/{}", self.name);
         let line = reader.line(&path).map_err(|error| error.to_string())?;
-        line.parse().map_err(|_| format!("the kernel says \"{line}\" ({path})"))
+        line.parse().map_err(|_| format!("the kernel reports \"{line}\" ({path})"))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Facts about the machine, read from files under any root directory.
 //!
-//! [`Host::live`] reads this machine, [`Host::at`] a recorded tree: both go through the same code, which does nothing but
-//! read files, follow links and list directories below its root. A fact is a value or the reason why there is none;
-//! unknown is never empty and never zero.
+//! [`Host::live`] reads this machine, [`Host::at`] a recorded tree: both use the same code, which only
+//! reads files, follows links and lists directories below its root. A fact is a value or the reason that there is none;
+//! an unknown fact is never empty and never zero.
 
 #![forbid(unsafe_code)]
 
@@ -72,7 +72,7 @@ pub use stat::ThreadStat;
 
 use reader::Reader;
 
-/// A machine as its files under one root directory show it.
+/// A machine, as its files under one root directory show it.
 #[derive(Debug)]
 pub struct Host {
     reader: Reader,
@@ -86,30 +86,30 @@ impl Host {
         }
     }
 
-    /// The machine whose `/proc`, `/sys`, `/etc`… lie under `root`: a recorded tree, or another machine's mounted root.
+    /// The machine whose `/proc`, `/sys`, `/etc`… are under `root`: a recorded tree, or another machine's mounted root.
     ///
     /// A file `.unreadable` in `root` names the paths that were refused when the tree was recorded, one per line, errno
     /// first (`EACCES /proc/1/environ`): they are refused again.
     ///
     /// # Errors
-    /// The root is no readable directory, or its `.unreadable` has a line that names no errno.
+    /// The root is not a readable directory, or a line of its `.unreadable` names no errno.
     pub fn at(root: &Path) -> Result<Self, HostError> {
         Ok(Self {
             reader: Reader::of_tree(root)?,
         })
     }
 
-    /// As [`Host::at`], of a tree in memory.
+    /// As [`Host::at`], for a tree in memory.
     ///
     /// # Errors
-    /// Its `.unreadable` has a line that names no errno.
+    /// A line of its `.unreadable` names no errno.
     pub fn held(tree: TreeInMemory) -> Result<Self, HostError> {
         Ok(Self {
             reader: Reader::of_held(tree)?,
         })
     }
 
-    /// Remembers from now on everything it reads, for [`Host::capture`].
+    /// Stores from now on everything it reads, for [`Host::capture`].
     #[must_use]
     pub fn remembering(self) -> Self {
         Self {
@@ -117,12 +117,12 @@ impl Host {
         }
     }
 
-    /// The files that were read since [`Host::remembering`], as a tree that can be read elsewhere. Empty for a host that does not remember.
+    /// Files read since [`Host::remembering`], as a tree for reading elsewhere. Empty for a host that does not store its reads.
     pub fn capture(&self, processes: capture::Processes) -> capture::Capture {
         capture::Capture::of(&self.reader.touched(), processes)
     }
 
-    /// Everything known about the machine, in reading order. Never empty: what cannot be read is there with its reason.
+    /// All facts of the machine, in reading order. Never empty: an unreadable fact is included with its reason.
     pub fn facts(&self) -> Vec<Fact> {
         let groups: [fn(&Reader) -> Vec<Fact>; 14] = [
             kernel::facts,
@@ -143,32 +143,32 @@ impl Host {
         groups.iter().flat_map(|group| group(&self.reader)).collect()
     }
 
-    /// Its files, for who gathers more than this crate does.
+    /// Files of the machine, for crates that gather more facts than this one.
     pub fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    /// CPUs that are online, from `/sys/devices/system/cpu/online`.
+    /// Online CPUs, from `/sys/devices/system/cpu/online`.
     ///
     /// # Errors
-    /// The file cannot be read or is no CPU list.
+    /// The file cannot be read or is not a CPU list.
     pub fn online_cpus(&self) -> Result<CpuList, HostError> {
         cpu::online(&self.reader)
     }
 
-    /// CPUs the scheduler leaves alone since boot, from `/sys/devices/system/cpu/isolated`. Empty: none. This is the live
-    /// state; the `isolcpus=` argument may name CPUs and not isolate them (flags without `domain`).
+    /// CPUs without load balancing since boot, from `/sys/devices/system/cpu/isolated`. Empty: none. This is the live state; the
+    /// `isolcpus=` argument may name CPUs and not isolate them (flags without `domain`).
     ///
     /// # Errors
-    /// The file cannot be read or is no CPU list.
+    /// The file cannot be read or is not a CPU list.
     pub fn isolated_cpus(&self) -> Result<CpuList, HostError> {
         isolation::isolated(&self.reader)
     }
 
-    /// Facts that decide which CPUs can be measured: those online, in the cpuset, kept free of the kernel's work, and their owners.
+    /// Facts that decide which CPUs can be measured: online, in the cpuset, free of the kernel's work, and their owners.
     ///
     /// # Errors
-    /// The CPUs online cannot be read.
+    /// The online CPUs cannot be read.
     pub fn cpu_facts(&self) -> Result<CpuFacts, HostError> {
         roles::read(&self.reader)
     }
@@ -176,33 +176,32 @@ impl Host {
     /// How long real-time threads may run in each period, from `/proc/sys/kernel/sched_rt_{runtime,period}_us`.
     ///
     /// # Errors
-    /// A file cannot be read or holds no number.
+    /// A file cannot be read or contains no number.
     pub fn rt_runtime(&self) -> Result<RtRuntime, HostError> {
         scheduler::rt_runtime(&self.reader)
     }
 
-    /// How much real-time threads of this process's control group may run, where groups have such a budget (`RT_GROUP_SCHED`, version 1).
+    /// Budget for real-time threads of this process's control group, if groups have such a budget (`RT_GROUP_SCHED`, version 1).
     ///
     /// # Errors
-    /// The group cannot be told.
+    /// The group cannot be determined.
     pub fn group_rt_runtime(&self) -> Result<Option<RtRuntime>, HostError> {
         cgroup::rt_runtime(&self.reader)
     }
 
-    /// The memory of the control group of this process, or of one above it, that has the least left; `None`: there is no limit, or none
-    /// that can be read.
+    /// Memory of the control group of this process, or of the ancestor that has the least left; `None` without a readable limit.
     pub fn group_memory(&self) -> Option<GroupMemory> {
         cgroup::memory(&self.reader)
     }
 
-    /// Budget of each second of real-time threads that is left for new control groups, in us, with what others have taken off; `None`:
-    /// groups have no such budget. A new group has none of its own.
+    /// Budget in us per second of real-time threads that is left for new control groups, with the parts that others use; `None`: groups
+    /// have no such budget. A new group starts without one.
     pub fn rt_budget_left_us(&self) -> Option<u64> {
         cgroup::rt_budget_left_us(&self.reader)
     }
 
-    /// Time the hypervisor ran something else, per online CPU, from `/proc/stat`, in ticks of [`USER_HZ`]. 0 proves
-    /// nothing where the hypervisor does not tell (VMware by default).
+    /// Time that the hypervisor took from each online CPU, from `/proc/stat`, in ticks of [`USER_HZ`]. 0 is no evidence if the hypervisor
+    /// does not report it (VMware by default).
     ///
     /// # Errors
     /// The file cannot be read or has no per-CPU lines with a steal column.
@@ -210,22 +209,22 @@ impl Host {
         clock::steal(&self.reader)
     }
 
-    /// The deepest idle state that these CPUs enter by themselves, where it is deeper than C1; `None`: none of them does.
+    /// Deepest idle state that these CPUs enter, if deeper than C1; `None`: none of them does.
     pub fn deep_idle(&self, cpus: &CpuList) -> Option<DeepIdle> {
         idle::deep(&self.reader, cpus)
     }
 
-    /// Where the kernel of this machine counts how long CPU quotas of control groups held this process back. Valid until the process is
-    /// moved to another group.
+    /// Files in which the kernel counts the time that CPU quotas of control groups held this process back. Valid until the process moves to
+    /// another group.
     ///
     /// # Errors
-    /// The group of this process cannot be told.
+    /// The group of this process cannot be determined.
     pub fn cpu_stat_files(&self) -> Result<CpuStatFiles, HostError> {
         quota::files(&self.reader)
     }
 
-    /// The kernel's counters of caches and of the memory's bandwidth: of the groups that have one of the `measured` CPUs, and of the
-    /// default group. Empty where none are kept.
+    /// The kernel's counters of caches and memory bandwidth: for the groups with one of the `measured` CPUs, and for the default group.
+    /// Empty if there are none.
     ///
     /// # Errors
     /// The groups cannot be listed.
@@ -233,18 +232,18 @@ impl Host {
         cache_monitor::find(&self.reader, measured)
     }
 
-    /// The value of such a counter, in octets.
+    /// Value of such a counter, in bytes.
     ///
     /// # Errors
-    /// Why there is none, in words: the kernel's own, such as `Unavailable`, or that reading it would disturb a measured CPU.
+    /// There is no value: the kernel's word, such as `Unavailable`, or the note that reading it would disturb a measured CPU.
     pub fn read_cache_monitor(&self, monitor: &CacheMonitor) -> Result<u64, String> {
         monitor.read(&self.reader)
     }
 
-    /// KVM's counters of the exits of each guest of this machine; none where it has no guests, or the kernel does not tell.
+    /// KVM's counters of the exits of each guest of this machine; empty without guests, or if the kernel does not show them.
     ///
     /// # Errors
-    /// A folder of them that cannot be read.
+    /// A folder of counters cannot be read.
     pub fn kvm_exits(&self) -> Result<Vec<KvmExits>, HostError> {
         kvm_exits::find(&self.reader)
     }
@@ -252,15 +251,15 @@ impl Host {
     /// The value of such a counter.
     ///
     /// # Errors
-    /// Why there is none, in words: the guest is gone, or nobody may read it.
+    /// There is no value: the guest has ended, or access is refused.
     pub fn read_kvm_exits(&self, counter: &KvmExits) -> Result<u64, String> {
         counter.read(&self.reader)
     }
 
-    /// How the exits of this process's guest are told.
+    /// Description of the counters for the exits of this process's guest.
     ///
     /// # Errors
-    /// Why they are unknown, and what to do.
+    /// They are unknown; with the reason and the remedy.
     pub fn kvm_exits_told(&self, process: u32) -> Result<String, String> {
         kvm_exits::told(&self.reader, process)
     }
@@ -273,15 +272,15 @@ impl Host {
     /// The hypervisor below the machine, or the bare hardware, with the evidence.
     ///
     /// # Errors
-    /// Nothing that would tell can be read.
+    /// No conclusive file can be read.
     pub fn hypervisor(&self) -> Result<Hypervisor, HostError> {
         hypervisor::detect(&self.reader)
     }
 
-    /// The container that this process runs in, if any, with the evidence.
+    /// The container in which this process runs, if any, with the evidence.
     ///
     /// # Errors
-    /// Nothing that would tell can be read.
+    /// No conclusive file can be read.
     pub fn container(&self) -> Result<Container, HostError> {
         container::detect(&self.reader)
     }
@@ -294,8 +293,8 @@ impl Host {
         nic::interface::all(&self.reader)
     }
 
-    /// Threads of others that a thread which spins on `cpus` at real-time priority would keep waiting: real-time threads, virtual CPUs,
-    /// threads that serve the interrupts of an interface in use. Of a container only its own threads can be seen.
+    /// Threads of others that a spinning thread on `cpus` at real-time priority would delay: real-time threads, virtual CPUs, threads that
+    /// serve the interrupts of an interface in use. Inside a container only its own threads are visible.
     ///
     /// # Errors
     /// `/proc` cannot be listed.
@@ -303,8 +302,8 @@ impl Host {
         roles::residents(&self.reader, cpus)
     }
 
-    /// Facts of one network interface by its files, in the group `nic NAME`: place, queues, interrupts. Of an interface that
-    /// is not in the namespace whose `/sys` is mounted, every fact is a reason.
+    /// Facts of one network interface from its files, in the group `nic NAME`: place, queues, interrupts. If the interface is outside the
+    /// namespace whose `/sys` is mounted, every fact is a reason.
     pub fn nic_facts(&self, name: &str) -> Vec<Fact> {
         nic::files::facts(&self.reader, name)
     }

@@ -9,7 +9,7 @@ use model::Fact;
 const LIMITS: &str = "/proc/self/limits";
 const STATUS: &str = "/proc/self/status";
 
-/// Limits that real-time work meets, as `/proc/self/limits` names them.
+/// Limits that affect real-time work, by their names in `/proc/self/limits`.
 const NAMES: [(&str, &str); 5] = [
     ("locked memory", "Max locked memory"),
     ("real-time priority", "Max realtime priority"),
@@ -18,7 +18,7 @@ const NAMES: [(&str, &str); 5] = [
     ("open files", "Max open files"),
 ];
 
-/// The capability that no probe asks for.
+/// A capability that no probe needs.
 const NOT_ASKED_FOR: &str = "SYS_TIME";
 
 pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
@@ -41,7 +41,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-/// `soft` and `hard` of a line such as `Max locked memory  8388608  8388608  bytes`.
+/// `soft` and `hard` values of a line such as `Max locked memory  8388608  8388608  bytes`.
 fn limit(text: &str, name: &str) -> Result<String, HostError> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name));
     let mut words = rest.unwrap_or("").split_whitespace();
@@ -65,7 +65,7 @@ fn capabilities(mask: &str) -> Result<String, HostError> {
     let held = capability::of_mask(mask).ok_or_else(|| HostError::unexpected(STATUS, "a hexadecimal mask", mask))?;
     let held: Vec<&str> = held.into_iter().filter(|name| *name != NOT_ASKED_FOR).collect();
     Ok(if held.is_empty() {
-        "none of those triptime asks for".to_owned()
+        "none that triptime uses".to_owned()
     } else {
         held.join(" ")
     })

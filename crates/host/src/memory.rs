@@ -1,4 +1,4 @@
-//! Memory, swap, huge pages, and what moves pages behind a thread's back.
+//! Memory, swap, huge pages, and background work that moves pages.
 
 use crate::error::HostError;
 use crate::fact::Sheet;
@@ -49,7 +49,7 @@ pub fn total_kib(reader: &Reader) -> Result<u64, HostError> {
     entry(&reader.text(MEMINFO)?, "MemTotal")
 }
 
-/// The number of an entry such as `MemTotal:  24684084 kB`.
+/// Number of an entry such as `MemTotal:  24684084 kB`.
 fn entry(text: &str, name: &str) -> Result<u64, HostError> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let line = line.ok_or_else(|| HostError::Undecided(format!("no {name} line")))?;

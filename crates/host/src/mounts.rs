@@ -9,9 +9,9 @@ pub const PATH: &str = "/proc/self/mountinfo";
 /// One mounted file system.
 #[derive(Debug)]
 pub struct Mount {
-    /// Directory of the file system that is mounted; `/` when it is whole.
+    /// Directory of the file system that is mounted; `/` if it is the whole.
     pub(crate) root: String,
-    /// Where it is mounted.
+    /// Mount point.
     pub point: String,
     /// Type, such as `ext4`.
     pub kind: String,
@@ -24,7 +24,7 @@ pub struct Mount {
 /// Reads the mounts of this process's namespace, in the order of the file.
 ///
 /// # Errors
-/// The file cannot be read or has no mount.
+/// The file cannot be read or lists no mount.
 pub fn read(reader: &Reader) -> Result<Vec<Mount>, HostError> {
     let text = reader.text(PATH)?;
     let mounts = parse(&text);
@@ -35,12 +35,12 @@ pub fn read(reader: &Reader) -> Result<Vec<Mount>, HostError> {
     }
 }
 
-/// The lines that are understood.
+/// Lines that can be parsed.
 pub fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
 
-/// `36 35 98:0 /root /point options [optional fields] - type source options`.
+/// Parses `36 35 98:0 /root /point options [optional fields] - type source options`.
 fn mount(line: &str) -> Option<Mount> {
     let (place, what) = line.split_once(" - ")?;
     let mut place = place.split_whitespace().skip(3);
@@ -54,7 +54,7 @@ fn mount(line: &str) -> Option<Mount> {
     })
 }
 
-/// Spaces, tabs, line ends and backslashes are written as three octal digits.
+/// Decodes spaces, tabs, line ends and backslashes, which are written as three octal digits.
 fn unescape(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()

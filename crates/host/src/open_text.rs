@@ -1,12 +1,12 @@
-//! Files of this machine that are read many times a second: finding and opening one takes longer than reading it.
+//! Files of this machine that are read many times a second: finding and opening a file takes longer than reading it.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Room for the text from the beginning.
+/// Buffer size, for the text from the beginning of the file.
 const ROOM_BYTES: usize = 4096;
 
-/// A file that stays open, and the text that was read last.
+/// An open file, and the text read last.
 #[derive(Debug)]
 pub(crate) struct OpenText {
     file: File,
@@ -14,7 +14,7 @@ pub(crate) struct OpenText {
 }
 
 impl OpenText {
-    /// Opens it on this machine, whatever root others read under.
+    /// Opens the file on this machine, whatever root other readers use.
     pub(crate) fn open(path: &str) -> io::Result<Self> {
         Ok(Self {
             file: File::open(path)?,
@@ -22,7 +22,7 @@ impl OpenText {
         })
     }
 
-    /// The text as it is now; `None` where it cannot be read.
+    /// Current text; `None` if it cannot be read.
     pub(crate) fn read(&mut self) -> Option<&str> {
         self.text.clear();
         self.file.seek(SeekFrom::Start(0)).ok()?;

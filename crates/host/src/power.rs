@@ -1,4 +1,4 @@
-//! Frequency and idle states: what may change the CPU's speed or make it sleep deeply.
+//! Frequency and idle states: settings that change the CPU's speed or allow deep sleep.
 
 use crate::cpu::{by_cpu, each, values_by_cpu};
 use crate::error::HostError;
@@ -8,7 +8,7 @@ use model::Fact;
 
 const NO_DRIVER: &str = "no frequency driver: the firmware or the hypervisor decides";
 
-/// Facts of each CPU by its frequency driver.
+/// Facts of each CPU from its frequency driver.
 const FREQUENCY: [(&str, &str); 5] = [
     ("frequency governor", "cpufreq/scaling_governor"),
     ("lowest frequency allowed (kHz)", "cpufreq/scaling_min_freq"),
@@ -47,7 +47,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-/// Turbo has one of two switches, of opposite sense, depending on the driver.
+/// Turbo has one of two switches with opposite meaning, depending on the driver.
 fn turbo(sheet: &mut Sheet<'_>) {
     let (no_turbo, boost) = (
         "/sys/devices/system/cpu/intel_pstate/no_turbo",
@@ -68,7 +68,7 @@ fn turbo(sheet: &mut Sheet<'_>) {
     }
 }
 
-/// Old kernels give it the suffix `_ro`.
+/// Old kernels append the suffix `_ro`.
 fn idle_governor(reader: &Reader) -> Result<String, HostError> {
     let path = "/sys/devices/system/cpu/cpuidle/current_governor";
     reader

@@ -10,8 +10,7 @@ use model::Fact;
 
 const SOURCE: &str = "/proc/*/comm";
 
-/// Daemons that set or serve a clock. A service manager's unit may have another
-/// name than its process: timemaster starts ptp4l and phc2sys itself.
+/// Daemons that set or serve a clock. Units may have other names than their processes: timemaster itself starts ptp4l and phc2sys.
 const TIME: [&str; 8] = [
     "chronyd",
     "ptp4l",
@@ -36,16 +35,16 @@ const OTHERS: [&str; 9] = [
     "containerd",
 ];
 
-/// Characters of a process's name that the kernel keeps (TASK_COMM_LEN less the final zero).
+/// Length of a process name in the kernel (TASK_COMM_LEN less the final zero).
 const KEPT: usize = 15;
 
-/// Sets a clock, too; the facts have no line for it.
+/// Sets a clock, too; no fact covers it.
 const UNLISTED: &str = "openntpd";
 
-/// Moves interrupts; its environment says which it leaves alone.
+/// Moves interrupts; its environment lists the interrupts it leaves alone.
 pub const IRQBALANCE: &str = "irqbalance";
 
-/// True if a process of this name, as the kernel keeps it, sets or serves a clock: a daemon, or the kernel's worker of a PTP clock.
+/// True if a process of this name, in the kernel's form, sets or serves a clock: a daemon, or the kernel's worker of a PTP clock.
 pub fn is_of_time(name: &str) -> bool {
     TIME.iter().chain([&UNLISTED]).any(|one| kept(one) == name) || is_clock_worker(name)
 }
@@ -56,18 +55,18 @@ pub fn is_clock_worker(name: &str) -> bool {
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|octet| octet.is_ascii_digit()))
 }
 
-/// True if rules ask how the process of this name was started, and not only if it runs: daemons of time, the one that moves
-/// interrupts, and logins on consoles.
+/// True if rules need the command line of the process, not only its presence: daemons of time, the one that moves interrupts, and logins on
+/// consoles.
 pub(crate) fn is_asked_for_arguments(name: &str) -> bool {
     is_of_time(name) || name == IRQBALANCE || name.ends_with("getty")
 }
 
-/// True if `name`, as `/proc/PID/comm` shows it, is a process that the facts name.
+/// True if `name`, as shown in `/proc/PID/comm`, is a process in the facts.
 pub(crate) fn is_service(name: &str) -> bool {
     TIME.iter().chain(&OTHERS).any(|service| kept(service) == name)
 }
 
-/// The part of a process's name that the kernel keeps: 15 characters.
+/// Part of a process name that the kernel keeps: 15 characters.
 pub fn kept(name: &str) -> &str {
     name.get(..KEPT).unwrap_or(name)
 }
@@ -99,7 +98,7 @@ fn add(sheet: &mut Sheet<'_>, names: &[&str], running: &Result<BTreeMap<String, 
     }
 }
 
-/// Identifiers of processes by name. In a container the host's are not visible: that they do not run cannot be told.
+/// Process ids by name. Inside a container the host's processes are invisible, so their absence is unknown.
 pub fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError> {
     let ids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()))?;
     let mut running: BTreeMap<String, Vec<u64>> = BTreeMap::new();
@@ -121,11 +120,11 @@ pub fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError>
     }
 }
 
-/// That a process has no name which is looked for: it ended while the list was read, which is so in a capture too, or gave itself an empty
-/// one.
+/// Checks that an unreadable name is no loss: the process ended during the reading, as can happen in a capture too, or gave itself an empty
+/// name.
 ///
 /// # Errors
-/// Its name is there and cannot be read: any process may be the one that is looked for.
+/// The name exists but cannot be read: the process may be one of those sought.
 pub fn nameless(error: HostError) -> Result<(), HostError> {
     match &error {
         HostError::Unreadable { why, .. } if !why.is_absent() && !is_over(*why) => Err(error),
@@ -137,7 +136,7 @@ fn is_over(why: Unreadable) -> bool {
     matches!(why, Unreadable::Errno(NO_PROCESS) | Unreadable::Empty)
 }
 
-/// PTP hardware clocks with the name their driver gives them.
+/// PTP hardware clocks with the names from their drivers.
 fn ptp_clocks(reader: &Reader) -> Result<String, HostError> {
     let names = match reader.names("/sys/class/ptp", |name| name.starts_with("ptp")) {
         // The class appears with the first driver: a /sys without it has no clock.

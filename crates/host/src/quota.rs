@@ -1,11 +1,11 @@
-//! How long the CPU quotas of its control groups held this process back.
+//! Time that the CPU quotas of its control groups held this process back.
 
 use crate::cgroup::Hierarchy;
 use crate::error::HostError;
 use crate::open_text::OpenText;
 use crate::reader::Reader;
 
-/// The files that count it, open: of the process's own group, and of those above it as far as they are visible.
+/// Open files with the counts: of the process's own group and its visible ancestors.
 #[derive(Debug)]
 pub struct CpuStatFiles(Vec<OpenText>);
 
@@ -21,7 +21,7 @@ pub(crate) fn files(reader: &Reader) -> Result<CpuStatFiles, HostError> {
 }
 
 impl CpuStatFiles {
-    /// How long CPU quotas held back threads of these groups, in ns, added up over the CPUs and the groups: it may grow faster than time.
+    /// Time that CPU quotas held back threads of these groups, in ns, summed over the CPUs and the groups: it may grow faster than time.
     /// `None`: the groups have no quota, or nothing can be read.
     pub fn throttled_ns(&mut self) -> Option<u64> {
         let counts: Vec<u64> = self.0.iter_mut().filter_map(|file| throttled(file.read()?)).collect();
@@ -29,7 +29,7 @@ impl CpuStatFiles {
     }
 }
 
-/// `throttled_usec` in version 2, `throttled_time` in ns in version 1.
+/// Parses `throttled_usec` of version 2, or `throttled_time` in ns of version 1.
 fn throttled(text: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let (name, value) = line.split_once(' ')?;

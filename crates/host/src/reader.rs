@@ -12,13 +12,13 @@ use crate::error::{HostError, Unreadable};
 use crate::files::{Files, PathKind, TreeInMemory};
 use crate::resolve::resolve;
 
-/// Most bytes of a file with one value: sysfs hands out at most one page.
+/// Maximum size in bytes of a file with one value: sysfs returns at most one page.
 const LINE_BYTES: u64 = 4096;
-/// Most bytes of a file with many lines: `/proc/cpuinfo` of 1000 CPUs is below 2 MiB.
+/// Maximum size in bytes of a file with many lines: `/proc/cpuinfo` of 1000 CPUs is below 2 MiB.
 const TEXT_BYTES: u64 = 4 << 20;
-/// Where a recorded tree keeps what only system calls tell.
+/// Folder in which a recorded tree keeps the answers of system calls.
 const ANSWERS: &str = "/.answers";
-/// Names the paths that were refused when a tree was recorded.
+/// File with the paths that were refused when a tree was recorded.
 const REFUSALS: &str = ".unreadable";
 
 /// Kinds of things at a path.
@@ -28,13 +28,13 @@ pub enum Touched {
     File(Vec<u8>),
     /// A link to this target.
     Link(PathBuf),
-    /// A directory in which these names were of interest.
+    /// A directory and those of its names that were used.
     Directory(Vec<String>),
-    /// Refused.
+    /// Access was refused.
     Refused(Unreadable),
 }
 
-/// Files and folders of processes as they were read: several groups of rules look at the same thousands of threads.
+/// Files and folders of processes as they were read: several groups of rules use the same thousands of threads.
 #[derive(Debug, Default)]
 struct Kept {
     files: HashMap<(String, u64), Result<Vec<u8>, HostError>>,
@@ -47,9 +47,9 @@ pub struct Reader {
     files: Files,
     live: bool,
     refusals: BTreeMap<PathBuf, Unreadable>,
-    /// Folders that are there and no links.
+    /// Known folders that are not links.
     folders: Mutex<HashSet<PathBuf>>,
-    /// Files and folders of processes while they are kept.
+    /// Stored files and folders of processes, while storing is on.
     kept: Mutex<Option<Kept>>,
     memory: Option<Mutex<BTreeMap<String, Touched>>>,
 }
@@ -66,7 +66,7 @@ impl Reader {
         }
     }
 
-    /// Of a recorded tree, with its refusals.
+    /// Reader of a recorded tree, with its refusals.
     pub(crate) fn of_tree(root: &Path) -> Result<Self, HostError> {
         let failed = |path: &Path, why| HostError::Unreadable {
             path: path.display().to_string(),
@@ -79,12 +79,12 @@ impl Reader {
         Self::recorded(files, &root.join(REFUSALS))
     }
 
-    /// Of a recorded tree in memory, with its refusals.
+    /// Reader of a recorded tree in memory, with its refusals.
     pub(crate) fn of_held(held: TreeInMemory) -> Result<Self, HostError> {
         Self::recorded(Files::Held(held), Path::new(REFUSALS))
     }
 
-    /// With the refusals of a tree, which are shown as the file `path`.
+    /// Adds the refusals of a tree, which errors show as the file `path`.
     fn recorded(files: Files, path: &Path) -> Result<Self, HostError> {
         let shown = path.display().to_string();
         let failed = |why| HostError::Unreadable {
@@ -127,7 +127,7 @@ impl Reader {
         memory.iter().map(|(path, what)| (path.clone(), what.clone())).collect()
     }
 
-    /// The bytes of a file that is no longer than `most`.
+    /// Bytes of a file of at most `most` bytes.
     pub fn bytes(&self, path: &str, most: u64) -> Result<Vec<u8>, HostError> {
         let key = (path.to_owned(), most);
         if let Some(known) = self.kept(path, |kept| kept.files.get(&key).cloned()) {
@@ -138,12 +138,12 @@ impl Reader {
         bytes
     }
 
-    /// Begins to keep what is read of processes, or begins anew: until [`Reader::forget_processes`], each file of them is read once.
+    /// Starts storing the files of processes, or starts again: until [`Reader::forget_processes`], each of them is read once.
     pub fn keep_processes(&self) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(Kept::default());
     }
 
-    /// Reads files of processes anew each time, as from the beginning.
+    /// Ends storing: files of processes are read each time, as at first.
     pub fn forget_processes(&self) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -171,7 +171,7 @@ impl Reader {
         })
     }
 
-    /// The first `count` bytes of a file, fewer when it is shorter.
+    /// First `count` bytes of a file, fewer if it is shorter.
     pub fn head(&self, path: &str, count: u64) -> Result<Vec<u8>, HostError> {
         self.read(path, |place| self.files.head(place, count))
     }
@@ -195,7 +195,7 @@ impl Reader {
         self.live
     }
 
-    /// Answer of a system call: `ask` is called on a live machine. A recorded tree holds the answer in a file of that name.
+    /// Answer of a system call: `ask` is called on a live machine. A recorded tree contains the answer in a file of that name.
     pub fn answer(&self, name: &str, ask: impl FnOnce() -> Result<String, HostError>) -> Result<String, HostError> {
         let path = format!("{ANSWERS}/{name}");
         if !self.live {
@@ -210,17 +210,17 @@ impl Reader {
         answer
     }
 
-    /// The text of a file with many lines.
+    /// Text of a file with many lines.
     pub fn text(&self, path: &str) -> Result<String, HostError> {
         self.text_up_to(path, TEXT_BYTES).and_then(|text| not_blank(path, text))
     }
 
-    /// The text of a file with one value, without white space around it.
+    /// Text of a file with one value, without surrounding white space.
     pub fn line(&self, path: &str) -> Result<String, HostError> {
         self.line_or_blank(path).and_then(|line| not_blank(path, line))
     }
 
-    /// As [`Reader::line`], for files in which nothing means something.
+    /// As [`Reader::line`], for files whose emptiness has a meaning.
     pub fn line_or_blank(&self, path: &str) -> Result<String, HostError> {
         Ok(self
             .text_up_to(path, LINE_BYTES)?
@@ -228,7 +228,7 @@ impl Reader {
             .replace(|c: char| c.is_control(), " "))
     }
 
-    /// A value that is written as a number or another type with a textual form.
+    /// A value of a type that can be parsed from text.
     pub fn parsed<T: FromStr>(&self, path: &str, wanted: &'static str) -> Result<T, HostError> {
         let line = self.line(path)?;
         line.parse().map_err(|_| HostError::unexpected(path, wanted, &line))
@@ -241,17 +241,17 @@ impl Reader {
             .map_err(|_| HostError::unexpected(path, "a CPU list", &line))
     }
 
-    /// The names in a directory that `wanted` picks, in natural order (`cpu2` before `cpu10`).
+    /// Names in a directory that `wanted` selects, in natural order (`cpu2` before `cpu10`).
     pub fn names(&self, path: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
         self.names_for(path, &wanted)
     }
 
-    /// Compiled once, and not for each of the eighty callers.
+    /// Not generic, so that it is compiled once and not for each of the eighty callers.
     fn names_for(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
         if let Some(known) = self.kept(path, |kept| kept.folders.get(path).cloned()) {
             return known.map(|names| names.into_iter().filter(|name| wanted(name)).collect());
         }
-        // All names are kept where they are; what was of interest is remembered.
+        // All names are stored; those selected are recorded for captures.
         let keeps = self.kept(path, |_| Some(())).is_some();
         let names = self.names_now(path, &|name| keeps || wanted(name));
         if !keeps {
@@ -278,7 +278,7 @@ impl Reader {
         Ok(names)
     }
 
-    /// The directory a link leads to, as seen from the root.
+    /// Directory that a link leads to, relative to the root.
     pub fn target(&self, path: &str) -> Result<PathBuf, HostError> {
         let place = self.resolve(path).map_err(|why| HostError::Unreadable {
             path: path.to_owned(),
@@ -288,12 +288,12 @@ impl Reader {
         Ok(place)
     }
 
-    /// Where a path as seen from the root is on the disk; empty for a tree in memory.
+    /// Place on the disk of a path relative to the root; empty for a tree in memory.
     pub(crate) fn on_disk(&self, path: &Path) -> PathBuf {
         self.files.on_disk(path)
     }
 
-    /// True if something is at the path.
+    /// True if the path exists.
     pub fn exists(&self, path: &str) -> Result<bool, HostError> {
         match self.resolve(path) {
             Ok(place) => {
@@ -338,7 +338,7 @@ impl Reader {
         })
     }
 
-    /// Later reads of a path add to what is known of it: names join names, and bytes replace mere existence.
+    /// Merges a later read of a path: names are added, and bytes replace mere existence.
     fn remember(&self, path: &Path, what: impl FnOnce() -> Touched) {
         let Some(memory) = &self.memory else { return };
         let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
@@ -359,7 +359,7 @@ impl Reader {
     }
 }
 
-/// `/proc/123` and what is below.
+/// True for `/proc/123` and paths below it.
 fn is_of_process(path: &str) -> bool {
     let number = path.strip_prefix("/proc/");
     number.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
@@ -375,7 +375,7 @@ fn not_blank(path: &str, text: String) -> Result<String, HostError> {
     Ok(text)
 }
 
-/// File names go into facts: those that cannot be shown are left out.
+/// True if a name can be shown: file names become facts, so others are left out.
 fn is_plain(name: &str) -> bool {
     !name.chars().any(char::is_control)
 }

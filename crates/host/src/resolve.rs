@@ -8,16 +8,17 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{TOO_MANY_LINKS, Unreadable};
 use crate::files::{Files, PathKind};
 
-/// Links followed before giving up, as the kernel does (MAXSYMLINKS).
+/// Maximum number of links followed, as in the kernel (MAXSYMLINKS).
 const MOST_LINKS: usize = 40;
-/// Folders that are kept in mind: more than any machine has threads and interrupts.
+/// Maximum number of folders remembered: more than any machine has threads and interrupts.
 const MOST_KNOWN: usize = 200_000;
 
-/// Where `path` (as seen from the root) leads once every link on the way is followed, again as seen from the root. Absolute
-/// links start over at the root, and `..` stops there.
+/// Target of `path` (relative to the root) after following every link, again relative to the root. Absolute links start over at the root,
+/// and `..` stops there.
 ///
-/// An error comes with the path at which the way ends. `refused` is asked about every step; `linked` hears of every link and its target.
-/// Folders that are `known` are not looked at again: of 300 000 looks at a machine of 4000 threads, most are at the same few.
+/// An error contains the path at which the resolution ended. `refused` is asked about every step; `linked` is called with every link and
+/// its target. Folders that are `known` are not examined again: of 300 000 lookups on a machine with 4000 threads, most are in the same
+/// few.
 pub(crate) fn resolve(
     files: &Files,
     path: &str,
@@ -65,7 +66,7 @@ pub(crate) fn resolve(
     Ok(at)
 }
 
-/// The place of a path in the real file system.
+/// Place of a path in the real file system.
 pub(crate) fn under(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }

@@ -10,7 +10,7 @@ const RT_RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const RT_PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
 const FAIR_SERVER: &str = "/sys/kernel/debug/sched/fair_server";
 
-/// How long real-time threads may run in each period before the kernel holds them back.
+/// Time that real-time threads may run in each period before the kernel holds them back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RtRuntime {
     /// Microseconds per period; -1: no limit.
@@ -20,8 +20,8 @@ pub struct RtRuntime {
 }
 
 impl RtRuntime {
-    /// True if a real-time thread that never sleeps is never held back by this setting. Kernels from 6.12 without RT group
-    /// scheduling have the fair server instead, which this setting does not govern.
+    /// True if this setting never holds back a real-time thread that never sleeps. Kernels from 6.12 without RT group scheduling use the
+    /// fair server instead, which this setting does not control.
     pub fn is_unlimited(self) -> bool {
         u64::try_from(self.runtime_us).map_or(true, |runtime_us| runtime_us >= self.period_us)
     }
@@ -71,7 +71,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-/// Time the kernel keeps for normal threads on each CPU since 6.12, which it only tells in debugfs.
+/// Time that the kernel reserves for normal threads on each CPU since 6.12, shown only in debugfs.
 fn fair_server(reader: &Reader) -> Result<String, HostError> {
     cpu::values_by_cpu(reader, |cpu| {
         let runtime = reader.line(&format!("{FAIR_SERVER}/cpu{cpu}/runtime"))?;

@@ -1,11 +1,11 @@
-//! The line that `/proc/PID/stat` has of a process or thread (proc(5)).
+//! Line of a process or thread in `/proc/PID/stat` (proc(5)).
 
 /// Flag of a kernel thread (`PF_KTHREAD`, linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 /// Flag of a thread whose CPUs cannot be changed (`PF_NO_SETAFFINITY`, linux/sched.h).
 const BOUND: u64 = 0x0400_0000;
 
-/// Fields counted from the one behind the name: flags, minor and major page faults, start, CPU, priority, policy.
+/// Field numbers, counted from the one after the name: flags, minor and major page faults, start, CPU, priority, policy.
 const FLAGS: usize = 6;
 const MINOR_FAULTS: usize = 7;
 const MAJOR_FAULTS: usize = 9;
@@ -14,31 +14,31 @@ const CPU: usize = 36;
 const PRIORITY: usize = 37;
 const POLICY: usize = 38;
 
-/// The fields of a thread's line.
+/// Fields of a thread's line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadStat {
-    /// Its name, which may hold anything, spaces and brackets too.
+    /// Name, which may contain any character, including spaces and brackets.
     pub name: String,
-    /// True for a thread of the kernel.
+    /// True for a kernel thread.
     pub is_kernel: bool,
     /// True if the kernel refuses to change its CPUs.
     pub is_bound: bool,
-    /// When it started, in ticks since boot.
+    /// Start time in clock ticks since boot.
     pub started_ticks: u64,
     /// True if its policy is `fifo`, `rr` or `deadline`.
     pub is_real_time: bool,
-    /// Its policy: `other`, `fifo:50`; `None`: one that is not known.
+    /// Policy: `other`, `fifo:50`; `None` if unknown.
     pub policy: Option<String>,
-    /// Its real-time priority, 1 to 99; 0: it has none.
+    /// Real-time priority, 1 to 99; 0: none.
     pub priority: u32,
-    /// The CPU it ran on last.
+    /// CPU on which it last ran.
     pub cpu: Option<u32>,
-    /// Page faults since it began, minor and major.
+    /// Page faults since its start, minor and major.
     pub faults: Option<u64>,
 }
 
 impl ThreadStat {
-    /// Reads the line; `None`: it has no name in brackets.
+    /// Parses the line; `None` if it contains no name in brackets.
     pub fn parse(line: &str) -> Option<Self> {
         let (before, behind) = line.rsplit_once(") ")?;
         let fields: Vec<&str> = behind.split_ascii_whitespace().collect();

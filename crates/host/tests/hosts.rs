@@ -1,4 +1,4 @@
-//! Every recorded machine in `tests/hosts` against its expected facts.
+//! Compares every recorded machine in `tests/hosts` with its expected facts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn every_fact_that_is_read_back_is_in_the_inventory() {
     }
 }
 
-/// Lines that differ, as `expected … found …`.
+/// Differing lines, as `expected … found …`.
 fn differences(expected: &str, found: &str) -> Vec<(usize, String)> {
     let (expected, found): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     let count = expected.len().max(found.len());

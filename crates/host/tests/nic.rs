@@ -1,4 +1,4 @@
-//! The facts of one interface by its files.
+//! Facts of one interface from its files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ fn write(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// A machine with a card of four queues, two of them with an interrupt of their own, and a bridge on it.
+/// A machine with a card of four queues, two of them with their own interrupts, and a bridge above it.
 fn machine() -> tempfile::TempDir {
     let tree = tempfile::tempdir().expect("a folder");
     let root = tree.path();

@@ -1,4 +1,4 @@
-//! Facts of machines that are not as they should be: every fact is a value or a reason, and nothing panics.
+//! Facts of damaged machines: every fact is a value or a reason, and nothing panics.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use host::Host;
 use model::Fact;
 
-/// Checks the rules for every fact, whatever the machine. Returns how many have a value.
+/// Checks the rules for every fact, on any machine. Returns the number of facts with a value.
 fn check(facts: &[Fact], what: &str) -> usize {
     assert!(facts.len() > 60, "{what}: only {} facts", facts.len());
     let mut names = BTreeSet::new();
@@ -26,7 +26,7 @@ fn check(facts: &[Fact], what: &str) -> usize {
     facts.iter().filter(|fact| fact.value.is_ok()).count()
 }
 
-/// Every typed reader, for what it does with bad input. Returns how many gave a value.
+/// Calls every typed reader with bad input. Returns the number of values.
 fn ask_all(host: &Host) -> usize {
     [
         host.online_cpus().is_ok(),
@@ -43,7 +43,7 @@ fn ask_all(host: &Host) -> usize {
     .count()
 }
 
-/// A copy of a recorded machine in which every file holds `bytes`; the files are one, linked many times.
+/// A copy of a recorded machine in which every file contains `bytes`; the files are hard links to one.
 fn spoiled(bytes: &[u8]) -> tempfile::TempDir {
     let copy = tempfile::tempdir().expect("directory");
     let content = copy.path().join("content");

@@ -1,4 +1,4 @@
-//! Facts of an interface's device by its files, in a line each of the group `network`.
+//! Facts of an interface's device from its files, one line each in the group `network`.
 
 use super::interface::{self, ROOT, of_device};
 use super::interrupts;
@@ -6,7 +6,7 @@ use crate::error::HostError;
 use crate::fact::Sheet;
 use crate::reader::Reader;
 
-/// Facts of interfaces with a device only.
+/// Facts that only interfaces with a device have.
 pub(crate) fn facts(sheet: &mut Sheet<'_>, name: &str) {
     let reader = sheet.reader;
     let at = |file: &str| format!("{ROOT}/{name}/{file}");
@@ -55,7 +55,7 @@ fn queues(reader: &Reader, name: &str) -> Result<String, HostError> {
     Ok(format!("{} receive, {} transmit", count("rx-"), count("tx-")))
 }
 
-/// Its message-signalled interrupts, each with the CPUs it may go to.
+/// Message-signalled interrupts of the device, each with its allowed CPUs.
 fn allowed(reader: &Reader, name: &str) -> Result<String, HostError> {
     let numbers = interrupts::listed(reader, name)?;
     let shown = numbers.iter().map(|number| {
@@ -71,7 +71,7 @@ fn allowed(reader: &Reader, name: &str) -> Result<String, HostError> {
     })
 }
 
-/// A device with a clock of its own can stamp frames in hardware.
+/// PTP clock of the device: with one it can stamp frames in hardware.
 fn ptp_clock(reader: &Reader, name: &str) -> Result<String, HostError> {
     let names = of_device(name, "ptp", |path| reader.names(path, |name| name.starts_with("ptp")));
     match names {

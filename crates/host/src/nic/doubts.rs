@@ -1,4 +1,4 @@
-//! Finds reasons that make a measurement on an interface questionable before it starts, as sentences for a person.
+//! Finds reasons, before a measurement, that make it questionable on an interface, as sentences for a person.
 
 use super::facts::OFFLOADS;
 use super::interrupts::NicInterrupt;
@@ -8,25 +8,24 @@ use crate::Host;
 use sys::ethtool::{Coalesce, Duplex};
 use units::CpuList;
 
-/// The measurement that is planned on an interface.
+/// Planned measurement on an interface.
 #[derive(Debug, Clone, Default)]
 pub struct Measurement {
-    /// The CPUs that measure.
+    /// Measuring CPUs.
     pub cpus: CpuList,
-    /// Frames are given the instant at which they are to leave (`SO_TXTIME`).
+    /// True if frames get an instant at which to leave (`SO_TXTIME`).
     pub launch_times: bool,
 }
 
-/// Reasons that make a measurement on the interface `name`, or on those it is made on, questionable: each a sentence that names the
-/// interface, what is wrong, and where there is one the command that puts it right. Empty: nothing found. A setting that the driver
-/// does not report is no doubt; the facts show it. Sentences that begin with `for information:` do not touch the figures of test
-/// frames and sampled values.
+/// Reasons that make a measurement on the interface `name`, or on the interfaces below it, questionable. Each sentence names the interface,
+/// the fault, and the command that corrects it if there is one. Empty: nothing found. A setting that the driver does not report is no
+/// doubt; the facts show it. Sentences that begin with `for information:` do not affect the figures of test frames and sampled values.
 pub fn doubts(name: &str, of: &Measurement) -> Vec<String> {
     let isolated = Host::live().isolated_cpus().unwrap_or_default();
     let mut found = Vec::new();
     for (asked, nic) in with_below(&[name.to_owned()]) {
         match nic {
-            Err(reason) => found.push(format!("{asked} cannot be asked: {reason}")),
+            Err(reason) => found.push(format!("{asked} cannot be examined: {reason}")),
             Ok(nic) => {
                 of_driver(&nic, &mut found);
                 interrupts(&nic, of, &isolated, &mut found);
@@ -40,7 +39,7 @@ pub fn doubts(name: &str, of: &Measurement) -> Vec<String> {
     found
 }
 
-/// Finds doubts by the driver's own answers.
+/// Finds doubts from the driver's own answers.
 pub(super) fn of_driver(nic: &Nic, found: &mut Vec<String>) {
     link(nic, found);
     holding(nic, found);
@@ -66,7 +65,7 @@ fn link(nic: &Nic, found: &mut Vec<String>) {
     }
 }
 
-/// Finds settings that hold frames or their interrupts back.
+/// Finds settings that delay frames or their interrupts.
 fn holding(nic: &Nic, found: &mut Vec<String>) {
     let name = nic.name();
     if let Ok(coalesce) = &nic.said.coalesce {

@@ -8,7 +8,7 @@ use super::settings::{
 use model::{Fact, NOT_APPLICABLE};
 use sys::ethtool::{Coalesce, Duplex, Told};
 
-/// The facts of the interface `name`, in the group `nic NAME`.
+/// Facts of the interface `name`, in the group `nic NAME`.
 pub(super) fn of(name: &str, nic: Result<&Nic, &String>) -> Vec<Fact> {
     let mut sheet = Sheet {
         group: format!("nic {name}"),
@@ -27,7 +27,7 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// `as_shown_by`: the command that shows a person the same; it is not run.
+    /// `as_shown_by`: the command that shows the same to a person; it is not run.
     fn add(&mut self, name: &str, as_shown_by: &str, value: Result<String, String>) {
         self.facts.push(Fact {
             group: self.group.clone(),
@@ -48,7 +48,7 @@ fn everything(sheet: &mut Sheet, nic: &Nic) {
     files(sheet, nic);
 }
 
-/// A part of an answer: as `show` writes it, unknown where the driver leaves it out.
+/// A part of an answer, formatted by `show`; unknown if the driver leaves it out.
 fn told<T>(answer: &Told<T>, show: impl Fn(&T) -> Option<String>) -> Result<String, String> {
     match answer {
         Ok(answer) => show(answer).ok_or_else(|| "the driver does not say".to_owned()),
@@ -56,7 +56,7 @@ fn told<T>(answer: &Told<T>, show: impl Fn(&T) -> Option<String>) -> Result<Stri
     }
 }
 
-/// As [`told`], for what interfaces of some kinds cannot have.
+/// As [`told`], for parts that some kinds of interfaces cannot have.
 fn told_of<T>(
     kind: &NicKind,
     needs: Needs,
@@ -101,7 +101,7 @@ fn link(sheet: &mut Sheet, nic: &Nic) {
     sheet.add("autonegotiation", "ethtool", on_a_line(nic, autoneg));
 }
 
-/// Drivers without a line say a speed in name only.
+/// A speed that drivers without a cable report has no meaning.
 fn on_a_line(nic: &Nic, value: Result<String, String>) -> Result<String, String> {
     let NicKind::Software(word) = &nic.kind else {
         return value;
@@ -110,7 +110,7 @@ fn on_a_line(nic: &Nic, value: Result<String, String>) -> Result<String, String>
     Ok(format!("{NOT_APPLICABLE}: {word} has no cable{in_name}"))
 }
 
-/// A parameter that the answer leaves out is one the driver does not have.
+/// A parameter that the answer leaves out does not exist in the driver.
 fn parameter(nic: &Nic, show: impl Fn(&Coalesce) -> Option<String>) -> Result<String, String> {
     match &nic.said.coalesce {
         Ok(coalesce) => {
@@ -120,7 +120,7 @@ fn parameter(nic: &Nic, show: impl Fn(&Coalesce) -> Option<String>) -> Result<St
     }
 }
 
-/// A number of the answer, by its name.
+/// A number of the answer, by name.
 type Number = (&'static str, fn(&Coalesce) -> Option<u32>);
 
 fn coalescing(sheet: &mut Sheet, nic: &Nic) {

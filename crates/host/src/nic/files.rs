@@ -1,4 +1,4 @@
-//! Facts of one network interface by the files of `/sys` and `/proc`: its place, its queues, its interrupts.
+//! Facts of one network interface from the files of `/sys` and `/proc`: its place, its queues, its interrupts.
 
 use super::device::numa_node;
 use super::interface::ROOT;
@@ -35,7 +35,7 @@ pub(crate) fn facts(reader: &Reader, name: &str) -> Vec<Fact> {
     sheet.finish()
 }
 
-/// Where it is: on which node, of which function, in which bridge.
+/// Place of the interface: node, physical function, bridge.
 fn place(sheet: &mut Sheet<'_>, name: &str) {
     let reader = sheet.reader;
     let at = |file: &str| format!("{ROOT}/{name}/{file}");
@@ -61,7 +61,7 @@ fn place(sheet: &mut Sheet<'_>, name: &str) {
     );
 }
 
-/// The name a link leads to; without the link, none.
+/// Last name of a link's target; "none" without the link.
 fn linked(reader: &Reader, path: &str) -> Result<String, HostError> {
     match reader.target(path) {
         Ok(target) => {
@@ -85,7 +85,7 @@ fn virtual_functions(reader: &Reader, name: &str) -> Result<String, HostError> {
     }
 }
 
-/// The CPUs each queue hands its work to. All zero: the work stays where the interrupt was.
+/// CPUs to which each queue passes its work. All zero: the work stays on the CPU of the interrupt.
 fn steering(reader: &Reader, name: &str, kind: &str, file: &str) -> Result<String, HostError> {
     let folder = format!("{ROOT}/{name}/queues");
     let queues = reader.names(&folder, |queue| queue.starts_with(kind))?;
@@ -94,7 +94,7 @@ fn steering(reader: &Reader, name: &str, kind: &str, file: &str) -> Result<Strin
         match mask(reader, &format!("{folder}/{queue}/{file}")) {
             Ok(cpus) if cpus.is_empty() => {}
             Ok(cpus) => shown.push(format!("{queue} to CPU {cpus}")),
-            // The kernel has no such file, or refuses it, for a single transmit queue: nothing to choose from.
+            // The kernel has no such file, or refuses it, for a single transmit queue: there is no choice.
             Err(error) if error.is_absent() => {}
             Err(error) => return Err(error),
         }
@@ -106,7 +106,7 @@ fn steering(reader: &Reader, name: &str, kind: &str, file: &str) -> Result<Strin
     })
 }
 
-/// A CPU mask as the kernel writes it: groups of eight hexadecimal digits, the highest first.
+/// A CPU mask in the kernel's notation: groups of eight hexadecimal digits, the highest first.
 fn mask(reader: &Reader, path: &str) -> Result<CpuList, HostError> {
     let line = reader.line(path)?;
     let wrong = || HostError::unexpected(path, "a CPU mask", &line);
@@ -140,7 +140,7 @@ fn shown_interrupts(sheet: &mut Sheet<'_>, name: &str) {
     }
 }
 
-/// `eth1-TxRx-0: on CPU 1 (allowed 0-3)`.
+/// Such as `eth1-TxRx-0: on CPU 1 (allowed 0-3)`.
 fn served(one: &NicInterrupt) -> String {
     let name = one.name.as_deref().unwrap_or("without a name");
     let known = |cpus: &Result<CpuList, HostError>| match cpus {
@@ -152,7 +152,7 @@ fn served(one: &NicInterrupt) -> String {
     format!("{name}: on CPU {effective} (allowed {allowed})")
 }
 
-/// How often it came, by CPU: `CPU 0 18, CPU 1 25800`.
+/// Counts by CPU: `CPU 0 18, CPU 1 25800`.
 fn so_far(one: &NicInterrupt) -> String {
     let busy = one.counts.iter().filter(|(_, count)| *count > 0);
     let busy: Vec<String> = busy.map(|(cpu, count)| format!("CPU {cpu} {count}")).collect();

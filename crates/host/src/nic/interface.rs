@@ -1,4 +1,4 @@
-//! Network interfaces, as `/sys/class/net` shows them.
+//! Network interfaces, from `/sys/class/net`.
 
 use crate::error::HostError;
 use crate::reader::Reader;
@@ -23,7 +23,7 @@ pub enum InterfaceKind {
     Macvlan,
     /// A TUN or TAP interface of a process, such as a virtual machine.
     Tap,
-    /// One end of a pair, or another interface that is tied to a second one; veth has no mark of its own.
+    /// One end of a pair, or another interface tied to a second one; veth has no mark of its own.
     Paired,
     /// Another interface without a device.
     Virtual,
@@ -46,20 +46,20 @@ impl InterfaceKind {
     }
 }
 
-/// A network interface. `None` means not known (or that the interface has no such thing); the facts say why.
+/// A network interface. `None` means unknown (or that the interface lacks it); the facts give the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
     /// Its name.
     pub name: String,
-    /// Its number in its namespace.
+    /// Index in its namespace.
     pub index: Option<u32>,
     /// Hardware address, as `02:00:00:00:00:01`.
     pub mac: Option<String>,
-    /// Largest payload in octets.
+    /// Maximum payload in bytes.
     pub mtu: Option<u32>,
     /// Driver of its device, such as `igb` or `virtio_net`.
     pub driver: Option<String>,
-    /// Speed in Mbit/s. Not known while the link is down, nor for most virtual devices.
+    /// Speed in Mbit/s. Unknown while the link is down, and for most virtual devices.
     pub speed_mbit: Option<u32>,
     /// `up`, `down`, `unknown`…: the kernel's operational state (RFC 2863).
     pub operstate: Option<String>,
@@ -102,7 +102,7 @@ pub fn driver(reader: &Reader, name: &str) -> Result<String, HostError> {
     name.ok_or_else(|| HostError::unexpected(&path, "a link to a driver", &target.display().to_string()))
 }
 
-/// Mbit/s. The kernel shows -1 for a speed it does not know.
+/// Speed in Mbit/s. The kernel shows -1 if it does not know it.
 pub fn speed(reader: &Reader, name: &str) -> Result<u32, HostError> {
     let path = format!("{ROOT}/{name}/speed");
     let speed: i64 = reader.parsed(&path, "a speed in Mbit/s")?;
@@ -145,7 +145,7 @@ pub fn is_on_a_bus(reader: &Reader, name: &str) -> bool {
     place.is_ok_and(|place| place.starts_with("/sys/devices") && !place.starts_with("/sys/devices/virtual"))
 }
 
-/// A file or directory of the device; behind virtio, those of the PCI device that carries it.
+/// A file or directory of the device; for virtio, of the PCI device that carries it.
 pub(super) fn of_device<T>(
     name: &str,
     file: &str,

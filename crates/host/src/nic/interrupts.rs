@@ -1,4 +1,4 @@
-//! The interrupts of a network interface: which they are, and which CPUs serve them.
+//! Interrupts of a network interface, and the CPUs that serve them.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::reader::Reader;
 /// An interrupt of a network interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NicInterrupt {
-    /// Its number.
+    /// Interrupt number.
     pub number: u32,
-    /// The driver's name for it, such as `eth1-TxRx-0`; `None` for one that is not in use.
+    /// The driver's name for it, such as `eth1-TxRx-0`; `None` if it is not in use.
     pub name: Option<String>,
-    /// CPUs it may go to, from `smp_affinity_list`.
+    /// CPUs to which it may go, from `smp_affinity_list`.
     pub allowed: Result<CpuList, HostError>,
-    /// The CPU it goes to, from `effective_affinity_list`.
+    /// CPU to which it goes, from `effective_affinity_list`.
     pub effective: Result<CpuList, HostError>,
-    /// How often it came since boot, by CPU.
+    /// Number of times it occurred since boot, by CPU.
     pub counts: Vec<(u32, u64)>,
 }
 
@@ -31,8 +31,7 @@ struct InterruptLine {
     counts: Vec<(u32, u64)>,
 }
 
-/// The interrupts of the interface `name`: those its device lists, and those named after it (drivers of devices that are
-/// not on PCI list none).
+/// Interrupts of the interface `name`: those that its device lists, and those named after it (drivers of devices outside PCI list none).
 pub fn of_nic(reader: &Reader, name: &str) -> Result<Vec<NicInterrupt>, HostError> {
     let lines = lines(&reader.text("/proc/interrupts")?);
     let listed = match listed(reader, name) {
@@ -52,7 +51,7 @@ pub fn of_nic(reader: &Reader, name: &str) -> Result<Vec<NicInterrupt>, HostErro
     Ok(numbers.into_iter().map(|number| one(reader, number, &lines)).collect())
 }
 
-/// The names of the interrupts that have a handler, by number.
+/// Names of the interrupts with a handler, by number.
 pub fn names(reader: &Reader) -> Result<BTreeMap<u32, String>, HostError> {
     let path = "/proc/interrupts";
     let text = reader.text(path)?;
@@ -84,7 +83,7 @@ fn one(reader: &Reader, number: u32, lines: &[InterruptLine]) -> NicInterrupt {
     }
 }
 
-/// `eth1`, `eth1-TxRx-0`, `eth1:rx-0`, `ice-eth1-TxRx-0`: the interface's name is one of the parts.
+/// True if a name such as `eth1`, `eth1-TxRx-0`, `eth1:rx-0`, `ice-eth1-TxRx-0` contains the interface's name as one of its parts.
 pub fn is_named_after(interrupt: &str, interface: &str) -> bool {
     interrupt
         .split(|c: char| "-:@, ".contains(c))
@@ -109,7 +108,7 @@ fn parse(line: &str, cpus: &[u32]) -> Option<InterruptLine> {
         .iter()
         .map_while(|cpu| Some((*cpu, words.next()?.parse().ok()?)))
         .collect();
-    // Then the controller, the trigger (`1-edge`, `Level`), and the names of those who share the interrupt.
+    // The controller and the trigger (`1-edge`, `Level`) follow, then the names of the handlers that share the interrupt.
     let rest: Vec<&str> = words.collect();
     let is_trigger = |word: &str| {
         ["edge", "level", "fasteoi"]

@@ -4,10 +4,10 @@ use model::NOT_APPLICABLE;
 use sys::ethtool::{Ethtool, Silence};
 use sys::link::LinkInfo;
 
-/// Drivers of devices that a hypervisor makes up. They interrupt, but no cable ends in them.
+/// Drivers of devices that a hypervisor provides. They raise interrupts, but have no cable.
 pub const PARAVIRTUAL: [&str; 6] = ["virtio_net", "vmxnet3", "vif", "hv_netvsc", "ena", "gve"];
 
-/// Kinds that rtnetlink names although a cable ends in them: ports of a switch on the board.
+/// Kinds that rtnetlink names but that have a cable: ports of a switch on the board.
 const WITH_A_CABLE: [&str; 1] = ["dsa"];
 
 /// Part of an interface that a setting needs.
@@ -15,7 +15,7 @@ const WITH_A_CABLE: [&str; 1] = ["dsa"];
 pub(super) enum Needs {
     /// The end of a cable.
     Phy,
-    /// A device that interrupts.
+    /// A device that raises interrupts.
     Interrupts,
 }
 
@@ -23,23 +23,23 @@ pub(super) enum Needs {
 pub(super) enum NicKind {
     /// A device with a cable: a card, or a function of one.
     Card,
-    /// A device that a hypervisor makes up, by its driver.
+    /// A device that a hypervisor provides, by its driver.
     Paravirtual(String),
-    /// Made on others of this namespace.
+    /// An interface above others of this namespace.
     Upon {
-        /// `macvlan`, `bridge`.
+        /// Kind, such as `macvlan`, `bridge`.
         word: String,
-        /// Their names.
+        /// Names of the interfaces below.
         below: Vec<String>,
     },
-    /// Made on one of another namespace.
+    /// An interface above one of another namespace.
     UponUnseen(String),
-    /// Nothing but software: `veth`, `tun`, `loopback`.
+    /// Software only: `veth`, `tun`, `loopback`.
     Software(String),
 }
 
 impl NicKind {
-    /// `below`: what it is made on; `None` for an interface in another namespace.
+    /// `below`: the interfaces below this one; `None` for an interface in another namespace.
     pub(super) fn of(link: &LinkInfo, said: &Ethtool, below: Option<Vec<String>>) -> Self {
         let driver = said
             .driver
@@ -59,7 +59,7 @@ impl NicKind {
         }
     }
 
-    /// The interfaces it is made on.
+    /// Names of the interfaces below this one.
     pub(super) fn below(&self) -> &[String] {
         match self {
             Self::Upon { below, .. } => below,
@@ -67,7 +67,7 @@ impl NicKind {
         }
     }
 
-    /// For a reader.
+    /// Text for a reader.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Card => "device".to_owned(),
@@ -78,7 +78,7 @@ impl NicKind {
         }
     }
 
-    /// Meaning of an answer that the driver does not give: cannot be, or not known.
+    /// Meaning of a missing answer: not applicable, or unknown.
     pub(super) fn without(&self, needs: Needs, silence: &Silence) -> Result<String, String> {
         if *silence != Silence::Unsupported {
             return Err(silence.to_string());
@@ -93,7 +93,7 @@ impl NicKind {
                 "{NOT_APPLICABLE}: {driver} is made by the hypervisor, and no cable ends in it; see the host's card"
             )),
             (Self::UponUnseen(word), _) => Err(format!(
-                "{word} has no such thing, and what it is made on is in another network namespace"
+                "{word} has no such thing, and the interface below it is in another network namespace"
             )),
             (Self::Card | Self::Paravirtual(_), _) => Err(silence.to_string()),
         }

@@ -1,9 +1,8 @@
-//! The network interfaces on which a run measures: what is known about them, and what makes a measurement on them
-//! questionable.
+//! Network interfaces on which a run measures: their facts, and the doubts that they cast on a measurement.
 //!
-//! The driver is asked as `ethtool` asks it ([`sys::ethtool`]), the kernel for the link and its queueing disciplines, and
-//! `/sys` and `/proc` for the rest. An interface that is made on others (macvlan, VLAN, bridge, bond) comes with those: what
-//! their cards do is done to its frames. Everything is asked in the calling thread's network namespace, and nothing is changed.
+//! The driver is asked as by `ethtool` ([`sys::ethtool`]), the kernel for the link and its queueing disciplines, and `/sys` and `/proc` for
+//! the rest. An interface above others (macvlan, VLAN, bridge, bond) is examined together with them, because their cards handle its frames.
+//! All questions are asked in the calling thread's network namespace, and nothing is changed.
 
 pub(crate) mod device;
 mod doubts;
@@ -31,22 +30,22 @@ use sys::SysError;
 use sys::ethtool::Ethtool;
 use sys::link::{Below, LinkInfo, Qdisc};
 
-/// Interfaces that are looked at below one: a bridge can have hundreds of ports.
+/// Maximum number of interfaces examined below one: a bridge can have hundreds of ports.
 const MOST_BELOW: usize = 16;
 
-/// Kinds that are made of the interfaces that belong to them.
+/// Kinds that consist of their member interfaces.
 const MADE_OF_PORTS: [&str; 4] = ["bridge", "bond", "team", "hsr"];
 
-/// Kinds that are made on another interface.
+/// Kinds that are above another interface.
 const MADE_ON_ONE: [&str; 6] = ["macvlan", "macvtap", "vlan", "ipvlan", "ipvtap", "macsec"];
 
-/// An interface, as it was when it was asked.
+/// An interface, as it was when it was examined.
 struct Nic {
     link: LinkInfo,
     kind: NicKind,
     said: Ethtool,
     qdiscs: Result<Vec<Qdisc>, String>,
-    /// The facts by its files; why there are none, where `/sys` shows another namespace.
+    /// Facts from its files, or the reason that there are none, if `/sys` shows another namespace.
     files: Result<Files, String>,
 }
 
@@ -84,13 +83,13 @@ impl Nic {
     }
 }
 
-/// The facts of the interface `name` and of those it is made on, each in a group `nic NAME`. An interface that cannot be asked
-/// is a fact without a value.
+/// Facts of the interface `name` and of those below it, each in a group `nic NAME`. An interface that cannot be examined is a fact without
+/// a value.
 pub fn facts(name: &str) -> Vec<Fact> {
     facts_of(&[name.to_owned()])
 }
 
-/// The facts of several interfaces, each once.
+/// Facts of several interfaces, each once.
 pub fn facts_of(names: &[String]) -> Vec<Fact> {
     let asked = with_below(names);
     asked
@@ -99,7 +98,7 @@ pub fn facts_of(names: &[String]) -> Vec<Fact> {
         .collect()
 }
 
-/// The interfaces called `names` and those they are made on, each once, as far as they can be asked.
+/// Interfaces `names` and those below them, each once, as far as they can be examined.
 fn with_below(names: &[String]) -> Vec<(String, Result<Nic, String>)> {
     let mut open: Vec<String> = names.to_vec();
     let mut asked: Vec<(String, Result<Nic, String>)> = Vec::new();
@@ -118,7 +117,7 @@ fn with_below(names: &[String]) -> Vec<(String, Result<Nic, String>)> {
     asked
 }
 
-/// The interfaces that an interface is made on: names, or `None` for one in another namespace.
+/// Interfaces below an interface: names, or `None` for one in another namespace.
 fn below(link: &LinkInfo) -> Result<Option<Vec<String>>, SysError> {
     let kind = link.kind.as_deref().unwrap_or_default();
     let of = |fits: &dyn Fn(&LinkInfo) -> bool| -> Result<Vec<String>, SysError> {
@@ -139,8 +138,8 @@ fn below(link: &LinkInfo) -> Result<Option<Vec<String>>, SysError> {
     }
 }
 
-/// Reads the files. `/sys` may show another network namespace, with an interface of the same name in it: then the files are
-/// read once more through a `/sys` of this one.
+/// Reads the files. `/sys` may show another network namespace, with an interface of the same name in it: then the files are read again
+/// through a `/sys` of this one.
 fn files(link: &LinkInfo) -> Result<Files, String> {
     if shows(link) {
         return Ok(Files::of(&link.name));
@@ -153,7 +152,7 @@ fn files(link: &LinkInfo) -> Result<Files, String> {
     }
 }
 
-/// True if `/sys` shows the interface that netlink speaks of.
+/// True if `/sys` shows the same interface as netlink.
 fn shows(link: &LinkInfo) -> bool {
     let mac = link.mac.map(|octet| format!("{octet:02x}")).join(":");
     let is_same = |other: &Interface| {

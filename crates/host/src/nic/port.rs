@@ -5,8 +5,8 @@ use crate::reader::Reader;
 use std::path::Path;
 use sys::link::{Below, LinkInfo};
 
-/// Describes a port, as far as the kernel tells: `SR-IOV virtual function of eth0`, `macvlan over eth0`, `physical port (ice)`.
-/// `all`: the interfaces of its network namespace, which is the one whose `/sys` is mounted.
+/// Describes a port, as far as the kernel shows it: `SR-IOV virtual function of eth0`, `macvlan over eth0`, `physical port (ice)`. `all`:
+/// the interfaces of its network namespace, which is the one whose `/sys` is mounted.
 pub fn port_name(port: &LinkInfo, all: &[LinkInfo]) -> String {
     name_by(&Reader::new(Path::new("/")), port, all)
 }

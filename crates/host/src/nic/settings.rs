@@ -1,10 +1,10 @@
-//! The driver's settings in words and in numbers.
+//! The driver's settings as words and numbers.
 
 use sys::ethtool::{Channels, Coalesce, Eee, Ethtool, Rings, TimeStamping};
 use sys::link::{QDISC_ROOT, Qdisc};
 
-/// Drivers in which small values of rx-usecs are modes that follow the traffic, not microseconds (`*_set_itr` of each): the
-/// driver, and the values.
+/// Drivers for which small values of rx-usecs are modes that follow the traffic, not microseconds (`*_set_itr` of each): the driver, and
+/// the values.
 const MODES: [(&str, &[u32]); 6] = [
     ("igb", &[1, 2, 3]),
     ("igbvf", &[1, 2, 3]),
@@ -17,7 +17,7 @@ const MODES: [(&str, &[u32]); 6] = [
 /// The longest wait in such a mode: 4000 interrupts a second.
 pub const LONGEST_IN_MODE_US: u32 = 250;
 
-/// The mode that stands in place of a time, if it is one.
+/// Mode in place of a time, if the value is one.
 pub(super) fn mode(said: &Ethtool, usecs: Option<u32>) -> Option<(&str, u32)> {
     let (driver, usecs) = (said.driver.as_ref().ok()?.name.as_str(), usecs?);
     is_mode(driver, usecs).then_some((driver, usecs))
@@ -29,7 +29,7 @@ pub fn is_mode(driver: &str, usecs: u32) -> bool {
     modes.is_some_and(|(_, modes)| modes.contains(&usecs))
 }
 
-/// Says if the receive side follows the traffic, in words that begin with `on` or `off`.
+/// Describes whether the receive side follows the traffic, in words that begin with `on` or `off`.
 pub(super) fn adaptive_rx(said: &Ethtool, coalesce: &Coalesce) -> Option<String> {
     adaptive(said, coalesce.rx_usecs, coalesce.adaptive_rx, "rx")
 }
@@ -52,7 +52,7 @@ pub(super) fn on_off(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()
 }
 
-/// Switched on, and whether the other end agreed; begins with `on` or `off`.
+/// State of the switch, and the agreement of the other end; begins with `on` or `off`.
 pub(super) fn eee(eee: &Eee) -> Option<String> {
     let word = match (eee.enabled?, eee.active) {
         (false, Some(true)) => "on, in use although it is switched off",
@@ -77,7 +77,7 @@ pub(super) fn tx_ring(all: &Rings) -> Option<String> {
     rings(all.tx, all.tx_max)
 }
 
-/// `4 combined of 4, 1 other of 1`.
+/// Such as `4 combined of 4, 1 other of 1`.
 pub(super) fn channels(all: &Channels) -> Option<String> {
     let kinds = [
         (all.combined, all.combined_max, "combined"),
@@ -93,7 +93,7 @@ pub(super) fn channels(all: &Channels) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 
-/// Frames that the hardware can stamp: sent ones, received ones, or none.
+/// Frames that the hardware can stamp: transmitted, received, or none.
 pub(super) fn hardware_stamps(all: &TimeStamping) -> String {
     let can = |name: &str| all.capabilities.iter().any(|known| known == name);
     match (can("hardware-transmit"), can("hardware-receive")) {
@@ -113,7 +113,7 @@ pub(super) fn listed(names: &[String]) -> String {
     }
 }
 
-/// `mq, below it fq_codel (4)`; ETF with its parameters.
+/// Such as `mq, below it fq_codel (4)`; ETF with its parameters.
 pub(super) fn disciplines(all: &[Qdisc]) -> String {
     let Some(root) = all.iter().find(|one| one.parent == QDISC_ROOT) else {
         return "none".to_owned();
@@ -150,7 +150,7 @@ fn discipline(one: &Qdisc) -> String {
     format!("{} clock {clock} delta {} ns{offload}", one.kind, etf.delta_ns)
 }
 
-/// True if a frame can be given the instant at which it leaves.
+/// True if frames can get an instant at which to leave.
 pub(super) fn knows_launch_times(all: &[Qdisc]) -> bool {
     all.iter().any(|one| one.kind == "etf" || one.kind == "taprio")
 }

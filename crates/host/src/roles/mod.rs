@@ -1,5 +1,4 @@
-//! Facts that the choice of measured CPUs needs: which CPUs there are, which may be used, which are free of the
-//! kernel's work, and who owns them.
+//! Facts for choosing the measured CPUs: existing CPUs, usable CPUs, those free of the kernel's work, and their owners.
 
 mod movable;
 mod owners;
@@ -18,12 +17,12 @@ pub use owners::{is_virtual_cpu, numbers, own_number};
 pub use residents::Resident;
 pub use residents::read as residents;
 
-/// The CPUs of a machine and what is known of them.
+/// CPUs of a machine and facts about them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuFacts {
     /// Online.
     pub online: CpuList,
-    /// In the cpuset of this process; `None`: unknown.
+    /// CPUs in the cpuset of this process; `None`: unknown.
     pub cpuset: Option<CpuList>,
     /// Without load balancing since boot (`isolcpus=`).
     pub isolated: CpuList,
@@ -31,29 +30,29 @@ pub struct CpuFacts {
     pub nohz_full: CpuList,
     /// In isolated cpuset partitions.
     pub partitions: CpuList,
-    /// Threads of other processes that have CPUs to themselves.
+    /// Threads of other processes with CPUs to themselves.
     pub owners: Vec<Owner>,
-    /// Why owners cannot be told, where they cannot.
+    /// Reason that owners are unknown, if they are.
     pub owners_unknown: Option<String>,
-    /// The online CPUs of each core that has several: hyper-threads, which take of each other.
+    /// Online CPUs of each core that has several: hyper-threads, which slow each other.
     pub cores: Vec<CpuList>,
-    /// Why some CPU's core cannot be told, where it cannot.
+    /// Reason that the core of some CPU is unknown, if it is.
     pub cores_unknown: Option<String>,
 }
 
 impl CpuFacts {
-    /// The CPUs that are online and in this process's cpuset.
+    /// CPUs that are online and in this process's cpuset.
     pub fn usable(&self) -> CpuList {
         self.online.without(&self.forbidden())
     }
 
-    /// The online CPUs that this process's cpuset forbids.
+    /// Online CPUs that this process's cpuset forbids.
     pub fn forbidden(&self) -> CpuList {
         let allowed = self.cpuset.as_ref();
         allowed.map_or_else(CpuList::default, |allowed| self.online.without(allowed))
     }
 
-    /// The usable CPUs that the kernel keeps work away from, by any of the three means.
+    /// Usable CPUs that the kernel keeps work away from, by any of the three means.
     pub fn kept_free(&self) -> CpuList {
         let by_any = |cpu: &u32| {
             let lists = [&self.isolated, &self.nohz_full, &self.partitions];
@@ -62,17 +61,17 @@ impl CpuFacts {
         self.usable().iter().filter(by_any).collect()
     }
 
-    /// The CPUs that a thread of another process has to itself.
+    /// CPUs that a thread of another process has to itself.
     pub fn owned(&self) -> CpuList {
         self.owners.iter().flat_map(|owner| owner.cpus.iter()).collect()
     }
 
-    /// The owner that has this CPU to itself.
+    /// Owner that has this CPU to itself.
     pub fn owner_of(&self, cpu: u32) -> Option<&Owner> {
         self.owners.iter().find(|owner| owner.cpus.contains(cpu))
     }
 
-    /// The other CPUs on the cores of these.
+    /// Other CPUs on the cores of these.
     pub fn siblings(&self, cpus: &CpuList) -> CpuList {
         let shared = self
             .cores
@@ -81,14 +80,14 @@ impl CpuFacts {
         shared.flat_map(CpuList::iter).collect::<CpuList>().without(cpus)
     }
 
-    /// CPUs of `cpus` that are threads of one core, core by core.
+    /// CPUs of `cpus` that are threads of the same core, core by core.
     pub fn threads_of_one_core(&self, cpus: &CpuList) -> Vec<CpuList> {
         let of_core = |core: &CpuList| core.iter().filter(|cpu| cpus.contains(*cpu)).collect::<CpuList>();
         let cores = self.cores.iter().map(of_core);
         cores.filter(|threads| threads.len() > 1).collect()
     }
 
-    /// By which means any of `cpus` is kept free of work: `isolcpus, nohz_full`.
+    /// Means by which any of `cpus` is kept free of work: `isolcpus, nohz_full`.
     pub fn means(&self, cpus: &CpuList) -> String {
         let by = [
             ("isolcpus", &self.isolated),
@@ -100,7 +99,7 @@ impl CpuFacts {
     }
 }
 
-/// Reads them. Only the CPUs online must be readable: what else cannot be read restricts nothing.
+/// Reads the facts. Only the online CPUs must be readable: other unreadable facts restrict nothing.
 pub fn read(reader: &Reader) -> Result<CpuFacts, HostError> {
     let own = own_cpuset(reader);
     let listed = isolation::partition_cpus(reader).unwrap_or_default();
@@ -123,7 +122,7 @@ pub fn read(reader: &Reader) -> Result<CpuFacts, HostError> {
     Ok(facts)
 }
 
-/// The online CPUs of each core that has several.
+/// Online CPUs of each core that has several.
 fn cores(reader: &Reader, online: &CpuList) -> Result<Vec<CpuList>, HostError> {
     let mut cores: Vec<CpuList> = Vec::new();
     for cpu in online.iter() {
@@ -142,11 +141,11 @@ fn cores(reader: &Reader, online: &CpuList) -> Result<Vec<CpuList>, HostError> {
 struct OwnCpuset {
     /// Its CPUs; `None`: unknown.
     cpus: Option<CpuList>,
-    /// The part of `cpus` that is in an isolated partition. Kernels before 6.7 list these nowhere else.
+    /// Part of `cpus` in an isolated partition. Kernels before 6.7 list these nowhere else.
     partition: CpuList,
 }
 
-/// By the files of this process's group, or of the nearest above that has them.
+/// Reads the files of this process's group, or of the nearest ancestor that has them.
 fn own_cpuset(reader: &Reader) -> OwnCpuset {
     let mut own = OwnCpuset {
         cpus: None,
@@ -163,7 +162,7 @@ fn own_cpuset(reader: &Reader) -> OwnCpuset {
         (!cpus.is_empty()).then_some((directory, cpus))
     });
     if let Some((directory, cpus)) = nearest {
-        // A partition that is none says so behind the word: `isolated invalid (...)`.
+        // An invalid partition shows it after the word: `isolated invalid (...)`.
         let kind = reader.line(&format!("{directory}/cpuset.cpus.partition"));
         if kind.is_ok_and(|kind| kind == "isolated") {
             own.partition = cpus.clone();

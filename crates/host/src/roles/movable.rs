@@ -1,4 +1,4 @@
-//! Threads that could leave CPUs: ordinary ones that may run there and elsewhere.
+//! Threads that could leave CPUs: threads without real-time priority that may run there and elsewhere.
 
 use units::CpuList;
 
@@ -9,16 +9,16 @@ use crate::reader::Reader;
 /// A thread that can be moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Movable {
-    /// Its number.
+    /// Thread id.
     pub tid: u32,
-    /// When it started, in ticks since boot.
+    /// Start time in clock ticks since boot.
     pub started_ticks: u64,
-    /// Its name, as the kernel keeps it.
+    /// Name, as the kernel keeps it.
     pub name: String,
 }
 
-/// Threads that may run on one of `cpus`, and on others too. Real-time threads and virtual CPUs are there on purpose; a thread that
-/// may run nowhere else was put there, or is one of the kernel's for that CPU.
+/// Threads that may run on one of `cpus`, and on others too. Real-time threads and virtual CPUs are there on purpose; a thread that may run
+/// nowhere else was put there, or is a kernel thread for that CPU.
 pub fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Movable>, HostError> {
     let own = own_number(reader);
     let mut movable = Vec::new();

@@ -1,4 +1,4 @@
-//! Threads of other processes that have CPUs to themselves: pinned virtual CPUs, pinned real-time threads.
+//! Threads of other processes with CPUs to themselves: pinned virtual CPUs, pinned real-time threads.
 
 use std::fmt;
 
@@ -10,31 +10,31 @@ use crate::error::HostError;
 use crate::reader::Reader;
 use crate::stat::ThreadStat;
 
-/// Why a CPU counts as a thread's own.
+/// Reason that a CPU counts as a thread's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ownership {
     /// A virtual CPU of a virtual machine, pinned.
     VirtualCpu,
-    /// A real-time thread that may not run everywhere.
+    /// A real-time thread that is not allowed on all CPUs.
     RealTime,
-    /// Another thread that was put on CPUs which the kernel keeps free.
+    /// Another thread that was bound to CPUs which the kernel keeps free.
     Pinned,
 }
 
-/// A thread of another process that has CPUs to itself.
+/// A thread of another process with CPUs to itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// Number of its process.
+    /// Process id.
     pub pid: u32,
     /// Name of its process.
     pub process: String,
     /// Its own name.
     pub thread: String,
-    /// Its policy: `fifo:50`, `other`.
+    /// Policy: `fifo:50`, `other`.
     pub policy: String,
     /// The CPUs.
     pub cpus: CpuList,
-    /// Why they are its own.
+    /// Reason that they are its own.
     pub ownership: Ownership,
 }
 
@@ -52,14 +52,14 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Owners among all threads of other processes that can be seen.
+/// Owners among all visible threads of other processes.
 pub(super) fn read(reader: &Reader, facts: &CpuFacts) -> Result<Vec<Owner>, HostError> {
     let own = own_number(reader);
     let mut owners = Vec::new();
     let mut seen = 0;
     for pid in numbers(reader, "/proc")? {
         let directory = format!("/proc/{pid}");
-        // A process may end while the list is read: then it owns nothing.
+        // A process that ends during the reading owns nothing.
         let Some(process) = thread(reader, &directory) else {
             continue;
         };
@@ -67,7 +67,7 @@ pub(super) fn read(reader: &Reader, facts: &CpuFacts) -> Result<Vec<Owner>, Host
             continue;
         }
         seen += 1;
-        // One that takes frames for a virtual machine is no part of the machine.
+        // Kernel threads are part of the machine, except for vhost threads, which move frames for a virtual machine.
         if process.is_kernel && !process.name.starts_with("vhost-") {
             continue;
         }
@@ -112,7 +112,7 @@ fn owner(reader: &Reader, facts: &CpuFacts, pid: u32, process: &str, directory: 
     })
 }
 
-/// The CPUs that a thread may run on.
+/// CPUs that a thread may run on.
 pub(super) fn allowed_cpus(reader: &Reader, directory: &str) -> Option<CpuList> {
     let status = reader.text(&format!("{directory}/status")).ok()?;
     let mut lines = status.lines();
@@ -122,14 +122,14 @@ pub(super) fn allowed_cpus(reader: &Reader, directory: &str) -> Option<CpuList> 
         .ok()
 }
 
-/// True if some CPU that the scheduler gives to every thread is not among them. Where it gives none, nobody is confined.
+/// True if the thread is kept from some CPU on which the scheduler places every thread. Without such CPUs, no thread is confined.
 fn is_confined(facts: &CpuFacts, cpus: &CpuList) -> bool {
     let ordinary = facts.online.without(&facts.isolated).without(&facts.partitions);
     let everyones = if ordinary.is_empty() { &facts.online } else { &ordinary };
     !everyones.without(cpus).is_empty()
 }
 
-/// As QEMU (`CPU 0/KVM`), Firecracker (`fc_vcpu 0`), Cloud Hypervisor (`vcpu0`) name theirs.
+/// Names of virtual CPU threads: QEMU (`CPU 0/KVM`), Firecracker (`fc_vcpu 0`), Cloud Hypervisor (`vcpu0`).
 pub fn is_virtual_cpu(name: &str) -> bool {
     name.ends_with("/KVM") || name.starts_with("fc_vcpu") || name.starts_with("vcpu")
 }
@@ -138,7 +138,7 @@ pub(super) fn thread(reader: &Reader, directory: &str) -> Option<ThreadStat> {
     ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
 }
 
-/// Number of this process in the tree that is read.
+/// Id of this process in the tree that is read.
 pub fn own_number(reader: &Reader) -> Option<u32> {
     reader.target("/proc/self").ok()?.file_name()?.to_str()?.parse().ok()
 }

@@ -1,5 +1,5 @@
-//! Finds threads that a thread that spins on a CPU at real-time priority would keep waiting: other real-time threads, virtual CPUs,
-//! and threads that serve the interrupts of a network interface in use. An interrupt that no thread serves does not wait: it interrupts.
+//! Finds threads that a thread spinning on a CPU at real-time priority would delay: other real-time threads, virtual CPUs, and threads that
+//! serve the interrupts of a network interface in use. An interrupt without a thread is not delayed: it interrupts.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use crate::nic::{interface, interrupts};
 use crate::reader::Reader;
 use crate::stat::ThreadStat;
 
-/// Name of this program's processes, by whatever file they were started: that two measure at once is told as a doubt of their runs.
+/// Name of this program's processes, whatever file they were started from: simultaneous measurements are reported as a doubt of their runs.
 const OURS: &str = "triptime";
 
-/// A thread that was on one of the CPUs, or may be nowhere else.
+/// A thread that last ran on one of the CPUs, or may run nowhere else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resident {
     /// The CPU.
     pub cpu: u32,
-    /// The thread, described for a person.
+    /// Description of the thread for a person.
     pub who: String,
 }
 
@@ -29,14 +29,14 @@ impl fmt::Display for Resident {
     }
 }
 
-/// The residents of `cpus` among the threads that can be seen.
+/// Residents of `cpus` among the visible threads.
 pub fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Resident>, HostError> {
     let own = own_number(reader);
     let served = served(reader);
     let mut residents = Vec::new();
     for pid in numbers(reader, "/proc")?.into_iter().filter(|pid| Some(*pid) != own) {
         let directory = format!("/proc/{pid}");
-        // A process may end while the list is read: then it is nowhere.
+        // A process that ends during the reading runs nowhere.
         let Some(process) = thread(reader, &directory).filter(|process| !process.name.starts_with(OURS)) else {
             continue;
         };
@@ -54,7 +54,7 @@ pub fn read(reader: &Reader, cpus: &CpuList) -> Result<Vec<Resident>, HostError>
     Ok(residents)
 }
 
-/// Kind of a thread that would wait, in words; `None`: this one would not.
+/// Kind of a thread that would wait, in words; `None` if this one would not.
 fn what(thread: &ThreadStat, served: &Served) -> Option<&'static str> {
     if thread.is_kernel {
         return served
@@ -67,7 +67,7 @@ fn what(thread: &ThreadStat, served: &Served) -> Option<&'static str> {
     }
 }
 
-/// The first of `cpus` that a thread ran on last, or the first it may run on where it may run nowhere else.
+/// First of `cpus` that a thread last ran on, or the first one it may run on if it may run nowhere else.
 fn where_it_is(reader: &Reader, directory: &str, thread: &ThreadStat, cpus: &CpuList) -> Option<u32> {
     let last = thread.cpu.filter(|cpu| cpus.contains(*cpu));
     last.or_else(|| {
@@ -76,7 +76,7 @@ fn where_it_is(reader: &Reader, directory: &str, thread: &ThreadStat, cpus: &Cpu
     })
 }
 
-/// Beginnings of the names of kernel threads that serve network interfaces in use.
+/// Name prefixes of kernel threads that serve network interfaces in use.
 struct Served {
     interrupts: Vec<String>,
     interfaces: Vec<String>,
@@ -89,7 +89,7 @@ impl Served {
     }
 }
 
-/// Interfaces with a device that are up, by the names of their threads: `irq/38-`, `napi/eth0-`. What cannot be read names none.
+/// Name prefixes of the threads of interfaces that have a device and are up: `irq/38-`, `napi/eth0-`. Unreadable files add none.
 fn served(reader: &Reader) -> Served {
     let all = interface::all(reader).unwrap_or_default();
     let is_in_use =

@@ -20,7 +20,7 @@ fn an_interface_that_is_not_there_is_a_fact_without_a_value_and_a_doubt() {
     );
     let found = doubts("eth99", &Measurement::default());
     assert!(
-        found[0].starts_with("eth99 cannot be asked: eth99: no such interface"),
+        found[0].starts_with("eth99 cannot be examined: eth99: no such interface"),
         "{found:?}"
     );
 }
@@ -39,7 +39,7 @@ fn loopback_is_software_and_its_files_are_read() {
     assert_eq!(once.len(), names.len(), "each name once: {names:?}");
 }
 
-/// Two namespaces joined by a veth, with a bridge over one end and a tap beside it.
+/// Two namespaces joined by a veth, with a bridge over one end and a tap next to it.
 fn bed(test: &str) -> Option<(NetNs, NetNs)> {
     if !has(Capability::SysAdmin) || !has(Capability::NetAdmin) {
         testing::skip(test, "needs CAP_SYS_ADMIN and CAP_NET_ADMIN");

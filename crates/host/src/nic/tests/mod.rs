@@ -53,7 +53,7 @@ fn link_of(kind: Option<&str>) -> LinkInfo {
     }
 }
 
-/// An igc as it comes, with energy-efficient Ethernet in use.
+/// An igc with default settings, with energy-efficient Ethernet in use.
 fn card() -> Nic {
     let mut said = driven_by("igc");
     said.link = Ok(LinkSettings {
@@ -254,7 +254,7 @@ fn a_card_that_holds_frames_back_is_doubted() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever a driver says, a fact is a value or a reason, never empty.
+    /// Whatever a driver reports, a fact is a value or a reason, never empty.
     #[test]
     fn facts_of_any_card_have_a_text(
         (rx, frames) in (any::<Option<u32>>(), any::<Option<u32>>()),
