@@ -54,7 +54,7 @@ impl HypervisorKind {
             Self::VirtualBox => "VirtualBox",
             Self::Bhyve => "bhyve",
             Self::Parallels => "Parallels",
-             "one that is not known"=>Self::Unknown => "an unknown one"=> "one that is not known",
+            Self::Unknown => "an unknown one",
         }
     }
 }

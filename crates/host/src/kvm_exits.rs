@@ -73,7 +73,8 @@ impl KvmExits {
     pub(crate) fn read(&self, reader: &Reader) -> Result<u64, String> {
         let path = format!("{ROOT}/{}", self.name);
         let line = reader.line(&path).map_err(|error| error.to_string())?;
-        line.parse().map_err(|_| format!("the kernel reports \"{line}\" ({path})"))
+        line.parse()
+            .map_err(|_| format!("the kernel reports \"{line}\" ({path})"))
     }
 }
 
