@@ -183,7 +183,7 @@ fn what_surely_does_not_fit_is_refused_and_a_disk_that_gets_full_ends_the_run_be
     let events = file.events().expect("events");
     let told = events.iter().find(|event| event.kind == model::EventKind::Interrupted);
     assert!(
-        told.is_some_and(|event| event.text.contains("before the disk is full")),
+        told.is_some_and(|event| event.text.contains("before the disk was full")),
         "{told:?}"
     );
 }

@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn names_the_kernel_would_refuse_are_refused_with_the_rule() {
         for name in ["", ".", "..", "a b", "a/b", "a:b", "sixteen-octets-x"] {
-            assert!(check_name(name).expect_err(name).to_string().contains("1 to 15 octets"));
+            assert!(check_name(name).expect_err(name).to_string().contains("1 to 15 bytes"));
         }
         assert!(check_name("fifteen-octets1").is_ok());
     }

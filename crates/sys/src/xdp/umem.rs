@@ -137,7 +137,7 @@ mod tests {
         }
         for octets in [0, 13, 3841, 9018, usize::MAX] {
             let error = chunk_for(octets).expect_err("no chunk").to_string();
-            assert!(error.contains("14 to 3840 octets"), "{error}");
+            assert!(error.contains("14 to 3840 bytes"), "{error}");
         }
     }
 }
