@@ -7,7 +7,7 @@
 mod bed;
 pub mod disturb;
 pub mod fault;
-pub mod kthreads;
+pub mod kernel_threads;
 pub mod load;
 pub mod loads;
 pub mod partition;

@@ -4,6 +4,14 @@ use report::Report;
 use std::io::{self, Write};
 use std::path::Path;
 
+/// Output form of tables.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    Text,
+    Json,
+    Csv,
+}
+
 /// Options of every command that prints a run.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct FaceArgs {

@@ -1,8 +1,8 @@
 //! The result of a matrix, from its folder or from run files, in each form.
 
+use crate::face::Form;
 use crate::failure::Failure;
 use crate::named;
-use crate::table::Form;
 use campaign::matrix::{of_folder, of_runs};
 use matrix::StateError;
 use report::matrix::Matrix;

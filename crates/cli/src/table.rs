@@ -1,13 +1,13 @@
 //! Runs in published layouts: on the terminal, as JSON, CSV or a page.
 
 use crate::arguments::RunArgs;
+use crate::face::Form;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::matrix;
 use crate::named;
 use crate::page;
 use crate::verdict;
 use clap::builder::PossibleValue;
-use plan::Plan;
 use report::tables::{Layout, Tables};
 use std::path::Path;
 use store::RunFile;
@@ -41,21 +41,6 @@ impl clap::ValueEnum for TableArg {
             }
         })
     }
-}
-
-/// Output form of tables.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Form {
-    Text,
-    Json,
-    Csv,
-}
-
-/// Layout that the plan of a run names, if any. Returns `None` for a plan that this version cannot read.
-pub(crate) fn of_plan(run: &RunFile) -> Result<Option<Layout>, Failure> {
-    let text = run.document("plan")?;
-    let plan = text.and_then(|text| Plan::parse("plan kept in the run", &text).ok());
-    Ok(plan.and_then(|plan| plan.table))
 }
 
 /// Prints runs in a layout, then writes the page if one was requested; returns the exit status. A run that may lack windows is incomplete.

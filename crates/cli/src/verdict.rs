@@ -7,13 +7,14 @@ use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::junit;
 use crate::page;
-use crate::table;
 use crate::timeline;
 use model::{RunView, SeriesId, kind};
+use plan::Plan;
 use report::Report;
 use report::capacity::{self, Search};
 use report::contradiction;
 use report::limits::Profile;
+use report::tables::Layout;
 use report::verdict::Verdict;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -65,7 +66,7 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let view = run.view()?;
     let profile = campaign::profile_of(&run, profile)?;
     let search = search(&run)?;
-    let table = table::of_plan(&run)?;
+    let table = layout_of_plan(&run)?;
     let again = again::after(&view.info.arguments, view.duration_ns);
     let report = Report::new(view, profile.into_iter().collect())
         .with_recording(recording)
@@ -173,4 +174,11 @@ fn status(report: &Report) -> u8 {
         Verdict::Fail => LIMIT_FAILED,
         Verdict::Inconclusive => COULD_NOT_MEASURE,
     }
+}
+
+/// Layout that the plan of a run names, if any. Returns `None` for a plan that this version cannot read.
+fn layout_of_plan(run: &RunFile) -> Result<Option<Layout>, Failure> {
+    let text = run.document("plan")?;
+    let plan = text.and_then(|text| Plan::parse("plan kept in the run", &text).ok());
+    Ok(plan.and_then(|plan| plan.table))
 }

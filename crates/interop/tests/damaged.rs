@@ -3,8 +3,8 @@
 
 #![forbid(unsafe_code)]
 
-use interop::cyclictest;
 use interop::cyclictest::{Dialect, write_json, write_text};
+use interop::export::cyclictest;
 use interop::export::{csv, frames, hlog, openmetrics, readings};
 use report::Report;
 use report::about::About;

@@ -17,6 +17,7 @@ mod matrix;
 mod measure;
 mod networks;
 mod outline;
+mod refusal;
 mod requests;
 mod roles;
 mod room;

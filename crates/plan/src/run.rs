@@ -6,7 +6,7 @@ use super::measure::StepContext;
 use super::roles::Roles;
 use super::step::{PlanLoad, Step};
 use super::value::PlanError;
-use bed::kthreads::KernelThreads;
+use bed::kernel_threads::KernelThreads;
 use bed::load::LoadSpec;
 use bed::loads::Loads;
 use bed::{Bed, End};

@@ -3,14 +3,13 @@
 
 use crate::copier::FrameCopier;
 use crate::error::ProbeError;
-use crate::nic::{Directions, NicClock, NicStamps};
+use crate::frame::Frame;
+use crate::nic::{Directions, NicClock, NicStamps, Stamps};
 use run::Recorder;
 use sys::SysError;
 use sys::link::LinkStatistics;
-use sys::packet::{
-    self, PacketPort, PacketSender, PartialSend, PortOptions, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag,
-};
-use sys::xdp::{XdpFrame, XdpPort, XdpSender};
+use sys::packet::{self, PacketPort, PacketSender, PartialSend, PortOptions, TxBatch, TxEvent};
+use sys::xdp::{XdpPort, XdpSender};
 use units::{Monotonic, Tai};
 
 /// A port that uses either mechanism, with or without a capture.
@@ -112,6 +111,19 @@ impl Port {
             Engine::Xdp(port) => format!("AF_XDP, {}", port.mode()),
             Engine::Mixed(port, _) if port.ring_frames() == 0 => "AF_XDP, sends only".to_owned(),
             Engine::Mixed(..) => "AF_PACKET, TPACKET_V2 ring; sends by AF_XDP".to_owned(),
+        }
+    }
+
+    /// Errors if the port was opened without these stamps.
+    pub(crate) fn check_stamps(&self, stamps: Stamps) -> Result<(), String> {
+        let interface = self.interface();
+        match (stamps, self.packet()) {
+            (Stamps::Off, _) | (Stamps::Software, Some(_)) => Ok(()),
+            (_, None) => Err(format!(
+                "{interface}: AF_XDP has no time stamps here: use --stamps off, or --engine packet"
+            )),
+            (Stamps::Hardware, Some(packet)) if packet.hardware_tx_stamps() && self.nic_clock().is_some() => Ok(()),
+            (Stamps::Hardware, Some(_)) => Err(format!("{interface}: its port was opened without stamps of the NIC")),
         }
     }
 
@@ -349,52 +361,6 @@ impl Port {
             Engine::Xdp(port) => port
                 .statistics()
                 .map_or(0, |counted| counted.dropped + counted.ring_full),
-        }
-    }
-}
-
-/// A received frame in the kernel's buffer.
-#[derive(Debug)]
-pub enum Frame<'a> {
-    /// In a packet socket's ring.
-    Packet(RxFrame<'a>),
-    /// In an AF_XDP socket's memory.
-    Xdp(XdpFrame<'a>),
-}
-
-impl Frame<'_> {
-    /// The frame from its destination address on, without FCS and without the tag in [`Frame::taken_tag`].
-    #[inline]
-    pub fn data(&self) -> &[u8] {
-        match self {
-            Self::Packet(frame) => frame.data(),
-            Self::Xdp(frame) => frame.data(),
-        }
-    }
-
-    /// Outer VLAN tag, if the kernel removed it from the data.
-    #[inline]
-    pub fn taken_tag(&self) -> Option<VlanTag> {
-        match self {
-            Self::Packet(frame) => frame.vlan(),
-            Self::Xdp(_) => None,
-        }
-    }
-
-    /// Time of reception, if the mechanism reports it.
-    #[inline]
-    pub fn stamp(&self) -> Option<RxStamp> {
-        match self {
-            Self::Packet(frame) => Some(frame.stamp()),
-            Self::Xdp(_) => None,
-        }
-    }
-
-    /// Number of bytes of the frame when it was received.
-    pub fn original_len(&self) -> usize {
-        match self {
-            Self::Packet(frame) => frame.original_len(),
-            Self::Xdp(frame) => frame.data().len(),
         }
     }
 }

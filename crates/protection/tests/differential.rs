@@ -4,8 +4,8 @@ mod common;
 
 use common::{balanced, number, numbers};
 use protection::differential::{Characteristic, Object, Pdif, PdifSettings};
+use protection::measure::Synch;
 use protection::measure::{Bay, BaySettings, Blocks, Channels, Measured, Reference};
-use protection::supervision::Synch;
 use protection::{Complex, Function, Inputs, Output, Phases, Rated};
 use std::f64::consts::{SQRT_2, TAU};
 

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Rig, balanced, eight, rated};
+use protection::measure::Synch;
 use protection::measure::{BaySettings, ORDERS};
-use protection::supervision::Synch;
 use protection::{Complex, FunctionSettings, Inputs};
 use serde::Deserialize;
 

@@ -3,9 +3,10 @@
 mod common;
 
 use common::{Rig, balanced, eight, rated};
+use protection::measure::Synch;
 use protection::measure::{BaySettings, Blocks, Channels};
 use protection::overcurrent::{Pioc, PiocSettings};
-use protection::supervision::{Lsvs, SampleState, SampleSupervision, Synch};
+use protection::supervision::{Lsvs, SampleState, SampleSupervision};
 use protection::{Function, Inputs, Rated};
 
 fn lsvs(settings: SampleSupervision) -> Lsvs {

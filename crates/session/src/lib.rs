@@ -18,5 +18,5 @@ pub mod window;
 
 pub use self::run::Run;
 pub use ended::{Became, Ended};
-pub use session::{Explainer, NO_RECORDER, Session, SessionError, flight};
-pub use spec::{Inventory, RunSpec, beside};
+pub use session::{NO_RECORDER, Session, SessionError, flight};
+pub use spec::{Explainer, Inventory, RunSpec, beside};

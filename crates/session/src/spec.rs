@@ -3,13 +3,25 @@
 use crate::detach::Detached;
 use crate::memory::OF_A_PROBE;
 use crate::room::RoomNeed;
-use crate::session::Explainer;
 use bed::load::LoadSpec;
-use run::{NewRun, Thresholds};
+use place::Asking;
+use run::{Explain, NewRun, Thresholds};
 use units::CpuList;
 
 /// Commands whose windows are due by the clock. All others wait for frames from others.
 const PACED: [&str; 4] = ["qualify", "wakeup", "noise", "capacity"];
+
+/// Explainers of late samples.
+#[derive(Default)]
+pub enum Explainer {
+    /// A flight recorder of this kernel, if one is requested.
+    #[default]
+    Own,
+    /// This explainer instead.
+    Other(Box<dyn Explain>),
+    /// A flight recorder of this kernel, and in addition the host of this guest.
+    OverHost(Asking),
+}
 
 /// Facts about the machine that go into its run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,7 +1,6 @@
 //! Refusals of the kernel, and advice on each.
 
 use crate::privilege::{Capability, advice};
-use crate::xdp::XdpRefusal;
 use rustix::io::Errno;
 use std::sync::Arc;
 use units::CpuList;
@@ -185,12 +184,12 @@ pub enum SysError {
         chunk: usize,
     },
     /// None of the allowed forms of XDP runs on the interface.
-    #[error("{interface}: {}", refusals(.refused))]
+    #[error("{interface}: {why}")]
     XdpRefused {
         /// The interface.
         interface: Arc<str>,
         /// Each form tried, and why it was refused.
-        refused: Vec<XdpRefusal>,
+        why: String,
     },
     /// The kernel refused; the message shows the kernel's own reason. Made without allocating where `target` is shared.
     #[error("{operation} {target}: {errno}")]
@@ -294,19 +293,4 @@ fn list(names: &[String]) -> String {
     } else {
         names.join(", ")
     }
-}
-
-fn refusals(refused: &[XdpRefusal]) -> String {
-    let alike = refused.chunk_by(|one, next| one.why == next.why);
-    let each: Vec<String> = alike
-        .filter_map(|alike| {
-            let forms: Vec<String> = alike.iter().map(|refusal| refusal.form.to_string()).collect();
-            Some(format!(
-                "AF_XDP ({}) refused: {}",
-                forms.join(" and "),
-                alike.first()?.why
-            ))
-        })
-        .collect();
-    each.join("; ")
 }

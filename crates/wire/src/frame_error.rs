@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::ber::Tag;
+use crate::tag::Tag;
 
 /// The first rule that a frame breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -131,7 +131,7 @@ pub enum Rule {
     #[error("noASDU is 0; a frame carries at least one ASDU")]
     NoAsduZero,
     /// noASDU above the limit of this crate.
-    #[error("noASDU is {said}; at most {} are accepted", crate::sv::MAX_ASDUS)]
+    #[error("noASDU is {said}; at most {} are accepted", crate::limits::MAX_ASDUS)]
     TooManyAsdus {
         /// The noASDU field.
         said: u32,
@@ -153,7 +153,7 @@ pub enum Rule {
         present: u32,
     },
     /// Data nested too deeply.
-    #[error("data nested more than {} levels deep", crate::goose::MAX_NESTING)]
+    #[error("data nested more than {} levels deep", crate::limits::MAX_NESTING)]
     Nesting,
     /// A bit string whose first octet is not 0..=7, or that declares unused bits but has no bits.
     #[error("a bit string with {unused} unused bits in {octets} octets")]
@@ -258,7 +258,7 @@ impl fmt::Display for Field {
 #[cfg(test)]
 mod tests {
     use super::{Field, FrameError, Rule};
-    use crate::ber::Tag;
+    use crate::tag::Tag;
 
     #[test]
     fn messages_say_what_and_where() {

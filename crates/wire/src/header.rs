@@ -122,7 +122,7 @@ pub enum EncodeError {
     #[error("{0} VLAN tags; at most 2 are supported")]
     Tags(usize),
     /// No ASDU, or more than the limit.
-    #[error("{0} ASDUs; a frame carries 1 to {max}", max = crate::sv::MAX_ASDUS)]
+    #[error("{0} ASDUs; a frame carries 1 to {max}", max = crate::limits::MAX_ASDUS)]
     Asdus(usize),
     /// seqData is empty, or does not consist of whole members.
     #[error("seqData has {0} octets; it must have 4 or a multiple of 4")]
@@ -131,7 +131,7 @@ pub enum EncodeError {
     #[error("the simulate bit is set, but simulation is false")]
     SimulationMismatch,
     /// Data nested too deeply.
-    #[error("data nested more than {} levels deep", crate::goose::MAX_NESTING)]
+    #[error("data nested more than {} levels deep", crate::limits::MAX_NESTING)]
     Nesting,
     /// A value that its type cannot encode.
     #[error("{field}: {octets} octets; it must have {wanted}")]

@@ -21,11 +21,13 @@ pub mod ether;
 pub mod frame_error;
 pub mod goose;
 pub mod header;
+mod limits;
 pub mod order;
 pub mod ptp;
 pub mod quality;
 pub mod sequence;
 pub mod sv;
+mod tag;
 pub mod test_frame;
 pub mod time;
 

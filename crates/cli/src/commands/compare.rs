@@ -1,9 +1,10 @@
 //! `triptime compare`: two or more runs side by side.
 
+use crate::face::Form;
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::named;
 use crate::page;
-use crate::table::{self, Form, TableArg};
+use crate::table::{self, TableArg};
 use crate::verdict;
 use model::RunView;
 use report::comparison::Comparison;

@@ -3,8 +3,8 @@
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::verdict;
 use columnar::ColumnarError;
-use interop::cyclictest;
 use interop::cyclictest::{Dialect, write_json, write_text};
+use interop::export::cyclictest;
 use interop::export::{ExportError, csv, frames, hlog, openmetrics, place, readings};
 use model::fact::RUN_START;
 use std::fs;

@@ -2,9 +2,10 @@
 
 use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
+use crate::face::Form;
 use crate::failure::Failure;
 use crate::page;
-use crate::table::{self, Form, TableArg};
+use crate::table::{self, TableArg};
 use crate::verdict;
 use report::limits::Profile;
 use std::path::Path;

@@ -7,14 +7,12 @@
 mod command;
 mod error;
 mod merge;
-mod of_run;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use error::CyclictestError;
-pub use of_run::{RunError, measurement};
 pub use read::read;
 pub use write::{Dialect, write_json, write_text};
 

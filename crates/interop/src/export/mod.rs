@@ -2,6 +2,7 @@
 //! figures as OpenMetrics.
 
 mod csv;
+pub mod cyclictest;
 mod frames;
 mod hlog;
 mod openmetrics;

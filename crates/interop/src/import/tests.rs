@@ -1,7 +1,6 @@
 //! Real files of cyclictest 2.4 (`tests/data`, see its README) as runs, and back.
 
 use super::{DOCUMENT, Import, ImportError, Source};
-use crate::cyclictest;
 use crate::cyclictest::{Bucket, Dialect, Mean, Measurement, Thread, read, write_text};
 use model::{EventKind, RunInfo, RunState, Window};
 use proptest::prelude::*;
@@ -285,7 +284,10 @@ fn a_run_is_exported_as_it_was_imported() {
                 .and(Some(1_000_000)),
         );
         let (_directory, run) = stored(&run, true);
-        assert_eq!(cyclictest::measurement(&run).expect("exported"), expected);
+        assert_eq!(
+            crate::export::cyclictest::measurement(&run).expect("exported"),
+            expected
+        );
     }
 }
 
@@ -301,7 +303,7 @@ fn the_runs_own_histogram_gives_the_same_buckets_below_a_millisecond() {
     let expected = source.measurement.threads[0].clone();
     let mut imported = import(source, None);
     let (_directory, run) = stored(&imported, false);
-    let thread = &cyclictest::measurement(&run).expect("exported").threads[0];
+    let thread = &crate::export::cyclictest::measurement(&run).expect("exported").threads[0];
     assert_eq!(thread.buckets, expected.buckets);
     assert_eq!(
         (thread.cycles, thread.min, thread.max, thread.cpu),
@@ -310,7 +312,7 @@ fn the_runs_own_histogram_gives_the_same_buckets_below_a_millisecond() {
 
     imported = import(source!("stall24.json"), None);
     let (_directory, run) = stored(&imported, false);
-    let exported = &cyclictest::measurement(&run).expect("exported").threads[0];
+    let exported = &crate::export::cyclictest::measurement(&run).expect("exported").threads[0];
     let original = &source!("stall24.json").measurement.threads[0];
     assert_eq!(exported.in_buckets(), original.in_buckets());
     let pairs = flat(exported).into_iter().zip(flat(original));
@@ -341,7 +343,10 @@ fn several_files_are_exported_as_one() {
     )
     .expect("a run");
     let (_directory, run) = stored(&run, true);
-    assert_eq!(cyclictest::measurement(&run).expect("exported").threads[0].cycles, 6000);
+    assert_eq!(
+        crate::export::cyclictest::measurement(&run).expect("exported").threads[0].cycles,
+        6000
+    );
     let run = Import::of(
         &[source!("plain24.json"), source!("stall24.json")],
         None,
@@ -349,8 +354,11 @@ fn several_files_are_exported_as_one() {
     )
     .expect("a run");
     let (_directory, run) = stored(&run, true);
-    let error = cyclictest::measurement(&run).expect_err("different numbers of buckets");
-    assert!(matches!(error, cyclictest::RunError::Several(_)), "{error}");
+    let error = crate::export::cyclictest::measurement(&run).expect_err("different numbers of buckets");
+    assert!(
+        matches!(error, crate::export::cyclictest::RunError::Several(_)),
+        "{error}"
+    );
 }
 
 #[test]
@@ -359,8 +367,8 @@ fn a_run_without_wake_ups_is_refused() {
     run.series[0].kind = Some(&model::kind::RTT);
     let (_directory, run) = stored(&run, false);
     assert!(matches!(
-        cyclictest::measurement(&run),
-        Err(cyclictest::RunError::NoWakeup)
+        crate::export::cyclictest::measurement(&run),
+        Err(crate::export::cyclictest::RunError::NoWakeup)
     ));
 }
 
@@ -369,7 +377,7 @@ fn a_run_without_wake_ups_is_refused() {
 fn the_last_number_of_the_maxima_is_the_largest() {
     let run = import(source!("sum24.json"), None);
     let (_directory, run) = stored(&run, false);
-    let measurement: Measurement = cyclictest::measurement(&run).expect("exported");
+    let measurement: Measurement = crate::export::cyclictest::measurement(&run).expect("exported");
     assert_eq!(measurement.bucket, Bucket::Microsecond);
     for dialect in [Dialect::AllRows, Dialect::SparseRows] {
         let mut out = Vec::new();

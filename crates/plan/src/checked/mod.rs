@@ -1,15 +1,14 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
 mod cells;
-mod refusal;
 mod rules;
 mod wrong;
 
 use crate::file::Plan;
+use crate::refusal::Refusal;
 use crate::step::Step;
 use crate::value::PlanError;
 use crate::{EMBEDDED, embedded_names};
-pub(crate) use refusal::Refusal;
 use std::path::Path;
 use units::{LONGEST_NS, Ns};
 

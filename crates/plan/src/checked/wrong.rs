@@ -3,7 +3,7 @@
 //! Steps and loads are read in two steps, so the parser only knows on which line their table begins.
 
 use super::Plan;
-use super::refusal::{end, is_header, key};
+use crate::refusal::{end, is_header, key};
 use std::ops::Range;
 
 /// So many letters may be wrong in a key that is taken for another.

@@ -11,7 +11,7 @@ use super::{Task, listen};
 use crate::measure::there::{Asks, Inside, There, in_text, words_of_device};
 use crate::value::PlanError;
 use bed::DeviceEnd;
-use bed::kthreads::KernelThreads;
+use bed::kernel_threads::KernelThreads;
 use model::EventKind;
 use place::container::{Container, Containers};
 use place::line::FromPlace;

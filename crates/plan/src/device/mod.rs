@@ -8,7 +8,7 @@ use super::measure::there::{Asks, Inside, LIMITS, TASK, There, WORDS};
 use super::step::Step;
 use super::value::{Cpus, Duration};
 pub use allow::DeviceSteps;
-use bed::kthreads::KernelThreads;
+use bed::kernel_threads::KernelThreads;
 use bed::load::LoadSpec;
 use bed::loads::{self, Loads};
 use place::container::RuntimeName;

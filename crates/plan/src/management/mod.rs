@@ -1,7 +1,7 @@
 //! The table `[management]` of a plan: a second network of the devices under test, and the traffic on it.
 
 use super::value::Cpus;
-use crate::checked::Refusal;
+use crate::refusal::Refusal;
 use bed::load::{ManagementLoad, Rate};
 use serde::Deserialize;
 

@@ -6,7 +6,7 @@ use super::management::ManagementTable;
 use super::roles::Roles;
 use super::step::PlanLoad;
 use super::value::Duration;
-use crate::checked::Refusal;
+use crate::refusal::Refusal;
 use bed::Network;
 use bed::partition::{Partition, clean_up};
 use model::Fact;

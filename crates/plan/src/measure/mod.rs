@@ -2,8 +2,8 @@
 
 mod cpus;
 mod reflect;
+mod relays;
 mod sampled_values;
-mod side_by_side;
 mod talk_listen;
 pub(super) mod there;
 mod trip;

@@ -1,6 +1,6 @@
 //! Faults from the test set to one relay or several on the device side, whose trips come back.
 
-use super::side_by_side::{Relays, RelaysKey};
+use super::relays::{Relays, RelaysKey};
 use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
 use crate::beds::BedOfPlan;
 use ::relay::Config;

@@ -11,7 +11,7 @@ mod keeper;
 #[cfg(test)]
 mod tests;
 
-use crate::port::Frame;
+use crate::frame::Frame;
 use entry::{EntryKind, RingEntry};
 use keeper::{Keeper, Kept, MOST_HELD, MOST_KEPT, Sources};
 use rtrb::{Consumer, Producer, RingBuffer};

@@ -14,7 +14,6 @@ mod relation;
 mod setting;
 
 use crate::error::ProbeError;
-use crate::port::Port;
 pub(crate) use clock::{IN_KERNEL_NS, NicClock};
 use follower::{Follower, Following, Looked};
 use model::{EventKind, Fact};
@@ -69,19 +68,6 @@ impl Stamps {
             tx_stamps: self != Self::Off,
             hardware_stamps: self == Self::Hardware,
             ..options
-        }
-    }
-
-    /// Checks that this port has such stamps.
-    pub(crate) fn check(self, port: &Port) -> Result<(), String> {
-        let interface = port.interface();
-        match (self, port.packet()) {
-            (Self::Off, _) | (Self::Software, Some(_)) => Ok(()),
-            (_, None) => Err(format!(
-                "{interface}: AF_XDP has no time stamps here: use --stamps off, or --engine packet"
-            )),
-            (Self::Hardware, Some(packet)) if packet.hardware_tx_stamps() && port.nic_clock().is_some() => Ok(()),
-            (Self::Hardware, Some(_)) => Err(format!("{interface}: its port was opened without stamps of the NIC")),
         }
     }
 

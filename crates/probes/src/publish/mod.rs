@@ -128,7 +128,7 @@ fn thread(
     stop: &Stop,
 ) -> Result<HotThread, ProbeError> {
     check(config)?;
-    config.stamps.check(&port).map_err(ProbeError::Usage)?;
+    port.check_stamps(config.stamps).map_err(ProbeError::Usage)?;
     port.follow_nic(recorder)?;
     let paces = paces(&config.streams);
     let source = Mac(port.mac());

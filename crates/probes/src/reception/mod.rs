@@ -3,8 +3,9 @@
 mod kernel_clock;
 
 use crate::error::ProbeError;
+use crate::frame::Frame;
 use crate::nic::NicClock;
-use crate::port::{Frame, Port};
+use crate::port::Port;
 use kernel_clock::KernelClock;
 use run::{Feed, Stop};
 use serde::Deserialize;

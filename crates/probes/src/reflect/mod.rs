@@ -21,10 +21,11 @@ mod strange;
 mod tracker;
 
 use crate::error::ProbeError;
+use crate::frame::Frame;
 use crate::hot::{Body, HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::nic::Stamps;
-use crate::port::{Frame, Port};
+use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::reception::Receive;
 use crate::rest::Rest;
@@ -200,7 +201,7 @@ impl Probe for ReflectConfig {
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         let mut port = on.into();
         check(self, &port)?;
-        let stamps = self.stamps.check(&port);
+        let stamps = port.check_stamps(self.stamps);
         stamps.map_err(|why| ProbeError::Usage(format!("reflect: {why}")))?;
         port.follow_nic(recorder)?;
         let mut config = self.clone();

@@ -182,7 +182,7 @@ impl Probe for TalkConfig {
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Talking, ProbeError> {
         let mut port = on.into();
         check(self)?;
-        self.stamps.check(&port).map_err(ProbeError::Usage)?;
+        port.check_stamps(self.stamps).map_err(ProbeError::Usage)?;
         port.follow_nic(recorder)?;
         let frame = frame::Frame::new(self, &port)?;
         let describe = Box::new(series::Talk::of(self, &port));

@@ -151,8 +151,8 @@ pub struct Health {
     pub bad: Channels,
     /// Reasons against the stream as a whole.
     pub stream: Blocks,
-    /// smpSynch of the stream, for functions that combine it with others; see [`crate::supervision::Synch`].
-    pub synch: crate::supervision::Synch,
+    /// smpSynch of the stream, for functions that combine it with others; see [`super::Synch`].
+    pub synch: super::Synch,
 }
 
 impl Health {

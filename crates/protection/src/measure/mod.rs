@@ -15,6 +15,7 @@ mod reference;
 mod sequence;
 mod set;
 mod settings;
+mod synch;
 
 pub use bay::Bay;
 pub use frequency::{Frequency, Tracker, TrackerSettings};
@@ -23,3 +24,4 @@ pub use reference::{ORDERS, Reference};
 pub use sequence::Sequence;
 pub use set::{Channel, Measured};
 pub use settings::{BaySettings, Residual, Substitute};
+pub use synch::Synch;

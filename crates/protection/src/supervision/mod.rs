@@ -7,10 +7,8 @@ mod goose;
 mod quality;
 mod samples;
 mod simulation;
-mod synch;
 
 pub use goose::Lgos;
 pub use quality::{Questionable, bad_channels};
 pub use samples::{Lsvs, SampleState, SampleStatus, SampleSupervision};
 pub use simulation::Simulation;
-pub use synch::Synch;

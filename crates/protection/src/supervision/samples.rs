@@ -2,9 +2,8 @@
 
 use serde::Deserialize;
 
-use super::synch::Synch;
 use crate::error::{Check, SettingError};
-use crate::measure::{Blocks, Measured};
+use crate::measure::{Blocks, Measured, Synch};
 use crate::rated::Rated;
 
 /// Settings of LSVS.

@@ -87,7 +87,7 @@ pub struct Stream {
     pub supervision: SampleSupervision,
     /// The treatment of questionable values.
     pub questionable: Questionable,
-    /// Number of the clock of streams whose local clock has no identity; see [`protection::supervision::Synch`].
+    /// Number of the clock of streams whose local clock has no identity; see [`protection::measure::Synch`].
     pub clock: u16,
 }
 

@@ -5,8 +5,9 @@ use super::align::{Aligner, Axis, Placement, Slot};
 use crate::config::{Config, Stream};
 use crate::events::Change;
 use protection::SettingError;
+use protection::measure::Synch;
 use protection::measure::{Bay, Blocks, Channels, Measured, Reference, Tracker, TrackerSettings};
-use protection::supervision::{Lsvs, Questionable, SampleState, Simulation, Synch, bad_channels};
+use protection::supervision::{Lsvs, Questionable, SampleState, Simulation, bad_channels};
 use wire::quality::SvQuality;
 
 /// State of a stream as last reported.

@@ -21,8 +21,9 @@ use align::Axis;
 use lane::Lane;
 use logic::Logic;
 use outputs::Outputs;
+use protection::measure::Synch;
 use protection::measure::{Channels, Measured, Reference, Tracker, TrackerSettings};
-use protection::supervision::{SampleStatus, Synch};
+use protection::supervision::SampleStatus;
 use protection::{Complex, Inputs, Rated, SettingError};
 use wire::quality::SvQuality;
 

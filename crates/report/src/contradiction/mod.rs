@@ -10,13 +10,10 @@ mod healthy;
 #[cfg(test)]
 mod property;
 mod samples;
-mod section;
 #[cfg(test)]
 mod tests;
 mod time;
 mod windows;
-
-pub(crate) use section::ContradictionSection;
 
 use crate::text::count;
 use model::{RunView, SeriesId, SeriesView, kind::Samples};

@@ -10,13 +10,13 @@ mod terminal;
 
 use crate::budget::BudgetSection;
 use crate::capacity::CapacitySection;
-use crate::contradiction::ContradictionSection;
 use crate::recording::RecordingSection;
 use crate::section::Section;
 use crate::stall::StallSection;
 use crate::subjects::checks::{
     ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection,
 };
+use crate::subjects::contradiction::ContradictionSection;
 use crate::subjects::events::EventsSection;
 use crate::subjects::inventory::InventorySection;
 use crate::subjects::method::MethodSection;

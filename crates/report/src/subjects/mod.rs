@@ -1,6 +1,7 @@
 //! Subjects of the report of a run that have no room elsewhere, each with all its faces.
 
 pub(crate) mod checks;
+pub(crate) mod contradiction;
 pub(crate) mod events;
 pub(crate) mod inventory;
 pub(crate) mod method;

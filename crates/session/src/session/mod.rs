@@ -8,7 +8,7 @@ mod links;
 mod neighbours;
 mod watch;
 
-use crate::spec::{Inventory, RunSpec};
+use crate::spec::{Explainer, Inventory, RunSpec};
 use audit::parameters::Parameters;
 use cache::CacheReadings;
 use flight::Flight;
@@ -16,7 +16,7 @@ use host::{Host, Hypervisor};
 use idle::Idle;
 use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
-use place::{Asking, OverHost};
+use place::OverHost;
 use probes::ProbeError;
 use run::{Explain, Recorder, RecorderOptions, Shared, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -66,18 +66,6 @@ pub enum SessionError {
     /// Error of one of the kernel's tracers.
     #[error(transparent)]
     Trace(#[from] trace::TraceError),
-}
-
-/// Explainers of late samples.
-#[derive(Default)]
-pub enum Explainer {
-    /// A flight recorder of this kernel, if one is requested.
-    #[default]
-    Own,
-    /// This explainer instead.
-    Other(Box<dyn Explain>),
-    /// A flight recorder of this kernel, and in addition the host of this guest.
-    OverHost(Asking),
 }
 
 impl Explainer {

@@ -3,7 +3,7 @@
 mod cpus;
 mod others;
 mod policy;
-mod refusal;
+mod policy_refusal;
 mod stack;
 mod standing;
 

@@ -1,6 +1,6 @@
 //! Scheduling policies: writes, reads and applies them.
 
-use super::{cpus, refusal};
+use super::{cpus, policy_refusal};
 use crate::error::{SysError, last_errno};
 use std::fmt;
 use std::str::FromStr;
@@ -142,7 +142,7 @@ pub(super) fn apply(policy: Policy) -> Result<(), SysError> {
     };
     match done {
         0 => Ok(()),
-        _ => Err(refusal::explain(policy, last_errno(), cpus::current_affinity)),
+        _ => Err(policy_refusal::explain(policy, last_errno(), cpus::current_affinity)),
     }
 }
 

@@ -100,8 +100,24 @@ pub(super) fn bind(
     }
     Err(SysError::XdpRefused {
         interface: Arc::clone(name),
-        refused: refusals,
+        why: in_words(&refusals),
     })
+}
+
+/// The forms with the reason of each, alike ones together.
+pub(super) fn in_words(refused: &[XdpRefusal]) -> String {
+    let alike = refused.chunk_by(|one, next| one.why == next.why);
+    let each: Vec<String> = alike
+        .filter_map(|alike| {
+            let forms: Vec<String> = alike.iter().map(|refusal| refusal.form.to_string()).collect();
+            Some(format!(
+                "AF_XDP ({}) refused: {}",
+                forms.join(" and "),
+                alike.first()?.why
+            ))
+        })
+        .collect();
+    each.join("; ")
 }
 
 /// Why the program could not be attached, in words.

@@ -1,6 +1,7 @@
 //! Sends frames through an AF_XDP socket; contains a sender that does not receive.
 
 use super::XdpOptions;
+use super::attach::in_words;
 use super::mode::XdpRunning;
 use super::socket::{Socket, bind_refusal};
 use super::wake::{wake_receive, wake_transmit};
@@ -51,10 +52,10 @@ impl XdpSender {
             .bind(link.index, queue, form)
             .map_err(|errno| SysError::XdpRefused {
                 interface: Arc::clone(&name),
-                refused: vec![XdpRefusal {
+                why: in_words(&[XdpRefusal {
                     form,
                     why: bind_refusal(queue, form, errno),
-                }],
+                }]),
             })?;
         Ok(Self {
             socket,

@@ -20,6 +20,7 @@ mod supervisor;
 mod template;
 mod value;
 
+pub use crate::limits::MAX_NESTING;
 pub use data::{Data, Entries};
 pub use follower::{Change, Followed, Follower, FollowerDoubt};
 pub use frame::{Frame, Inspection, inspect};
@@ -33,8 +34,6 @@ pub use supervisor::{Expectation, Marks, REFUSALS, Refusal, Refused, Settings, S
 pub use template::Template;
 pub use value::Value;
 
-/// Deepest nesting of arrays and structures.
-pub const MAX_NESTING: usize = 16;
 /// Longest gocbRef, datSet and goID.
 pub const MAX_NAME: usize = 129;
 

@@ -43,7 +43,7 @@ pub const WINDOW: u32 = 16;
 const WORDS: usize = REMEMBERED as usize / 64;
 
 /// Maximum number of samples in a frame: this many can be late together.
-const MOST_ASDUS: u32 = crate::sv::MAX_ASDUS as u32;
+const MOST_ASDUS: u32 = crate::limits::MAX_ASDUS as u32;
 
 /// A loss in a silence at least this long is reported as an interruption.
 const INTERRUPTION_NS: i64 = 100_000_000;

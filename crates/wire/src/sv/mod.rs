@@ -19,6 +19,7 @@ mod parse;
 mod profile;
 mod template;
 
+pub use crate::limits::MAX_ASDUS;
 pub use fast_path::{FastAsdu, FastAsdus, FastPath};
 pub use frame::{Asdu, Asdus, Frame, Members};
 pub use inspect::{Inspection, PartialAsdu, inspect};
@@ -27,8 +28,6 @@ pub use message::{Message, OwnedAsdu};
 pub use profile::{Profile, ProfileError};
 pub use template::{AsduMut, Template};
 
-/// Most ASDUs accepted in a frame. The profiles in use carry up to 8.
-pub const MAX_ASDUS: usize = 16;
 /// Octets of one dataset member: INT32 and quality.
 pub const MEMBER: usize = 8;
 /// Every member of a sampled-value dataset in use (INT32, FLOAT32, quality) is a multiple of this many octets.

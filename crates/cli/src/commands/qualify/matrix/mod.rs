@@ -4,12 +4,12 @@ mod outline;
 
 use super::QualifyArgs;
 use crate::ending::{self, Hangup};
+use crate::face::Form;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::matrix::{html, text};
 use crate::page;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::claim;
-use crate::table::Form;
 use crate::verdict::{self, LIMIT_FAILED};
 use campaign::matrix::{Course, Rounds, RoundsEnd, of_state};
 use matrix::{Folder, Here, State, StateError};

@@ -1,7 +1,7 @@
 //! Where the run file contradicts itself, as a part of the report.
 
-use super::Contradiction;
 use crate::Report;
+use crate::contradiction::Contradiction;
 use crate::section::{Fields, Section};
 use crate::terminal::{Align, Paint, TextTable, section};
 use askama::Template;

@@ -38,7 +38,7 @@ impl Refusal {
     }
 
     /// With the line in the text of the plan; where neither the key nor its table is written there, with the number of the table.
-    pub(super) fn in_text(&self, text: &str) -> String {
+    pub(crate) fn in_text(&self, text: &str) -> String {
         match (self.line(text), self.of) {
             (Some(line), _) => format!("line {line}: {self}"),
             (None, Some((list, number))) => format!("{list} {}: {self}", number + 1),
@@ -91,7 +91,7 @@ fn line_of_key(lines: &[&str], table: &Range<usize>, wanted: &str) -> Option<usi
     own.find(|at| key(lines[*at]) == wanted)
 }
 
-pub(super) fn is_header(line: &str) -> bool {
+pub(crate) fn is_header(line: &str) -> bool {
     line.trim_start().starts_with('[')
 }
 
@@ -101,7 +101,7 @@ fn name_of(line: &str) -> &str {
 }
 
 /// The line behind the table that begins at this one, and behind the tables that are parts of it, such as `[[step.load]]`.
-pub(super) fn end(lines: &[&str], begin: usize) -> usize {
+pub(crate) fn end(lines: &[&str], begin: usize) -> usize {
     let of_it = format!("{}.", name_of(lines[begin]));
     let is_next = |line: &str| is_header(line) && !name_of(line).starts_with(&of_it);
     let next = (begin + 1..lines.len()).find(|at| is_next(lines[*at]));
@@ -109,7 +109,7 @@ pub(super) fn end(lines: &[&str], begin: usize) -> usize {
 }
 
 /// The key that a line begins with.
-pub(super) fn key(line: &str) -> &str {
+pub(crate) fn key(line: &str) -> &str {
     line.split('=').next().unwrap_or(line).trim()
 }
 
