@@ -1,9 +1,10 @@
-//! Statements of people about a test, for the acceptance record that begins the printed page. It is in the page only, not in the run file.
+//! Statements about a test that its operator supplies, for the acceptance record at the beginning of the printed page.
+//! They are only in the page, not in the run file.
 
 use serde::Deserialize;
 use units::foreign::Show;
 
-/// The record's fields beside the measured ones. An empty field is left to be filled in by hand.
+/// The fields of the record that are not measured. An empty field is left to be filled in by hand.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct About {
@@ -11,26 +12,26 @@ pub struct About {
     pub test: String,
     /// The tested object.
     pub object: String,
-    /// Its serial number, or several.
+    /// Its serial number, or several of them.
     pub serial_number: String,
-    /// Where.
+    /// Place of the test.
     pub site: String,
     /// The person who ran the test.
     pub operator: String,
-    /// The criteria of acceptance: contract, specification, standard, with editions.
+    /// The acceptance criteria: contract, specification, standard, with editions.
     pub criteria: String,
     /// Further remarks.
     pub remarks: String,
-    /// Signatories: a line for each.
+    /// Signatories, one line for each.
     pub signatures: Vec<String>,
 }
 
-/// The run file that the page was made of.
+/// The run file from which the page was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// Its length in octets.
+    /// Its length in bytes.
     pub octets: u64,
-    /// Its SHA-256 in hexadecimal digits; or why there is none.
+    /// Its SHA-256 in hexadecimal digits, or the reason why it is not known.
     pub sha256: Result<String, String>,
 }
 
@@ -51,10 +52,10 @@ impl Show for About {
 }
 
 impl About {
-    /// Reads the TOML form, which `docs/formats/about.md` describes.
+    /// Reads the TOML form described in `docs/formats/about.md`.
     ///
     /// # Errors
-    /// Not TOML, an unknown key, or a value of another type: in words, with the line.
+    /// Invalid TOML, an unknown key, or a value of the wrong type; the message states the line.
     pub fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| {
             let line = error

@@ -1,4 +1,4 @@
-//! The bound that a maximum over n samples proves, in words.
+//! The bound that the maximum of n samples proves, in words.
 
 use crate::text::count;
 use model::SeriesView;
@@ -9,20 +9,20 @@ use units::Ns;
 /// Confidence of every bound in the report.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// How rare values over a limit are, as far as a series can tell.
+/// Bound for the frequency of values over a limit, as far as a series can prove it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// The limit in ns.
     pub limit_ns: u64,
-    /// Samples over it; where that is not known exactly, the most there can be.
+    /// Samples over the limit; if the exact number is not known, the maximum possible.
     pub over: u64,
-    /// The fewest there can be.
+    /// The minimum number of samples over the limit.
     pub over_at_least: u64,
-    /// Only the largest sample of some is known, so that nobody can say how many are over.
+    /// True if for some samples only the largest value is known, so the number over the limit is not known.
     only_bounded: bool,
     /// Samples measured.
     pub samples: u64,
-    /// How long was measured.
+    /// Measured time in ns.
     pub exposure_ns: u64,
     /// Upper bound of the probability that a sample is over the limit (Clopper-Pearson, one-sided; with none over it this
     /// is the rule of three).
@@ -32,14 +32,14 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The bound a series supports for a limit; `None` without samples.
+    /// The bound that a series proves for a limit; `None` without samples.
     pub fn of(series: &SeriesView, limit_ns: u64) -> Option<Self> {
         let samples = series.histogram.count();
         if samples == 0 {
             return None;
         }
         let (over_at_least, over) = samples_over(series, limit_ns);
-        // Samples of which only a bound is known count as the largest in the histogram; one of them is it.
+        // Samples for which only a bound is known count as the largest value in the histogram, which one of them has.
         let bounded = series.only_bounded();
         let over_at_least = match over {
             0 => 0,
@@ -58,16 +58,20 @@ impl Bound {
         })
     }
 
-    /// True if it is known, to the histogram's digits, how many samples are over the limit.
+    /// True if the number of samples over the limit is known, to the precision of the histogram.
     pub fn is_counted(&self) -> bool {
         !self.only_bounded
     }
 
-    /// For a person: `0 of 600 000 over 120 µs: at most 1 in 200 000; in 10.0 min, at most one every 3.34 min (95 %)`.
+    /// Text for people: `0 of 600 000 over 120 µs: at most 1 in 200 000; in 10.0 min, at most one every 3.34 min (95
+    /// %)`.
     pub fn text(&self) -> String {
         if self.only_bounded {
             let (samples, limit) = (count(self.samples), Ns(self.limit_ns));
-            return format!("{} of {samples} over {limit}: how many is not known", self.count_over());
+            return format!(
+                "{} of {samples} over {limit}: the number is not known",
+                self.count_over()
+            );
         }
         let mut text = format!(
             "{} of {} over {}: at most {}",
@@ -86,7 +90,7 @@ impl Bound {
         text + " (95 %, for independent samples)"
     }
 
-    /// How many are over the limit, for a person: `3`, or `3 to 50` where the histogram cannot tell.
+    /// Number of samples over the limit, for people: `3`, or `3 to 50` if the histogram does not show the exact number.
     pub fn count_over(&self) -> String {
         match self.over_at_least == self.over {
             _ if self.only_bounded => format!("at least {}", count(self.over_at_least)),
@@ -96,7 +100,7 @@ impl Bound {
     }
 }
 
-/// A probability for a person, rounded up: `1 in 200 000`.
+/// A probability for people, rounded up: `1 in 200 000`.
 pub(crate) fn odds(probability: f64) -> String {
     if probability > 0.1 {
         return format!("{:.0} %", (probability * 100.0).ceil());
@@ -104,8 +108,9 @@ pub(crate) fn odds(probability: f64) -> String {
     format!("1 in {}", count(three_digits_down(1.0 / probability)))
 }
 
-/// Samples over a limit, at least and at most. Exact where the series counted them itself; else those that may be over it, to the histogram's three
-/// digits: the bucket that reaches beyond the limit counts as over. Never none when the exact maximum is over it.
+/// Minimum and maximum number of samples over a limit. Exact if the series counted them itself; otherwise taken from
+/// the histogram, to its three digits: a bucket that reaches beyond the limit counts as over. At least 1 if the exact
+/// maximum is over the limit.
 fn samples_over(series: &SeriesView, limit_ns: u64) -> (u64, u64) {
     let exceeds = series
         .max_ns
@@ -123,7 +128,7 @@ fn samples_over(series: &SeriesView, limit_ns: u64) -> (u64, u64) {
     (at_least.max(1), at_most.max(1))
 }
 
-/// Rounds down to three significant digits: a bound must not promise more than it has.
+/// Rounds down to three significant digits: a bound must not promise more than was proved.
 fn three_digits_down(value: f64) -> u64 {
     let scale = 10f64.powf((value.log10().floor() - 2.0).max(0.0));
     ((value / scale).floor() * scale) as u64
@@ -175,7 +180,10 @@ mod tests {
         imported.counters.clipped = 999;
         let bound = Bound::of(&imported, 50_000).expect("samples");
         assert_eq!((bound.over_at_least, bound.over), (1, 1_000));
-        assert_eq!(bound.text(), "at least 1 of 1 000 over 50.0 µs: how many is not known");
+        assert_eq!(
+            bound.text(),
+            "at least 1 of 1 000 over 50.0 µs: the number is not known"
+        );
         assert!(
             (bound.probability - 1.0).abs() < 1e-9,
             "none of them is known to be within"
@@ -189,7 +197,7 @@ mod tests {
         assert_eq!(Bound::of(&at, 120_000).expect("samples").over, 0);
     }
 
-    /// The bucket from 119 936 to 120 063 ns holds all of them: one in twenty is over, not one in two hundred.
+    /// The bucket from 119 936 to 120 063 ns holds all of them: one sample in twenty is over, not one in two hundred.
     #[test]
     fn the_bucket_that_reaches_over_the_limit_counts_as_over() {
         let mut near = series("wakeup/cpu1", 1, 1_000, 10);

@@ -1,5 +1,5 @@
-//! Statistics of a series beyond its figures: how sure its quantiles are, whether it stayed steady, how large
-//! a rare value would be, and what a run of this length supports.
+//! Further statistics of a series: certainty of its quantiles, steadiness, the expected size of a rare value, and the
+//! claims that a run of this length supports.
 
 use crate::bound::{Bound, CONFIDENCE};
 use crate::limits::Quantity;
@@ -11,16 +11,16 @@ use stats::stationarity::{Stationarity, check};
 use std::collections::BTreeMap;
 use units::{Ns, format_ns};
 
-/// Series that are looked at in one run: fitting tails takes a moment each.
+/// Maximum number of series per run: fitting tails takes some time for each.
 const MOST_SERIES: usize = 16;
 
-/// Window maxima are put together to at most so many blocks before a tail is fitted.
+/// Window maxima are combined into at most this many blocks before a tail is fitted.
 const MOST_BLOCKS: usize = 400;
 
-/// How far ahead a rare value is asked for, in lengths of the run: as far as the field holds such a fit to carry.
+/// Period of the rare value, in lengths of the run: literature considers such a fit valid up to this factor.
 const RUNS_AHEAD: f64 = 10.0;
 
-/// The quantiles that are given an interval.
+/// The quantiles for which an interval is computed.
 const QUANTILES: [(&str, f64); 5] = [
     ("p50", 0.5),
     ("p99", 0.99),
@@ -34,21 +34,22 @@ const QUANTILES: [(&str, f64); 5] = [
 pub struct Insight {
     /// Its name.
     pub series: String,
-    /// The activations that the quantiles are of: [`model::SCHEDULED`] where periods were skipped, else measured samples.
+    /// The activations that the quantiles refer to: [`model::SCHEDULED`] if periods were skipped, otherwise measured
+    /// samples.
     pub view: &'static str,
-    /// Quantiles with their intervals, which hold for independent samples.
+    /// Quantiles with their intervals, which are valid for independent samples.
     pub quantiles: Vec<QuantileInterval>,
-    /// The claim that the run supports about its limit on the maximum, or its threshold.
+    /// The claim that the run supports about its limit on the maximum, or about its threshold.
     pub claim: Option<Claim>,
     /// The steadiness of the window maxima.
     pub steadiness: Stationarity,
-    /// The value that is exceeded once in so long a time, or why none is given.
+    /// The value that is exceeded once in this time, or the reason why none is given.
     pub rare: Result<Rare, Refusal>,
-    /// Of a series of gaps: what they took.
+    /// For a series of gaps: the time that they took.
     pub stolen: Option<Stolen>,
 }
 
-/// A quantile and how sure it is.
+/// A quantile and its certainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuantileInterval {
     /// Its name, as in the JSON: `p99`.
@@ -64,25 +65,25 @@ pub struct QuantileInterval {
 /// A value that is exceeded once in `span_ns`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rare {
-    /// How long.
+    /// Length of the time in ns.
     pub span_ns: f64,
     /// The value and its interval.
     pub level: ReturnLevel,
 }
 
-/// Time taken from a spinning thread.
+/// Time during which a spinning thread did not run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stolen {
-    /// How long it was watched, in ns.
+    /// Time during which it was observed, in ns.
     pub watched_ns: u64,
-    /// Gaps.
+    /// Number of gaps.
     pub gaps: u64,
     /// Their sum, in ns.
     pub stolen_ns: u64,
 }
 
 impl Stolen {
-    /// Time taken per second, in ns.
+    /// Lost time per second, in ns.
     pub fn per_second_ns(&self) -> f64 {
         self.stolen_ns as f64 / self.watched_ns as f64 * 1e9
     }
@@ -96,7 +97,7 @@ impl Stolen {
         })
     }
 
-    /// For a person.
+    /// Text for people.
     pub fn text(&self) -> String {
         let each_second = 1e9 * self.gaps as f64 / self.watched_ns as f64;
         format!(
@@ -108,7 +109,7 @@ impl Stolen {
     }
 }
 
-/// The statistics of a run's series that have enough samples for them.
+/// The statistics of all series in a run that have enough samples.
 pub(crate) fn of_run(run: &RunView, judgement: &Judgement) -> Vec<Insight> {
     let looked_at = run
         .series
@@ -121,7 +122,7 @@ pub(crate) fn of_run(run: &RunView, judgement: &Judgement) -> Vec<Insight> {
         .collect()
 }
 
-/// The limit on the maximum that judges a series, or its own threshold.
+/// The limit on the maximum that applies to a series, or its own threshold.
 fn limit(judgement: &Judgement, series: &SeriesView) -> Option<u64> {
     let checks = judgement.checks.iter().filter(|check| check.series == series.spec.name);
     let on_maximum = checks.filter(|check| check.limit.quantity == Quantity::Max);
@@ -171,7 +172,7 @@ impl Insight {
         }
     }
 
-    /// The quantiles with their intervals, for a person.
+    /// The quantiles with their intervals, as text for people.
     pub fn quantiles_text(&self) -> String {
         let one = |q: &QuantileInterval| {
             let name = crate::text::quantile_name(q.name);
@@ -184,11 +185,11 @@ impl Insight {
         }
     }
 
-    /// The rare value, or why none is given, for a person.
+    /// The rare value, or the reason why none is given, as text for people.
     pub fn rare_text(&self) -> String {
         match &self.rare {
             Ok(rare) => format!(
-                "{} is exceeded once in {} ({} to {}: {:.0} % of the fit alone), if the tail goes on as in {} blocks; \
+                "{} is exceeded once in {} ({} to {}: {:.0} % of the fit alone), if the tail continues as in {} blocks; \
                  {}. A cause rarer than once in {} may not have shown yet, and would make it larger",
                 format_ns(rare.level.level_ns),
                 format_ns(rare.span_ns),
@@ -200,7 +201,7 @@ impl Insight {
                     || "too few blocks to hold some back".to_owned(),
                     |held_back| held_back.text()
                 ),
-                // With 95 %, what comes once in a third of the run has shown.
+                // With a confidence of 95 %, events that happen once in a third of the run were observed.
                 format_ns(rare.span_ns / RUNS_AHEAD / 3.0),
             ),
             Err(refusal) => format!("none given: {refusal}"),
@@ -208,7 +209,7 @@ impl Insight {
     }
 }
 
-/// Maxima of blocks of windows, the last one left out where it is shorter than the rest.
+/// Maxima of blocks of windows; the last block is left out if it is shorter than the others.
 fn blocks(series: &SeriesView) -> Vec<f64> {
     let maxima = window_maxima(series);
     let per_block = maxima.len().div_ceil(MOST_BLOCKS).max(1);
@@ -218,8 +219,9 @@ fn blocks(series: &SeriesView) -> Vec<f64> {
         .collect()
 }
 
-/// The windows that are about as long as most of their series, and of two such lengths the longer one. The first and the last may be
-/// shorter, and one is longer where who read what the kernel counts was held up.
+/// The windows with about the most frequent length of their series; if two lengths are equally frequent, the longer
+/// one. The first and the last window may be shorter, and a window is longer if the reader of the kernel's counters was
+/// delayed.
 pub(crate) fn whole_windows(series: &SeriesView) -> impl Iterator<Item = &WindowRow> {
     let usual = usual_length_ns(&series.windows);
     series.windows.iter().filter(move |window| {
@@ -249,7 +251,7 @@ pub(crate) fn window_maxima(series: &SeriesView) -> Vec<f64> {
         .collect()
 }
 
-/// Maxima of whole windows, to be drawn: with the largest sample of the run, which may lie in a shorter one.
+/// Maxima of whole windows for drawing, with the largest sample of the run, which may be in a shorter window.
 pub(crate) fn with_largest(mut maxima: Vec<f64>, series: &SeriesView) -> Vec<f64> {
     let largest = series.max_ns.map(|ns| ns as f64);
     let is_hidden = |largest: &f64| !maxima.is_empty() && maxima.iter().all(|max| max < largest);

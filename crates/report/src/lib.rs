@@ -1,7 +1,6 @@
-//! From a run to an answer: limits, verdicts, the trip-time budget, and every form in which a person or a program reads
-//! them.
+//! Turns a run into an answer: limits, verdicts, the trip-time budget, and all output formats for people and programs.
 //!
-//! A [`RunView`] is a run as plain data; [`Report`] holds it against limit profiles.
+//! A [`RunView`] is a run as plain data; [`Report`] compares it with limit profiles.
 
 #![forbid(unsafe_code)]
 
@@ -48,37 +47,37 @@ use tables::Layout;
 use timeline::Timeline;
 use verdict::{Judgement, Verdict};
 
-/// A run, judged.
+/// A judged run.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The measured run.
     pub run: RunView,
-    /// The profiles it was held against.
+    /// The profiles that it was compared with.
     pub profiles: Vec<Profile>,
     /// The verdicts.
     pub judgement: Judgement,
     /// The trip-time budget.
     pub budget: Budget,
-    /// Statistics of its series beyond their figures.
+    /// Further statistics of its series.
     pub insights: Vec<Insight>,
-    /// Late samples of all series, put together in time, the longest stall first.
+    /// Late samples of all series, grouped in time, longest stall first.
     pub stalls: Vec<Stall>,
-    /// The occupants of each CPU around the longest recorded stall.
+    /// The threads on each CPU around the longest recorded stall.
     pub timeline: Option<Timeline>,
-    /// A survey of the recording of every sample, where there is one and it was read.
+    /// A survey of the recording of every sample, if there is one and it was read.
     pub recording: Option<::recording::Survey>,
-    /// How many streams the host holds, of the run of a search for that.
+    /// The number of streams that the host can handle, if the run belongs to a search for it.
     pub capacity: Option<Capacity>,
     /// The published layout that its plan names.
     pub table: Option<Layout>,
-    /// Commands that go on from it.
+    /// Commands that continue from the run.
     pub again: Again,
-    /// The way of a frame inside the host, where hops were traced.
+    /// The path of a frame inside the host, if hops were traced.
     way: Vec<subjects::way::Branch>,
 }
 
 impl Report {
-    /// Holds a run against profiles.
+    /// Judges a run by profiles.
     pub fn new(run: RunView, profiles: Vec<Profile>) -> Self {
         let judgement = Judgement::of(&run, &profiles);
         let budget = Budget::of(&run, &judgement);
@@ -100,58 +99,58 @@ impl Report {
         }
     }
 
-    /// The same with what its recording says.
+    /// Adds the survey of the run's recording.
     pub fn with_recording(mut self, recording: Option<::recording::Survey>) -> Self {
         self.recording = recording;
         self
     }
 
-    /// The same with what had each CPU around a stall.
+    /// Adds the threads on each CPU around a stall.
     pub fn with_timeline(mut self, timeline: Option<Timeline>) -> Self {
         self.timeline = timeline;
         self
     }
 
-    /// The same as the answer to a search for what the host holds.
+    /// Makes the report the answer to a search for the host's capacity.
     pub fn with_search(mut self, search: Option<Search>) -> Self {
         self.capacity = search.map(|search| Capacity::of(search, &self.run));
         self
     }
 
-    /// The same with the published layout that its plan names.
+    /// Adds the published layout that the run's plan names.
     pub fn with_table(mut self, table: Option<Layout>) -> Self {
         self.table = table;
         self
     }
 
-    /// The same with commands that go on from it.
+    /// Adds commands that continue from the run.
     pub fn with_again(mut self, again: Again) -> Self {
         self.again = again;
         self
     }
 
-    /// The statistics of a series, where there are some.
+    /// The statistics of a series, if there are any.
     pub fn insight(&self, series: &str) -> Option<&Insight> {
         self.insights.iter().find(|insight| insight.series == series)
     }
 
-    /// The verdict over all checks, and over the number of streams that was asked for.
+    /// The verdict over all checks, and over the required number of streams.
     pub fn verdict(&self) -> Verdict {
         let of_checks = self.is_judged_by_limits().then_some(self.judgement.verdict);
         Verdict::over(of_checks.into_iter().chain(self.of_capacity()))
     }
 
-    /// True if there is anything to pass or fail.
+    /// True if there is anything that can pass or fail.
     pub fn is_judged(&self) -> bool {
         self.is_judged_by_limits() || self.of_capacity().is_some()
     }
 
-    /// True if it passes, and some limits were not measured.
+    /// True if the run passes, but some limits were not measured.
     pub fn is_partial_pass(&self) -> bool {
         self.verdict() == Verdict::Pass && self.judgement.is_partial_pass()
     }
 
-    /// The verdict in words.
+    /// The verdict as text.
     fn words(&self) -> &'static str {
         match self.verdict() {
             _ if self.is_answer() => "answer",
@@ -161,7 +160,7 @@ impl Report {
         }
     }
 
-    /// The excess, in a sentence or two.
+    /// The reason for the verdict in one or two sentences.
     fn sentence(&self) -> String {
         let of_limits = || self.judgement.sentence();
         match &self.capacity {
@@ -171,7 +170,7 @@ impl Report {
         }
     }
 
-    /// True if it answers a question, and judges nothing.
+    /// True if the report answers a question without judging anything.
     fn is_answer(&self) -> bool {
         self.capacity.is_some() && !self.is_judged()
     }
@@ -184,10 +183,12 @@ impl Report {
         self.capacity.as_ref().and_then(Capacity::verdict)
     }
 
-    /// Writes the result document as JSON text, indented, with a line end: names as they are, in which JSON's own escapes stand for what
-    /// is not to be shown. In many small pieces: `out` has a buffer.
-    ///
-    /// # Errors
+    /// Writes the result document as indented JSON text that ends with a newline. Names are unchanged; characters that
+    /// are not safe to show are written as JSON escapes. The text is written in many small pieces, so `out` should be
+    /// buffered.
+    /// are not safe to show are written as JSON escapes. The text is written in many small pieces, so `out` should be
+    /// buffered.
+    /// The errors of `out`.
     /// Of `out`.
     pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         faces::document::write(self, out)

@@ -1,4 +1,4 @@
-//! An audit as a JUnit file: a test case for each rule that was asked.
+//! An audit as a JUnit file: one test case for each rule that was checked.
 
 use super::AuditReport;
 use super::row::Row;
@@ -8,11 +8,12 @@ use askama::Template;
 use audit::finding::Outcome;
 
 impl AuditReport {
-    /// As JUnit XML: what failed at the severity that fails the audit is a failure, what is unknown there an error. What warns, fails
-    /// below that severity, was accepted or does not apply is skipped, with the reason.
+    /// The audit as JUnit XML. A rule that failed at a severity that fails the audit is a failure; one that is unknown
+    /// at such a severity is an error. Rules that warn, fail below that severity, were accepted or do not apply are
+    /// skipped, with the reason.
     ///
     /// # Errors
-    /// Only when a value cannot be written as text, which none of ours can.
+    /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn junit(&self) -> Result<String, askama::Error> {
         let cases = self.rows.iter().map(|row| self.case(row)).collect();
         Junit::of("audit".to_owned(), cases).render()

@@ -1,4 +1,4 @@
-//! The CPUs as a table: role, what keeps each free, interrupts, ticks, who is on it, conflicts.
+//! A table of the CPUs: role, methods that keep each free, interrupts, ticks, threads on it, and conflicts.
 
 use super::AuditReport;
 use crate::section::{Fields, Section};
@@ -39,7 +39,7 @@ pub(super) fn lines(audit: &Audit) -> Vec<CpuRow> {
 }
 
 impl CpuRow {
-    /// As cells: CPU, role, kept free by, interrupts/s, ticks/s, who is on it, conflicts.
+    /// The row as cells: CPU, role, kept free by, interrupts/s, ticks/s, threads on it, conflicts.
     pub(super) fn cells(&self) -> [String; 7] {
         let rate = |rate: Option<f64>| rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.1}"));
         let mut on_it: Vec<&str> = self.owners.iter().chain(&self.residents).map(String::as_str).collect();
@@ -56,7 +56,7 @@ impl CpuRow {
     }
 }
 
-/// Heads of the columns.
+/// Headings of the columns.
 pub(super) const HEADS: [(&str, Align); 7] = [
     ("CPU", Align::Right),
     ("Role", Align::Left),
@@ -75,7 +75,7 @@ fn or_dash(text: &str) -> String {
     }
 }
 
-/// The part of an audit.
+/// The section with the CPU table.
 pub(super) struct CpuMapSection;
 
 impl Section<AuditReport> for CpuMapSection {
@@ -85,7 +85,7 @@ impl Section<AuditReport> for CpuMapSection {
             table.row(line.cells().to_vec());
         }
         let text = match report.map.is_empty() {
-            true => "  which CPUs are online is unknown\n".to_owned(),
+            true => "  the online CPUs are not known\n".to_owned(),
             false => table.text(),
         };
         format!("{}\n{text}", paint.heading("CPUs"))

@@ -1,4 +1,4 @@
-//! The findings of an audit, for a person and for machines.
+//! The findings of an audit, for people and programs.
 
 mod findings;
 mod junit;
@@ -18,10 +18,10 @@ use findings::FindingsSection;
 use map::CpuMapSection;
 use row::Row;
 
-/// An audit in each face, after its head.
+/// The sections of an audit in every output format, after the head.
 const PARTS: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: false }, &CpuMapSection];
 
-/// The same with findings that do not apply.
+/// The same sections, including findings that do not apply.
 const WITH_ALL: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: true }, &CpuMapSection];
 
 /// An audit, ready to be shown.
@@ -29,13 +29,13 @@ const WITH_ALL: [&dyn Section<AuditReport>; 2] = [&FindingsSection { all: true }
 pub struct AuditReport {
     /// The machine: a name, or the tree that was read.
     pub machine: String,
-    /// Hardware, hypervisor and container around it; the reason where that is not known.
+    /// Hardware, hypervisor and container of the machine; the reason for each that is not known.
     pub environment: Vec<(String, Result<String, String>)>,
-    /// The CPUs set aside for real-time work, for a person.
+    /// The CPUs reserved for real-time work, as text for people.
     pub cpus: String,
-    /// The profile that the severities are of.
+    /// The profile that the severities belong to.
     pub profile: Option<String>,
-    /// From which severity on a finding that failed fails the audit.
+    /// Lowest severity at which a failed finding fails the audit.
     pub fails_from: Severity,
     rows: Vec<Row>,
     map: Vec<map::CpuRow>,
@@ -46,14 +46,14 @@ pub struct AuditReport {
 pub enum AuditAnswer {
     /// Nothing failed, and nothing that matters is unknown.
     Pass,
-    /// Something that matters is not as it should be.
+    /// A finding that matters failed.
     Fail,
-    /// Nothing that matters failed, and something that matters could not be told.
+    /// No finding that matters failed, but one that matters is unknown.
     Unknown,
 }
 
 impl AuditReport {
-    /// Of an audit of `machine`.
+    /// Prepares the audit of `machine`.
     pub fn of(audit: &Audit, machine: String, profile: Option<String>, fails_from: Severity) -> Self {
         Self {
             machine,
@@ -81,7 +81,7 @@ impl AuditReport {
         self.rows.iter().filter(|row| row.outcome == outcome).count()
     }
 
-    /// `1 blocker, 3 major` of those that failed, the gravest first.
+    /// Counts of failed findings by severity, most severe first: `1 blocker, 3 major`.
     fn failed(&self) -> String {
         let of = |severity: Severity| {
             let failed = |row: &&Row| row.outcome == Outcome::Fail && row.severity == severity;

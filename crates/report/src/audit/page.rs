@@ -1,4 +1,4 @@
-//! An audit in full as text, as JSON (`triptime.audit/1`, see `docs/formats/audit.md`), and as one HTML file.
+//! A full audit as text, as JSON (`triptime.audit/1`, see `docs/formats/audit.md`), and as a single HTML file.
 
 use super::{AuditReport, PARTS, WITH_ALL};
 use crate::section;
@@ -23,7 +23,7 @@ struct Html<'a> {
 }
 
 impl AuditReport {
-    /// Every finding by group, with ANSI colours when `colour` is set. `all`: also those that do not apply.
+    /// Every finding by group, with ANSI colours if `colour` is set; with `all`, also findings that do not apply.
     pub fn text(&self, colour: bool, all: bool) -> String {
         let paint = Paint { colour };
         let mut out = self.head(&paint).join("\n") + "\n";
@@ -37,7 +37,7 @@ impl AuditReport {
         format!("{out}\n{}", section::text(&sections, self, &paint))
     }
 
-    /// As one JSON document, with a line end behind it.
+    /// The audit as one JSON document that ends with a newline.
     pub fn json(&self) -> String {
         section::document(|fields| {
             fields.field("schema", "triptime.audit/1")?;
@@ -62,10 +62,10 @@ impl AuditReport {
         self.environment.iter().map(entry).collect()
     }
 
-    /// As one self-contained HTML file.
+    /// The audit as one self-contained HTML file.
     ///
     /// # Errors
-    /// Only when a value cannot be written as text, which none of ours can.
+    /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn html(&self) -> Result<String, askama::Error> {
         let environment = self.environment.iter().map(|(name, value)| {
             let value = match value {

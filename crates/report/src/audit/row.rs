@@ -9,7 +9,7 @@ use audit::value::Value;
 use serde::{Serialize, Serializer};
 use units::foreign::shown;
 
-/// A finding as texts that may be shown, in the order of the document.
+/// A finding as texts that are safe to show, in the order of the document.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Row {
     pub(super) id: String,
@@ -22,20 +22,20 @@ pub(super) struct Row {
     pub(super) wanted: String,
     pub(super) booted: Option<String>,
     pub(super) live: String,
-    /// Why it is unknown, does not apply, or was accepted; empty otherwise.
+    /// Reason why it is unknown, does not apply, or was accepted; otherwise empty.
     pub(super) reason: String,
     pub(super) why: String,
     pub(super) worth: String,
     pub(super) how: String,
     pub(super) change: &'static str,
-    /// The same in one word.
+    /// When the change takes effect, in one word.
     #[serde(skip)]
     pub(super) change_word: &'static str,
     pub(super) risk: String,
     pub(super) causes: Vec<String>,
     pub(super) sources: Vec<String>,
     pub(super) traps: Vec<String>,
-    /// Empty for the machine as a whole.
+    /// Parts of the machine; empty for the machine as a whole.
     pub(super) parts: Vec<Part>,
 }
 
@@ -103,7 +103,7 @@ fn parts(finding: &Finding) -> Vec<Part> {
     named.map(of).collect()
 }
 
-/// When it can be changed, for a person.
+/// When a change takes effect, as text for people.
 fn change(change: Change) -> &'static str {
     match change {
         Change::SafeNow => "at run time",
@@ -116,7 +116,7 @@ fn change(change: Change) -> &'static str {
     }
 }
 
-/// The CPUs set aside, for a person.
+/// The reserved CPUs, as text for people.
 pub(super) fn cpus(audit: &Audit) -> String {
     let of = |name| match audit.facts.get(None, name) {
         Ok(Value::Cpus(cpus)) if cpus.is_empty() => None,

@@ -1,4 +1,5 @@
-//! An audit on one screen: what it comes to, what matters most with why and how, where the rest is.
+//! An audit on one screen: the result, the most important findings with reasons and remedies, and the command for the
+//! rest.
 
 use super::row::Row;
 use super::{AuditAnswer, AuditReport};
@@ -9,15 +10,15 @@ use crate::text::plural;
 use crate::verdict::Verdict;
 use audit::finding::Outcome;
 
-/// Lines of a finding: what, why, how.
+/// Lines per finding: finding, reason, remedy.
 const FINDING_LINES: usize = 3;
 
-/// Lines that the names of the other findings take.
+/// Lines for the names of the other findings.
 const OTHERS_LINES: usize = 3;
 
 impl AuditReport {
-    /// On one screen, with ANSI colours when `colour` is set. `full`: the command that shows everything; `tune`: the one that
-    /// shows what would be changed.
+    /// The audit on one screen, with ANSI colours if `colour` is set. `full` is the command that shows everything;
+    /// `tune` is the command that shows the proposed changes.
     pub fn screen(&self, colour: bool, full: &str, tune: &str) -> String {
         let mut lines = self.head(&Paint { colour });
         let is_open = self.count(Outcome::Fail) + self.count(Outcome::Warn) > 0;
@@ -31,7 +32,7 @@ impl AuditReport {
         lines.join("\n") + "\n"
     }
 
-    /// In one line, for a log.
+    /// The result in one line, for a log.
     pub fn summary(&self) -> String {
         format!("triptime audit: {}: {}; {}\n", self.word(), self.tally(), self.machine)
     }
@@ -44,7 +45,7 @@ impl AuditReport {
         }
     }
 
-    /// The sign before the word: never colour alone.
+    /// The sign before the word: colour alone must never carry the meaning.
     pub(super) fn sign(&self) -> &'static str {
         match self.answer() {
             AuditAnswer::Pass => "✓",
@@ -53,13 +54,13 @@ impl AuditReport {
         }
     }
 
-    /// Findings that somebody should look at, the worst first.
+    /// Findings that need attention, worst first.
     pub(super) fn open(&self) -> impl Iterator<Item = &Row> {
         let is_open = |row: &&Row| matches!(row.outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown);
         self.rows.iter().filter(is_open)
     }
 
-    /// How many findings came out how.
+    /// Number of findings for each outcome.
     pub(super) fn tally(&self) -> String {
         let failed = match self.failed() {
             none if none.is_empty() => "nothing failed".to_owned(),
@@ -95,7 +96,7 @@ impl AuditReport {
         lines
     }
 
-    /// Hardware, hypervisor and container around it, in short.
+    /// Hardware, hypervisor and container of the machine, in short.
     pub(super) fn runs_on(&self) -> String {
         let short = |(name, value): &(String, Result<String, String>)| {
             let value = value
@@ -119,7 +120,7 @@ fn finding(row: &Row) -> Vec<String> {
     lines
 }
 
-/// The findings that have no lines of their own, by group.
+/// The findings without lines of their own, by group.
 fn named(others: &[&Row]) -> Vec<String> {
     if others.is_empty() {
         return Vec::new();
@@ -140,8 +141,8 @@ fn named(others: &[&Row]) -> Vec<String> {
     first_lines(&text, COLUMNS, OTHERS_LINES)
 }
 
-/// The next command; `is_open`: something failed or warned. A command that is cut off is none: one that does not fit is told by what
-/// it adds to this one.
+/// The next command. `is_open` is true if a finding failed or warned. A truncated command would be useless: if it does
+/// not fit, the text names only the words to add to this command.
 fn tail(full: &str, tune: &str, is_open: bool) -> Vec<String> {
     let plan = [
         &format!("{tune} shows what would be changed, and the risk of each change"),
@@ -153,7 +154,7 @@ fn tail(full: &str, tune: &str, is_open: bool) -> Vec<String> {
     next.into_iter().chain([full]).collect()
 }
 
-/// The first of the texts that fits behind the label, else the last.
+/// The first of the texts that fits after the label, otherwise the last one.
 fn fitting(name: &str, texts: [&str; 3]) -> String {
     let lines = texts.map(|text| label(name) + text);
     let [_, _, last] = &lines;

@@ -94,7 +94,7 @@ fn what_is_unknown_is_an_error_to_a_server() {
 #[test]
 fn all_faces_of_an_audit() {
     let mut report = of("container-without-privileges");
-    // Two of each outcome: what rules say is held elsewhere.
+    // Two findings of each outcome; the texts of rules are tested elsewhere.
     let mut seen = Vec::new();
     report.rows.retain(|row| {
         seen.push(row.outcome);

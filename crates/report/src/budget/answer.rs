@@ -1,4 +1,4 @@
-//! The answer to the question the program is named after, where trips were timed.
+//! The answer to the central question of triptime, if trips were timed.
 
 use crate::text::plural;
 use crate::verdict::{Judgement, Verdict};
@@ -6,17 +6,17 @@ use model::kind::Kind;
 use model::{RunView, kind};
 use units::SignedNs;
 
-/// The relay's answers to the faults that a test set planted.
+/// The relay's answers to the planted faults of a test set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TripAnswer {
-    /// In a sentence, without a verdict.
+    /// One sentence without a verdict.
     pub text: String,
-    /// Over all limits of the trips and of what must not trip; `None`: there is none.
+    /// The verdict over all limits on trips and on signals that must not trip; `None` if there are no such limits.
     pub verdict: Option<Verdict>,
 }
 
 impl TripAnswer {
-    /// That of a run; `None` where no trip was asked for.
+    /// The answer of a run; `None` if no trip was requested.
     pub fn of(run: &RunView, judgement: &Judgement) -> Option<Self> {
         let of_kind = |wanted: &'static Kind| run.series.iter().filter(move |series| series.is(wanted));
         let both = || of_kind(&kind::TRIP).chain(of_kind(&kind::SECURITY));
@@ -44,7 +44,7 @@ impl TripAnswer {
         })
     }
 
-    /// The sentence behind its verdict, as `word` gives it.
+    /// The sentence after its verdict, which `word` formats.
     pub fn sentence(&self, word: impl Fn(Verdict) -> String) -> String {
         match self.verdict {
             Some(verdict) => format!("{}: {}", word(verdict), self.text),
@@ -53,7 +53,7 @@ impl TripAnswer {
     }
 }
 
-/// How many trips had the wrong phase or zone, where any was told.
+/// Number of trips with the wrong phase or zone, if the relay reported these.
 fn wrongly(wrong: Option<u64>) -> String {
     wrong.map_or_else(String::new, |wrong| {
         format!("; {} with the wrong phase or zone", plural(wrong, "trip"))

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use units::{Ns, SignedNs};
 
 const WIDTH: f64 = 1120.0;
-/// Where the bars begin and end; left of them stand the names, right of them the figures.
+/// Horizontal extent of the bars; names are to the left, figures to the right.
 const LEFT: f64 = 280.0;
 const RIGHT: f64 = 640.0;
 const TOP: f64 = 24.0;
@@ -146,7 +146,7 @@ fn row(out: &mut String, line: &Line, scale: &Scale, y: f64) {
             middle + 13.0
         );
         let text = axis_ns(allowed as f64);
-        // The figures stand right of the bars.
+        // The figures are to the right of the bars.
         let (side, x) = if x > RIGHT - 70.0 {
             ("limit-text end", x - 5.0)
         } else {
@@ -176,7 +176,7 @@ fn unknown(out: &mut String, middle: f64, text: &str) {
     );
 }
 
-/// The parts end to end, beside the time a trip message may take.
+/// The parts end to end, compared with the allowed time of a trip message.
 fn sum(out: &mut String, report: &Report, y: f64) {
     let budget = &report.budget;
     let Some(sum_ns) = budget.sum_ns else { return };
@@ -218,7 +218,7 @@ fn sum(out: &mut String, report: &Report, y: f64) {
         legend_at = legend(&mut *out, legend_at, top + 32.0, number, &label);
         from = to;
     }
-    // Over the parts, so that it is seen where the sum is larger.
+    // Drawn over the parts, so that it is visible even if the sum is larger.
     let x = scale.at(whole);
     let _ = write!(
         out,
@@ -234,7 +234,7 @@ fn sum(out: &mut String, report: &Report, y: f64) {
     );
 }
 
-/// A key to a part of the sum; gives where the next one goes.
+/// The key to a part of the sum; returns the position of the next one.
 fn legend(out: &mut String, x: f64, y: f64, number: usize, label: &str) -> f64 {
     let _ = write!(
         out,
@@ -243,6 +243,6 @@ fn legend(out: &mut String, x: f64, y: f64, number: usize, label: &str) -> f64 {
         y - 9.0,
         x + 15.0,
     );
-    // The width of text is not known here: 7 units a letter is on the safe side at this size.
+    // The width of text is not known here: 7 units per letter is enough at this size.
     x + 15.0 + 7.0 * label.chars().count() as f64 + 16.0
 }

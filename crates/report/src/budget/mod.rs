@@ -1,4 +1,5 @@
-//! The trip-time budget: every part of the way from a fault to a trip message. Each part says whether it was measured.
+//! The trip-time budget: every part of the path from a fault to a trip message. Each part states whether it was
+//! measured.
 
 mod answer;
 mod document;
@@ -19,8 +20,8 @@ use model::hop::{self, HopName};
 use model::{MEASURED, RunView, SCHEDULED, SeriesView, kind::BudgetLine};
 use units::SignedNs;
 
-/// Time a trip message may take from application to application: transfer time class TT6 of IEC 61850-5, for messages of
-/// performance class P1.
+/// Allowed time of a trip message from application to application: transfer time class TT6 of IEC 61850-5, for messages
+/// of performance class P1.
 pub const TRIP_TRANSFER_NS: u64 = 3_000_000;
 
 /// How a line of the budget is measured.
@@ -30,18 +31,19 @@ struct Part {
     line: BudgetLine,
 }
 
-/// Where a frame leaves the host's part of its way: the hop from the NIC there is the host's transit. A machine may have guests
-/// and containers, so that there are several kinds of the first; the others are for want of it, the furthest first.
+/// Points where a frame leaves the host's part of its path: the hop from the NIC to such a point is the host's transit.
+/// A machine may have guests and containers, so several kinds of the first group can occur; the later groups are used
+/// only if the earlier ones were not measured.
 const EDGES: [&[&str]; 3] = [&["vhost", "taken", "edge"], &["tap"], &["port"]];
 
-/// Where a guest or container has a frame: from there to `app` is the delivery inside it. In a guest, where the tracing begins
-/// at its NIC, that is the first point.
+/// Points where a guest or container receives a frame: from there to `app` is the delivery inside it. In a guest whose
+/// tracing begins at its NIC, that is the first point.
 const GUEST_NICS: [&str; 2] = ["edge", "nic"];
 
-/// The name of the host's run in it.
+/// Name of the host's run in a merged run.
 const HOST: &str = "host";
 
-/// The lines, in the order of the way.
+/// The lines of the budget, in the order of the path.
 const PARTS: [Part; 7] = [
     Part {
         title: "Publish",
@@ -80,14 +82,14 @@ const PARTS: [Part; 7] = [
     },
 ];
 
-/// Due instant to kernel receive stamp: publish, network and host transit in one measurement.
+/// From due instant to kernel receive stamp: publish, network and host transit in one measurement.
 const ARRIVAL: Part = Part {
     title: "Publish to host edge",
     what: "due instant to the kernel's receive stamp",
     line: BudgetLine::ToHostEdge,
 };
 
-/// Measurements that run across the lines: shown beside them, never added.
+/// Measurements that span several lines: shown separately, never added.
 const BESIDE: [Part; 2] = [
     Part {
         title: "Round trip",
@@ -101,33 +103,34 @@ const BESIDE: [Part; 2] = [
     },
 ];
 
-/// The worst figures over the series a line is measured by.
+/// The worst figures of all series that measure a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// Largest sample over all of them.
+    /// Largest sample in ns.
     pub max_ns: i64,
-    /// The series that has it.
+    /// The series that contains it.
     pub worst: String,
-    /// Largest 99.9 % quantile; `None` unless every series has enough samples.
+    /// Largest 99.9 % quantile in ns; `None` unless every series has enough samples.
     pub p999_ns: Option<u64>,
-    /// The activations that the quantile is of: [`model::SCHEDULED`] where a series skipped periods.
+    /// The activations that the quantile refers to: [`model::SCHEDULED`] if a series skipped periods.
     pub p999_view: &'static str,
-    /// How many series have samples.
+    /// Number of series with samples.
     pub series: u64,
-    /// Samples over all of them.
+    /// Samples in all series.
     pub samples: u64,
-    /// Gaps (lost samples, series without any) and the view that the quantile is of; empty when there is nothing to say.
+    /// Gaps (lost samples, series without any) and the activations that the quantile refers to; empty if neither
+    /// applies.
     pub note: String,
 }
 
-/// The state of a line: known or not.
+/// State of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
     /// Measured.
     Measured(Measurement),
-    /// Not on its own: it is part of the line named here.
+    /// Not measured separately: it is part of the line named here.
     Within(&'static str),
-    /// Not measured, which is not zero.
+    /// Not measured. This does not mean zero.
     NotMeasured,
 }
 
@@ -136,7 +139,7 @@ pub enum State {
 pub struct Line {
     /// Its name.
     pub title: &'static str,
-    /// From where to where.
+    /// Beginning and end of the part.
     pub what: &'static str,
     /// The line.
     pub line: BudgetLine,
@@ -149,8 +152,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// The text of a line that has no figure, with its verdict as `word` gives it where a limit asks for one; `None` of a line
-    /// that has one.
+    /// Text of a line without a figure, with its verdict formatted by `word` if a limit applies; `None` for a line with
+    /// a figure.
     pub fn open(&self, word: impl Fn(Verdict) -> String) -> Option<String> {
         let text = match &self.state {
             State::Measured(_) => return None,
@@ -167,24 +170,25 @@ impl Line {
 /// The whole budget.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
-    /// The seven lines. An eighth, before them, where one measurement spans the first three.
+    /// The seven lines. If one measurement spans the first three, it precedes them as an eighth.
     pub lines: Vec<Line>,
-    /// Measurements across the lines.
+    /// Measurements that span several lines.
     pub beside: Vec<Line>,
-    /// Sum of the maxima of the measured parts; `None` when none was. The trip itself is the whole and is not added.
+    /// Sum of the maxima of the measured parts in ns; `None` if none was measured. The trip is the whole path and is
+    /// not added.
     pub sum_ns: Option<i64>,
-    /// Titles of what was added.
+    /// Titles of the added lines.
     pub added: Vec<&'static str>,
-    /// The treatment of the test set's own lateness, in a sentence; `None` where it was not measured.
+    /// One sentence about the handling of the test set's own lateness; `None` if it was not measured.
     pub own: Option<String>,
-    /// The answers to planted faults; `None` where no trip was timed.
+    /// The answers to planted faults; `None` if no trip was timed.
     pub answer: Option<TripAnswer>,
-    /// How many of the seven lines are measured, alone or with others.
+    /// Number of the seven lines that are measured, separately or together with others.
     pub covered: usize,
 }
 
 impl Budget {
-    /// Lays a run's measurements on the lines.
+    /// Assigns a run's measurements to the lines.
     pub fn of(run: &RunView, judgement: &Judgement) -> Self {
         let line = |part: &Part| one(run, judgement, part);
         let mut lines: Vec<Line> = PARTS.iter().map(line).collect();
@@ -225,9 +229,9 @@ impl Budget {
     }
 }
 
-/// The parts of the sum: each stretch of the way once, and never the trip, which is the whole of it. The publisher is the test
-/// set, and its own lateness is none of the host's: where the host's transit is traced, that is taken in place of the stretch
-/// that spans both.
+/// The parts of the sum: each section of the path once, and never the trip, which is the whole path. The test set is
+/// the publisher, and its own lateness is not the host's: if the host's transit is traced, it is used instead of the
+/// measurement that spans both.
 fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
     let is_measured = |line: &Line| matches!(line.state, State::Measured(_));
     let is_traced = lines
@@ -250,7 +254,7 @@ fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
         .collect()
 }
 
-/// The treatment of the test set's own lateness.
+/// The sentence about the handling of the test set's own lateness.
 fn own_lateness(lines: &[Line], added: &[(&'static str, i64)]) -> Option<String> {
     let publish = lines.iter().find(|line| line.line == BudgetLine::Publish)?;
     let State::Measured(lateness) = &publish.state else {
@@ -306,10 +310,10 @@ fn of_part<'a>(run: &'a RunView, part: &Part) -> Vec<&'a SeriesView> {
     }
 }
 
-/// The delivery by the hops inside the guest or container, where no application gave account of it.
+/// The delivery measured by the hops inside the guest or container, if no application measured it.
 fn in_guest<'a>(run: &'a RunView, own: Vec<&'a SeriesView>) -> Vec<&'a SeriesView> {
     let mut all = vec![own];
-    // With a host's part of the way before it, the way from the NIC is not the guest's own.
+    // If the host's part of the path was measured, the hop from the NIC is not inside the guest.
     let has_edge = !transit(run).is_empty();
     let nics = GUEST_NICS.into_iter().filter(|nic| !has_edge || *nic != "nic");
     all.extend(nics.map(|nic| hops(run, nic, &["app"])));
@@ -317,8 +321,8 @@ fn in_guest<'a>(run: &'a RunView, own: Vec<&'a SeriesView>) -> Vec<&'a SeriesVie
     all.into_iter().next().unwrap_or_default()
 }
 
-/// The host's transit by the furthest kind of edge that was measured. One that was to be measured and was not stays beside it, for
-/// its verdict.
+/// The host's transit, up to the furthest kind of edge that was measured. A hop that should have been measured but was
+/// not is kept for its verdict.
 fn transit(run: &RunView) -> Vec<&SeriesView> {
     let mut found = Vec::new();
     for edges in EDGES {
@@ -330,7 +334,7 @@ fn transit(run: &RunView) -> Vec<&SeriesView> {
     found
 }
 
-/// Series of the hops from one kind of point to others, in the run called host if several are merged.
+/// Series of the hops from one kind of point to others; in a merged run, those of the run named host.
 fn hops<'a>(run: &'a RunView, from: &str, to: &[&str]) -> Vec<&'a SeriesView> {
     let is_meant = |series: &&SeriesView| {
         Ends::of(run, series).is_some_and(|ends| {
@@ -342,7 +346,7 @@ fn hops<'a>(run: &'a RunView, from: &str, to: &[&str]) -> Vec<&'a SeriesView> {
     run.series.iter().filter(is_meant).collect()
 }
 
-/// From the NIC to the application within one of the other runs of a merged one.
+/// From the NIC to the application within one of the other runs of a merged run.
 fn merged_delivery(run: &RunView) -> Vec<&SeriesView> {
     let is_delivery = |series: &&SeriesView| {
         Ends::of(run, series).is_some_and(|ends| {
@@ -352,16 +356,16 @@ fn merged_delivery(run: &RunView) -> Vec<&SeriesView> {
     run.series.iter().filter(is_delivery).collect()
 }
 
-/// The points between which a hop's series was measured, within one run.
+/// The two points of a hop's series, within one run.
 struct Ends<'a> {
-    /// The run they are of, in a merged one.
+    /// In a merged run, the name of the run that they belong to.
     run: Option<&'a str>,
     from: &'a str,
     to: &'a str,
 }
 
 impl<'a> Ends<'a> {
-    /// `None` of what is no hop, and of one between two runs.
+    /// `None` if the series is not a hop, or a hop between two runs.
     fn of(run: &RunView, series: &'a SeriesView) -> Option<Self> {
         let HopName { from, to, .. } = HopName::parse(&series.spec.name)?;
         if !run.is_merged() {
@@ -376,7 +380,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// True if a point is of this kind; where there are several, an interface stands behind its name.
+/// True if a point is of this kind; if there are several, the name is followed by an interface.
 fn is_called(point: &str, name: &str) -> bool {
     point
         .strip_prefix(name)
@@ -401,7 +405,7 @@ fn measurement(series: &[&SeriesView]) -> Option<Measurement> {
     })
 }
 
-/// Gaps, and the view that the quantile is of where it is not the plain one.
+/// Gaps, and the activations that the quantile refers to, if not all.
 fn notes(series: &[&SeriesView], with_samples: usize, is_scheduled: bool) -> String {
     let lost: u64 = series.iter().map(|one| one.counters.lost + one.unaccounted()).sum();
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! The budget in all faces.
+//! The budget in all output formats.
 
 use super::{document, drawing, text};
 use crate::Report;
@@ -7,7 +7,7 @@ use crate::terminal::Paint;
 use askama::Template;
 use std::io;
 
-/// The part of the report.
+/// The section with the budget.
 pub(crate) struct BudgetSection;
 
 impl Section for BudgetSection {
@@ -43,13 +43,13 @@ impl Section for BudgetSection {
   Bars on a logarithmic scale: dark to the 99.9 % quantile, light to the maximum.</p>
   <figure class="budget-figure">{{ budget_svg|safe }}</figure>
   {% if let Some(own) = own_lateness %}<p class="note">{{ own }}</p>{% endif %}
-  {% if crossing %}<p class="note">Arrival spans publish, network and host transit where they were not measured apart. Round trip and age run across several parts: they stand beside them and are not added.</p>{% endif %}
+  {% if crossing %}<p class="note">Arrival spans publish, network and host transit where they were not measured apart. Round trip and age run across several parts: they are shown separately and are not added.</p>{% endif %}
 </section>"##
 )]
 struct Html<'a> {
     budget_svg: String,
-    /// The treatment of the test set's own lateness.
+    /// Handling of the test set's own lateness.
     own_lateness: Option<&'a str>,
-    /// True if a measurement runs across several lines.
+    /// True if a measurement spans several lines.
     crossing: bool,
 }

@@ -1,9 +1,9 @@
-//! A relay in several threads: a trip passes its tasks one after the other.
+//! A relay with several threads: a trip passes through its tasks one after the other.
 
 use super::Measurement;
 use model::{SeriesView, task};
 
-/// The largest sum of the tasks of one relay in place of the largest task, where a relay has several.
+/// Replaces the largest task by the largest sum of all tasks of one relay, if a relay has several.
 pub(super) fn in_a_row(series: &[&SeriesView], measured: Measurement) -> Measurement {
     let sums = series.iter().filter_map(|one| {
         let (relay, _) = several(one)?;
@@ -19,7 +19,7 @@ pub(super) fn in_a_row(series: &[&SeriesView], measured: Measurement) -> Measure
         Some((sum_ns, relay, worst)) if sum_ns > measured.max_ns => Measurement {
             max_ns: sum_ns,
             worst: worst.spec.name.clone(),
-            // Quantiles of parts are none of the whole.
+            // The quantiles of parts do not give the quantile of the whole.
             p999_ns: None,
             note: [measured.note, format!("the tasks of {relay} in a row")]
                 .into_iter()
@@ -32,7 +32,7 @@ pub(super) fn in_a_row(series: &[&SeriesView], measured: Measurement) -> Measure
     }
 }
 
-/// The relay of a task that is one of several.
+/// The relay of a task, if it has several tasks.
 fn several(series: &SeriesView) -> Option<(&str, &'static str)> {
     let (relay, task) = task::of_label(series.spec.label());
     Some((relay, task?))

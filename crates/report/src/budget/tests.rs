@@ -25,7 +25,7 @@ fn hop(name: &str, max_ns: i64) -> SeriesView {
     series(name, 1_000, max_ns, 10)
 }
 
-/// One that was to be traced and was not.
+/// A hop that should have been traced but was not.
 fn untraced(name: &str) -> SeriesView {
     let mut empty = series(name, 0, 1, 10);
     empty.spec.settings = vec![(setting::NOT_MEASURED.to_owned(), "no BTF".to_owned())];

@@ -8,7 +8,8 @@ use crate::verdict::Verdict;
 use std::fmt::Write;
 use units::{Ns, SignedNs};
 
-/// The budget of a run that is judged; a single probe that nobody judges is one line of it, and the rest would be noise.
+/// The budget of a run that is judged. A single probe without limits would fill only one line of it, so it is left out
+/// there.
 pub(super) fn budget(report: &Report, paint: &Paint) -> String {
     if report.profiles.is_empty() {
         return String::new();
@@ -25,12 +26,12 @@ pub(super) fn budget(report: &Report, paint: &Paint) -> String {
         let whole = Ns(TRIP_TRANSFER_NS);
         let _ = writeln!(
             out,
-            "  {}: {sum}, beside {whole} of TT6 (IEC 61850-5).",
+            "  {}: {sum}, compared with {whole} of TT6 (IEC 61850-5).",
             budget.sum_label()
         );
         let verdict = match budget.answer {
             Some(_) => "",
-            None => " No verdict on the trip: that takes every line.",
+            None => " No verdict on the trip: every line must be measured for that.",
         };
         let _ = writeln!(out, "  Added: {}.{verdict}", budget.added.join(", "));
         if let Some(own) = &budget.own {

@@ -1,4 +1,4 @@
-//! Decides if a run with so many streams held, or which part gave way.
+//! Decides whether a run with a number of streams succeeded, or which part failed.
 
 use super::{GaveWay, Part, Wanted};
 use crate::bound::CONFIDENCE;
@@ -7,37 +7,37 @@ use model::{EventKind, Kind, RunView, SeriesView, kind};
 use stats::exceedance;
 use units::{Ns, SignedNs};
 
-/// How much a run must prove.
+/// The required strength of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// Of its own samples, enough were in time.
+    /// Enough of the run's own samples were in time.
     Seen,
-    /// Of samples like these, enough are in time with a confidence of 95 %.
+    /// Enough of all such samples are in time, with a confidence of 95 %.
     Stated,
 }
 
-/// The result of a run with so many streams.
+/// The result of a run with a number of streams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
-    /// How long the test set sent, in ns.
+    /// Time during which the test set sent, in ns.
     pub sent_for_ns: u64,
-    /// Frames that it sent.
+    /// Frames that the test set sent.
     pub sent: u64,
-    /// Frames that it left out or the kernel refused.
+    /// Frames that the test set left out or the kernel refused.
     pub left_out: u64,
-    /// Sent, and never at the application.
+    /// Frames that were sent but never reached the application.
     pub lost: u64,
     /// Samples at the application, or at the protection task.
     pub samples: u64,
-    /// Samples that were not there in time.
+    /// Samples that did not arrive in time.
     pub over: u64,
     /// Tasks that took longer than their cycle, and cycles without a task.
     pub task_failures: u64,
-    /// The part that gave way first; `None`: all held.
+    /// The part that failed first; `None` if the run succeeded.
     pub gave_way: Option<GaveWay>,
 }
 
-/// Events that hide whether a host held.
+/// Events that make it impossible to say whether the host succeeded.
 const HIDING: [EventKind; 5] = [
     EventKind::HeldByUs,
     EventKind::RecorderOverrun,
@@ -46,7 +46,7 @@ const HIDING: [EventKind; 5] = [
     EventKind::Interrupted,
 ];
 
-/// Events for which a figure over its limit may not be the host's doing.
+/// Events that can put a figure over its limit without a fault of the host.
 const FOREIGN: [EventKind; 3] = [
     EventKind::SecondMeasurement,
     EventKind::ThreadChanged,
@@ -54,7 +54,7 @@ const FOREIGN: [EventKind; 3] = [
 ];
 
 impl Attempt {
-    /// The result of `run`, in which one step tried the streams that are `wanted`.
+    /// The result of `run`, in which one step tried the `wanted` streams.
     pub fn of(run: &RunView, wanted: &Wanted, proof: Proof) -> Self {
         let latency = if wanted.relay { &kind::USE } else { &kind::AGE };
         let sum = |kind: &'static Kind, figure: fn(&SeriesView) -> u64| of_kind(run, kind).map(figure).sum::<u64>();
@@ -85,12 +85,12 @@ impl Attempt {
         attempt
     }
 
-    /// The smallest probability, at 95 %, that the losses do not exclude: of independent frames.
+    /// Upper bound of the loss probability at 95 %, for independent frames.
     pub fn loss_below(&self) -> f64 {
         exceedance::upper_bound(self.lost, self.sent, CONFIDENCE)
     }
 
-    /// The same of samples that were not in time.
+    /// Upper bound of the probability at 95 % that a sample is not in time.
     pub fn over_below(&self) -> f64 {
         exceedance::upper_bound(self.over, self.samples, CONFIDENCE)
     }
@@ -100,7 +100,7 @@ fn of_kind<'a>(run: &'a RunView, kind: &'static Kind) -> impl Iterator<Item = &'
     run.series.iter().filter(|series| series.is(kind))
 }
 
-/// Samples over `ns`: counted while measuring, or the most there can be by the histogram.
+/// Samples over `ns`: counted during the measurement, or the maximum possible according to the histogram.
 fn over(series: &SeriesView, ns: u64) -> u64 {
     match series.spec.threshold_ns == Some(ns) {
         true => series.counters.overflow,
@@ -108,19 +108,19 @@ fn over(series: &SeriesView, ns: u64) -> u64 {
     }
 }
 
-/// Says what gave way.
+/// Determines the part that failed.
 struct Judge<'a> {
     run: &'a RunView,
     wanted: &'a Wanted,
     latency: &'static Kind,
     proof: Proof,
     attempt: &'a Attempt,
-    /// Frames that the application took.
+    /// Frames that the application received.
     taken: u64,
 }
 
 impl Judge<'_> {
-    /// The first that is certain, then what may be.
+    /// The first certain failure, otherwise the first possible one.
     fn first(&self) -> Option<GaveWay> {
         self.hidden()
             .or_else(|| self.loss())
@@ -173,20 +173,21 @@ impl Judge<'_> {
         if let Some(dropped) = dropped {
             return host(format!("loss: {counts}: {dropped}"));
         }
-        // Frames that the test set left out are missing in the numbers, too. A stream of which nothing comes has none.
+        // Frames that the test set left out are also missing in the sequence numbers. A stream without any frame has no
+        // numbers.
         let missing: u64 = of_kind(self.run, self.latency).map(|series| series.counters.lost).sum();
         let left_out = self.attempt.left_out * u64::from(self.wanted.asdus);
         match missing > left_out || self.attempt.lost * 100 > self.attempt.sent {
             true => host(format!("loss: {counts}, and the socket dropped none")),
             false => unknown(format!(
-                "{counts}: not between others, so they may be of before or after the measurement"
+                "{counts}: not between received ones, so they may be from before or after the measurement"
             )),
         }
     }
 
     fn task(&self) -> Option<GaveWay> {
         let task = of_kind(self.run, &kind::TASK).find(|series| series.counters.late + series.counters.missed > 0)?;
-        // A cycle that was slept through has no sample, and nothing was asked about it.
+        // A skipped cycle has no sample, and there is no limit on it.
         let why = match task.counters.late {
             0 => String::new(),
             _ => worst(task),
@@ -200,7 +201,7 @@ impl Judge<'_> {
         self.unless_foreign(text)
     }
 
-    /// The host's, but for samples that may be late because their frames were sent late.
+    /// The host failed, unless the samples may be late because their frames were sent late.
     fn quantile(&self) -> Option<GaveWay> {
         let attempt = self.attempt;
         let allowed = 1.0 - self.wanted.quantile;
@@ -242,7 +243,7 @@ impl Judge<'_> {
         self.unless_foreign(text + &slowest.map(worst).unwrap_or_default())
     }
 
-    /// All held, but less was asked of the host than that.
+    /// The run succeeded, but the test set asked less of the host than planned.
     fn test_set(&self) -> Option<GaveWay> {
         let due = self.attempt.sent + self.attempt.left_out;
         let share = self.attempt.left_out as f64 / due as f64;
@@ -275,7 +276,7 @@ fn unknown(what: String) -> Option<GaveWay> {
     })
 }
 
-/// The cause of the worst sample, where the flight recorder knows.
+/// The cause of the worst sample, if the flight recorder knows it.
 fn worst(series: &SeriesView) -> String {
     let spike = series.spikes.iter().max_by_key(|spike| spike.value_ns);
     let explained = spike.and_then(|spike| Some((spike.value_ns, spike.explanation.as_ref()?)));

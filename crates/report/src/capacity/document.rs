@@ -1,4 +1,4 @@
-//! The answer of a search for what the host holds.
+//! The result of a search for the host's capacity.
 
 use super::{Capacity, Search};
 use crate::bound::CONFIDENCE;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct CapacityEntry {
-    /// `null`: none was held.
+    /// `null` if no number of streams succeeded.
     streams: Option<u16>,
     answer: String,
     verdict: Option<&'static str>,

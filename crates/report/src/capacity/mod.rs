@@ -1,7 +1,8 @@
-//! The result of `capacity`: how many streams a host holds at least, and which part gave way first beyond that.
+//! The result of `capacity`: the number of streams that a host can handle at least, and the part that failed first
+//! beyond that.
 //!
-//! Every attempt is a run of its own. The last one, the hold, is the run that stays: it keeps what was tried before it as its document
-//! `capacity`, and the answer is made from both.
+//! Every attempt is a separate run. The last one, the hold, is kept: its document `capacity` lists the earlier
+//! attempts, and the answer is made from both.
 
 mod attempt;
 mod document;
@@ -17,70 +18,71 @@ use crate::verdict::Verdict;
 use model::RunView;
 use serde::{Deserialize, Serialize};
 
-/// The name of the document in a run.
+/// Name of the document in a run.
 pub const DOCUMENT: &str = "capacity";
 
-/// The demand on a host.
+/// The load that the host must handle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// Streams, and with a relay its bays.
+    /// Number of streams and, with a relay, of its bays.
     pub streams: u16,
-    /// Samples a second of each.
+    /// Samples per second of each stream.
     pub rate: u32,
-    /// Samples in a frame.
+    /// Samples per frame.
     pub asdus: u8,
-    /// True if a relay works on them.
+    /// True if a relay processes them.
     pub relay: bool,
-    /// The share of all samples that must be there in time: 0.9999, for example.
+    /// Share of all samples that must be in time, for example 0.9999.
     pub quantile: f64,
-    /// In time, in ns: from the instant a sample is due until the application has it, or until the protection task works on it.
+    /// Time limit in ns: from the instant a sample is due until the application has it, or until the protection task
+    /// processes it.
     pub within_ns: u64,
 }
 
-/// The part that gave way.
+/// The part that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// The device under test: an answer.
+    /// The device under test; this answers the question.
     Host,
-    /// The test set: it did not send in time what the host was to be tried with.
+    /// The test set: it did not send the planned streams in time.
     TestSet,
-    /// An event hides if the host held.
+    /// An event makes it impossible to say whether the host succeeded.
     Unknown,
 }
 
-/// The part that gave way first, and how.
+/// The part that failed first, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GaveWay {
     /// The part.
     pub part: Part,
-    /// In words, with counts and the cause where one is known.
+    /// Text with counts, and the cause if it is known.
     pub what: String,
 }
 
 /// A number of streams that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tried {
-    /// How many.
+    /// Number of streams.
     pub streams: u16,
-    /// True if for the time of the hold.
+    /// True if it was tried for the time of the hold.
     pub is_hold: bool,
-    /// How often.
+    /// Number of attempts.
     pub attempts: u8,
-    /// How often something gave way.
+    /// Number of failed attempts.
     pub failed: u8,
-    /// The part that gave way, where that ended it.
+    /// The part that failed, if that ended the attempts.
     pub gave_way: Option<GaveWay>,
 }
 
-/// A search, as its last run keeps it.
+/// A search, as stored in its last run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Search {
-    /// The streams that this run was to hold.
+    /// The load of this run.
     pub wanted: Wanted,
-    /// The most that was to be tried.
+    /// Maximum number of streams to try.
     pub max: u16,
-    /// How many there must be, if that is judged.
+    /// Required number of streams, if the result is judged.
     pub at_least: Option<u16>,
     /// The attempts before this run, in order.
     pub tried: Vec<Tried>,
@@ -91,7 +93,7 @@ pub struct Search {
 pub struct Capacity {
     /// The search and its bounds.
     pub search: Search,
-    /// The result of the hold.
+    /// Result of the hold.
     pub hold: Attempt,
 }
 
@@ -102,26 +104,26 @@ impl Capacity {
         Self { search, hold }
     }
 
-    /// How many streams were held.
+    /// Number of streams that succeeded in the hold.
     pub fn streams(&self) -> Option<u16> {
         self.hold.gave_way.is_none().then_some(self.search.wanted.streams)
     }
 
-    /// The end of the search: the fewest streams at which something gave way, and the part that did. `None`: all that were
-    /// to be tried were held.
+    /// The end of the search: the smallest number of streams that failed, and the part that failed. `None` if
+    /// everything up to the maximum succeeded.
     pub fn limited_by(&self) -> Option<(u16, &GaveWay)> {
         let of_hold = self
             .hold
             .gave_way
             .as_ref()
             .map(|what| (self.search.wanted.streams, what));
-        // Of what failed with equally many, the hold says most.
+        // Of several failures with the same number of streams, the hold is the most reliable.
         let tried = self.search.tried.iter().rev();
         let of_search = tried.filter_map(|tried| Some((tried.streams, tried.gave_way.as_ref()?)));
         of_hold.into_iter().chain(of_search).min_by_key(|(streams, _)| *streams)
     }
 
-    /// The verdict, where there is one to give: over the number that was asked for, or that there is no answer.
+    /// The verdict on the required number, or on the failure to get an answer; `None` if there is nothing to judge.
     pub fn verdict(&self) -> Option<Verdict> {
         let held = self.streams().unwrap_or(0);
         let by_host = |(_, what): &(u16, &GaveWay)| what.part == Part::Host;
@@ -130,7 +132,7 @@ impl Capacity {
             Some(wanted) if held >= wanted => Some(Verdict::Pass),
             Some(wanted) if host.is_some_and(|streams| streams <= wanted) => Some(Verdict::Fail),
             Some(_) => Some(Verdict::Inconclusive),
-            // Not even one is an answer, too.
+            // Failing with a single stream is also an answer.
             None if held > 0 || host == Some(1) => None,
             None => Some(Verdict::Inconclusive),
         }

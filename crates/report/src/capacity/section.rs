@@ -1,4 +1,4 @@
-//! The answer of a search for what the host holds, as a part of the report.
+//! The result of a search for the host's capacity, as a section of the report.
 
 use super::Capacity;
 use super::document::CapacityEntry;
@@ -9,7 +9,7 @@ use askama::Template;
 use std::fmt::Write;
 use std::io;
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct CapacitySection;
 
 impl Section for CapacitySection {

@@ -31,7 +31,7 @@ fn series(name: &str) -> SeriesView {
     series
 }
 
-/// One stream for a minute, of which all came in time.
+/// One stream for a minute, with all samples in time.
 fn clean() -> RunView {
     let all = ["publish/lateness", "delivery/subscribe", "age/MU01"].map(series);
     let mut run = synthetic::run(all.into());
@@ -59,7 +59,7 @@ fn gave_way(run: &RunView) -> Option<GaveWay> {
     Attempt::of(run, &wanted(), Proof::Seen).gave_way
 }
 
-/// So many of a series took `ns`.
+/// Adds `n` samples of `ns` to a series.
 fn took(series: &mut SeriesView, ns: u64, n: u64) {
     series.histogram = Histogram::new();
     series.histogram.record_n(100_000, FRAMES - n);
@@ -174,7 +174,7 @@ fn what_is_within_what_is_allowed_holds() {
     ] {
         assert_eq!(gave_way(&run), None);
     }
-    // Frames that the test set left out are no loss, though they are missing in the numbers.
+    // Frames that the test set left out are not lost, although their numbers are missing.
     let left_out = changed(|run| {
         run.series[0].counters.missed = 20;
         run.series[2].counters.lost = 20;
@@ -248,7 +248,7 @@ fn the_number_that_was_asked_for_is_judged_by_what_is_known() {
         None,
         "an answer, and nothing to judge"
     );
-    // A hold in which the host gave way says so of more streams, too; and nothing of fewer.
+    // A hold in which the host failed proves failure for more streams too, but proves nothing for fewer.
     assert_eq!(verdict(search(8, Some(8), host), &broken), Some(Verdict::Fail));
     assert_eq!(verdict(search(8, Some(7), host), &broken), Some(Verdict::Inconclusive));
     assert_eq!(verdict(search(8, None, host), &broken), Some(Verdict::Inconclusive));

@@ -24,7 +24,7 @@ impl Capacity {
         }
     }
 
-    /// `12 streams of 4800 samples/s`.
+    /// Describes the load: `12 streams of 4800 samples/s`.
     fn what(&self, streams: u16) -> String {
         let wanted = &self.search.wanted;
         let with = match wanted.relay {
@@ -38,7 +38,7 @@ impl Capacity {
         )
     }
 
-    /// The reasons behind the answer, a line each.
+    /// The reasons for the answer, one per line.
     pub fn lines(&self) -> Vec<String> {
         let hold = std::iter::once(
             self.hold
@@ -47,7 +47,7 @@ impl Capacity {
         hold.chain([self.limit(), self.asked()].into_iter().flatten()).collect()
     }
 
-    /// The end of the search.
+    /// The reason why the search ended.
     fn limit(&self) -> Option<String> {
         let most = |part: Part| match part {
             Part::Host => "what gave way first",
@@ -65,7 +65,7 @@ impl Capacity {
         })
     }
 
-    /// The question.
+    /// The required number and its verdict.
     fn asked(&self) -> Option<String> {
         let verdict = self.verdict()?;
         let asked = self.search.at_least?;
@@ -76,10 +76,10 @@ impl Capacity {
         ))
     }
 
-    /// Heads of [`Capacity::rows`].
+    /// Headings of [`Capacity::rows`].
     pub(crate) const HEADS: [&'static str; 5] = ["streams", "as", "attempts", "failed", "what gave way"];
 
-    /// The attempts before the hold, and the hold.
+    /// The attempts before the hold, followed by the hold.
     pub(crate) fn rows(&self) -> Vec<[String; 5]> {
         let hold = Tried {
             streams: self.search.wanted.streams,
@@ -105,14 +105,14 @@ fn row(tried: &Tried) -> [String; 5] {
 }
 
 impl GaveWay {
-    /// For a person.
+    /// Text for people.
     pub fn text(&self) -> String {
         format!("{}: {}", self.part.words(), self.what)
     }
 }
 
 impl Part {
-    /// As in files.
+    /// The word used in files.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -121,7 +121,7 @@ impl Part {
         }
     }
 
-    /// For a person.
+    /// Text for people.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Host => "host",

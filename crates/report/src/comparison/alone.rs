@@ -1,4 +1,4 @@
-//! Series that only one of the compared runs has.
+//! Series that only one of the compared runs contains.
 
 use super::Comparison;
 use crate::section::{Fields, Section};
@@ -7,7 +7,7 @@ use askama::Template;
 use serde_json::{Value, json};
 use std::io;
 
-/// The part of a comparison.
+/// The section of a comparison.
 pub(super) struct AloneSection;
 
 impl Section<Comparison> for AloneSection {

@@ -1,4 +1,4 @@
-//! Facts that are not the same on all machines of the compared runs.
+//! Facts that differ between the machines of the compared runs.
 
 use super::{Comparison, FactDifference};
 use crate::section::{Fields, Section};
@@ -7,10 +7,10 @@ use askama::Template;
 use serde_json::{Value, json};
 use std::io;
 
-/// Columns of text that a value of the inventory may take.
+/// Maximum width of an inventory value in columns.
 const VALUE_WIDTH: usize = 60;
 
-/// The part of a comparison.
+/// The section of a comparison.
 pub(super) struct FactsSection;
 
 impl Section<Comparison> for FactsSection {
@@ -36,7 +36,7 @@ impl Section<Comparison> for FactsSection {
 #[template(
     ext = "html",
     source = r##"<section>
-  <h2>What differs between the machines</h2>
+  <h2>Differences between the machines</h2>
   {% if facts.is_empty() %}<p class="what">The inventories do not differ.</p>{% else %}
   <table class="figures"><thead><tr><th>Fact</th>{% for name in names %}<th>{{ name }}</th>{% endfor %}</tr></thead>
   <tbody>{% for fact in facts %}<tr><td>{{ fact.0 }}</td>{% for value in fact.1 %}<td>{{ value }}</td>{% endfor %}</tr>{% endfor %}</tbody></table>{% endif %}
@@ -73,10 +73,10 @@ fn text(comparison: &Comparison) -> String {
         row.extend(values(fact).map(|value| shortened(&value)));
         table.row(row);
     }
-    format!("What differs between the machines\n{}", table.text())
+    format!("Differences between the machines\n{}", table.text())
 }
 
-/// A fact's values for a reader.
+/// Values of a fact, as text for people.
 pub(super) fn values(fact: &FactDifference) -> impl Iterator<Item = String> {
     fact.values.iter().map(|value| match value {
         Some(Ok(value)) => value.clone(),

@@ -1,4 +1,4 @@
-//! Two or more runs side by side: what differs, by how much, how sure, and what differs in the machine and the settings.
+//! Compares two or more runs: differences, their size and certainty, and differences in the machine and the settings.
 
 mod alone;
 mod answer;
@@ -45,18 +45,18 @@ const DOCUMENT: [&dyn Section<Comparison>; 5] = [
     &FactsSection,
 ];
 
-/// Runs, held against the first of them.
+/// Runs, compared with the first one.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// The runs, under the names they are shown by.
+    /// The runs, with the names used to show them.
     pub runs: Vec<(String, RunView)>,
-    /// Series that are in more than one run.
+    /// Series that more than one run contains.
     pub series: Vec<Compared>,
-    /// Series that are in one run only: run and name.
+    /// Series that only one run contains: name of the run and of the series.
     pub alone: Vec<(String, String)>,
     /// Differences of the inventories.
     pub facts: Vec<FactDifference>,
-    /// The limits of each run; empty where it was not judged.
+    /// The limits of each run; empty for a run that was not judged.
     pub(crate) limits: Vec<Vec<Row>>,
 }
 
@@ -65,34 +65,35 @@ pub struct Comparison {
 pub struct Compared {
     /// Its name in the first run that has it.
     pub name: String,
-    /// Its place in each run: index of the series, `None` where the run does not have it.
+    /// Index of the series in each run; `None` if the run does not contain it.
     pub places: Vec<Option<usize>>,
-    /// How each further run differs from the first that has it: index of the run, and one difference for each figure.
+    /// Differences of each further run from the first one that has the series: index of the run, and one difference for
+    /// each figure.
     pub differences: Vec<(usize, Vec<Difference>)>,
-    /// Comparisons by samples for the same runs, where their windows are too few.
+    /// Comparisons by samples for the same runs, if they have too few windows.
     pub by_samples: Vec<(usize, Vec<BySamples>)>,
     /// Rare events of the same runs: maximum, samples over the threshold, missed, lost.
     pub rare: Vec<(usize, Vec<RareDifference>)>,
-    /// Runs whose windows cannot be compared with the first one's, and why.
+    /// Runs whose windows cannot be compared with those of the first, and the reason.
     pub not_compared: Vec<(usize, String)>,
     /// Settings that differ: name, and the value in each run.
     pub settings: Vec<(String, Vec<Option<String>>)>,
-    /// Why the comparison is not fair, if so.
+    /// Reasons why the comparison is not fair; empty if it is.
     pub unfair: Vec<String>,
 }
 
-/// A fact that is not the same in all runs.
+/// A fact that differs between the runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactDifference {
     /// Group of the inventory.
     pub group: String,
     /// Name in the group.
     pub name: String,
-    /// Its value in each run, or why it is unknown; `None` where the run does not have the fact.
+    /// Its value in each run, or the reason why it is unknown; `None` if the run does not contain the fact.
     pub values: Vec<Option<Result<String, String>>>,
 }
 
-/// Settings that decide what is measured: where one differs, the figures are of two different things.
+/// Settings that decide what is measured: if one differs, the figures describe two different things.
 const DECISIVE: [&str; 7] = [
     "interval",
     "policy",
@@ -103,9 +104,9 @@ const DECISIVE: [&str; 7] = [
     "gaps above",
 ];
 
-/// Facts that differ between any two runs and explain nothing: all of a group, or one of it.
+/// Facts that differ between any two runs and explain nothing: a whole group, or one fact of it.
 const FLEETING: [(&str, Option<&str>); 6] = [
-    // They say what the findings of the audit say.
+    // They repeat the findings of the audit.
     (REMEDIES, None),
     ("flight recorder", None),
     ("clock", Some("stolen time")),
@@ -115,13 +116,14 @@ const FLEETING: [(&str, Option<&str>); 6] = [
 ];
 
 impl Comparison {
-    /// Holds runs against the first of them. Each comes with the name it is shown by.
+    /// Compares runs with the first of them. Each run comes with the name used to show it.
     pub fn of(runs: Vec<(String, RunView)>) -> Self {
         let series = settled(matched(&runs));
         Self::with(runs, series)
     }
 
-    /// Holds the runs of each set against the first of the set. The confidence is that of all statements of all sets together.
+    /// Compares the runs of each set with the first of the set. The confidence applies to all statements of all sets
+    /// together.
     pub fn together(sets: Vec<Vec<(String, RunView)>>) -> Vec<Self> {
         let matched: Vec<_> = sets.iter().map(|runs| matched(runs)).collect();
         let lengths: Vec<usize> = matched.iter().map(Vec::len).collect();
@@ -153,7 +155,7 @@ impl Comparison {
         }
     }
 
-    /// The same, with each run held against its own limits: one profile for each run, where it has one.
+    /// Judges each run by its own limits: one optional profile for each run.
     pub fn judged(mut self, profiles: &[Option<Profile>]) -> Self {
         for ((_, run), (profile, rows)) in self.runs.iter().zip(profiles.iter().zip(&mut self.limits)) {
             let profiles = profile.as_slice();
@@ -162,14 +164,15 @@ impl Comparison {
         self
     }
 
-    /// The series of a run that a comparison names.
+    /// The series of a run that a comparison refers to.
     pub(crate) fn view(&self, run: usize, compared: &Compared) -> Option<&SeriesView> {
         let place = (*compared.places.get(run)?)?;
         self.runs.get(run)?.1.series.get(place)
     }
 }
 
-/// Series by name; where a kind has one series in every run, by kind, so that cpu1 here can be held against cpu2 there.
+/// Matches series by name. If every run has exactly one series of a kind, they are matched by kind, so that cpu1 in one
+/// run can be compared with cpu2 in another.
 fn matched(runs: &[(String, RunView)]) -> Vec<(Compared, Vec<Further>)> {
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
@@ -191,14 +194,14 @@ fn matched(runs: &[(String, RunView)]) -> Vec<(Compared, Vec<Further>)> {
     all
 }
 
-/// A further run of a series, not yet compared: index of the run, and its figures beside those of the first.
+/// A further run of a series, not yet compared: index of the run, and its figures next to those of the first.
 type Further = (usize, Prepared);
 
-/// The statements about every series of every run, all of them together with the stated confidence.
+/// The statements about every series of every run, all together with the stated confidence.
 fn settled(all: Vec<(Compared, Vec<Further>)>) -> Vec<Compared> {
     let further = all.iter().flat_map(|(_, further)| further);
     let ps: Vec<Option<f64>> = further.clone().flat_map(|(_, prepared)| prepared.ps()).collect();
-    // They take more for granted, so they are a family of their own: the others stay as sure as they are without them.
+    // These statements need more assumptions, so they are a separate family: the others keep their full confidence.
     let of_samples: Vec<Option<f64>> = further.flat_map(|(_, prepared)| prepared.ps_by_samples()).collect();
     let mut by_samples = confidences(&of_samples, CONFIDENCE).into_iter();
     let mut confidences = confidences(&ps, CONFIDENCE).into_iter();
@@ -215,7 +218,7 @@ fn settled(all: Vec<(Compared, Vec<Further>)>) -> Vec<Compared> {
     all.into_iter().map(&mut settle).collect()
 }
 
-/// The key by which a series is the same in two runs.
+/// Key that identifies the same series in two runs.
 fn key(runs: &[(String, RunView)], series: &SeriesView) -> String {
     let single = runs.iter().all(|(_, run)| {
         let of_kind = run.series.iter().filter(|other| other.family() == series.family());
@@ -324,7 +327,7 @@ fn fact_differences(runs: &[(String, RunView)]) -> Vec<FactDifference> {
 }
 
 impl FactDifference {
-    /// Of a finding, the outcome counts: the values it was judged by change from run to run.
+    /// For an audit finding, only the outcome is compared: the values it was judged by change from run to run.
     fn differs(&self) -> bool {
         let counted = |value: &Option<Result<String, String>>| match value {
             Some(Ok(value)) if self.group == AUDIT => Some(Ok(audit_outcome(value).to_owned())),

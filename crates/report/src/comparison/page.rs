@@ -8,7 +8,7 @@ use askama::Template;
 use units::foreign::Show;
 use units::format_ns;
 
-/// Name and number of the document's shape.
+/// Name and version of the document's format.
 const SCHEMA: &str = "triptime.compare/1";
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ struct Html<'a> {
 }
 
 impl Comparison {
-    /// Everything that the comparison says, for a terminal.
+    /// The whole comparison, for a terminal.
     pub fn text(&self) -> String {
         section::text(&TERMINAL, &self.shown(), &Paint { colour: false })
     }
@@ -37,7 +37,7 @@ impl Comparison {
     /// The comparison as one self-contained HTML file.
     ///
     /// # Errors
-    /// Only when a value cannot be written as text, which none of ours can.
+    /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn html(&self) -> Result<String, askama::Error> {
         let comparison = &self.shown();
         Html {
@@ -59,7 +59,7 @@ fn row((name, run): &(String, model::RunView)) -> [String; 4] {
     ]
 }
 
-/// The answer above everything: the sentences, the limits, and the differences in the set-up.
+/// The answer above the sections: the sentences, the limits, and the differences in the set-up.
 fn answer(comparison: &Comparison) -> Vec<String> {
     let answer = AnswerScreen::of(comparison);
     let limits = answer.of_limits.map(|text| format!("Limits: {text}."));

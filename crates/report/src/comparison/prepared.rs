@@ -1,4 +1,5 @@
-//! One series of two runs, prepared. The comparison follows once the number of figures is known.
+//! One series of two runs, prepared for comparison. The comparison needs the total number of figures, so it follows
+//! later.
 
 use crate::insight::whole_windows;
 use model::{Counter, Counters, SeriesView, WindowRow};
@@ -8,21 +9,21 @@ use stats::comparison::{
 };
 use units::format_ns;
 
-/// Lengths and intervals within this share of each other are the same.
+/// Lengths and intervals that differ by less than this share are treated as equal.
 const SAME: f64 = 0.01;
 
-/// Figures, and what is rare, of run B beside run A.
+/// Figures and rare events of run B next to those of run A.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prepared {
     figures: Vec<Pair>,
     by_samples: Vec<SampledPair>,
     rare: Vec<RarePair>,
-    /// Why nothing of it is compared.
+    /// Reason why nothing of it is compared.
     pub(super) refused: Option<String>,
 }
 
 impl Prepared {
-    /// Holds B's windows against A's, brought to one length where that can be done.
+    /// Prepares the windows of A and B, brought to a common length if possible.
     pub(super) fn of(a: &SeriesView, b: &SeriesView) -> Self {
         match windows(a, b) {
             Ok((of_a, of_b)) => {
@@ -41,13 +42,13 @@ impl Prepared {
         }
     }
 
-    /// The p-values of all of it, in a fixed order.
+    /// The p-values of all figures and rare events, in a fixed order.
     pub(super) fn ps(&self) -> impl Iterator<Item = Option<f64>> + '_ {
         let of_figures = self.figures.iter().map(Pair::p);
         of_figures.chain(self.rare.iter().map(RarePair::p))
     }
 
-    /// The p-values of what is compared by samples, in a fixed order.
+    /// The p-values of the comparisons by samples, in a fixed order.
     pub(super) fn ps_by_samples(&self) -> impl Iterator<Item = Option<f64>> + '_ {
         self.by_samples.iter().map(|pair| Some(pair.p()))
     }
@@ -67,16 +68,16 @@ impl Prepared {
     }
 }
 
-/// The windows of a series, of one length.
+/// The windows of a series, all of one length.
 struct Windows {
-    /// The windows of that length: the typical values of one window are compared over them.
+    /// Windows of the full length: the typical values of a window are compared over these.
     whole: Vec<WindowRow>,
-    /// The shorter ones at begin and end, too: what was counted in them, and the largest sample, are the run's as well.
+    /// Includes the shorter windows at the beginning and end: their counts and largest sample also belong to the run.
     all: Vec<WindowRow>,
 }
 
 impl Windows {
-    /// Every so many neighbours as one.
+    /// Merges every `times` neighbouring windows into one.
     fn joined(series: &SeriesView, times: usize) -> Self {
         let whole = whole(series);
         Self {
@@ -93,7 +94,8 @@ impl Windows {
     }
 }
 
-/// The windows of both, of one length: the shorter ones joined where some of them make up a longer one.
+/// The windows of both series at a common length: shorter windows are merged if a whole number of them makes a longer
+/// one.
 fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Windows, Windows), String> {
     if let (Some(one), Some(other)) = (a.spec.interval_ns, b.spec.interval_ns)
         && (one - other).abs() > SAME * one.max(other)
@@ -115,7 +117,7 @@ fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Windows, Windows), String>
             "windows of {one} and of {other} cannot be brought to one length; measure both with the same --window"
         ));
     }
-    // Means and maxima of parts make up those of the whole; quantiles do not.
+    // Means and maxima of the whole follow from those of the parts; quantiles do not.
     let joined = |series: &SeriesView, length: u64| match (length as f64) < long * (1.0 - SAME) {
         true => Windows::joined(series, (times as usize).max(1)),
         false => Windows::of(series),
@@ -134,7 +136,7 @@ fn length(rows: &[WindowRow]) -> Option<u64> {
         .filter(|ns| *ns > 0)
 }
 
-/// Windows as one, from the begin of the first to the end of the last.
+/// Merges windows into one, from the beginning of the first to the end of the last.
 pub(crate) fn as_one(rows: &[WindowRow]) -> WindowRow {
     let mut counters = Counters::default();
     rows.iter().for_each(|row| counters.add(&row.counters));
@@ -155,7 +157,7 @@ pub(crate) fn as_one(rows: &[WindowRow]) -> WindowRow {
     }
 }
 
-/// A window that has too few samples for a quantile has its other figures.
+/// A window with too few samples for a quantile still has its other figures.
 fn figures(rows: &[WindowRow]) -> Vec<WindowFigures> {
     let number = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64);
     let figures = |row: &WindowRow| WindowFigures {
@@ -169,7 +171,7 @@ fn figures(rows: &[WindowRow]) -> Vec<WindowFigures> {
     rows.iter().map(figures).collect()
 }
 
-/// Rare events that a typical window does not show: only those that happened in either run.
+/// Rare events that a typical window does not show; only those that happened in at least one of the runs.
 fn rare((a, of_a): (&SeriesView, &[WindowRow]), (b, of_b): (&SeriesView, &[WindowRow])) -> Vec<RarePair> {
     let maxima =
         |rows: &[WindowRow]| -> Vec<f64> { rows.iter().filter_map(|row| row.max_ns).map(|ns| ns as f64).collect() };

@@ -1,9 +1,9 @@
-//! Several runs of the same set-up as one: rounds of a measurement that took turns with another.
+//! Merges several runs of the same set-up: rounds of a measurement that alternated with another.
 
 use model::{RunView, SeriesView, WindowRow};
 
-/// The rounds as one run: windows behind each other, samples and counters together. Facts and events are those of the first. `None`
-/// without a round.
+/// The rounds as one run: windows one after the other, samples and counters together. Facts and events are those of the
+/// first round. `None` without rounds.
 pub fn joined(rounds: Vec<RunView>) -> Option<RunView> {
     let mut rounds = rounds.into_iter();
     let mut whole = rounds.next()?;

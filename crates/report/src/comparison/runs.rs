@@ -1,4 +1,4 @@
-//! The compared runs, which the head of the page has, too.
+//! The compared runs, which are also in the head of the page.
 
 use super::Comparison;
 use crate::section::{Fields, Section};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::io;
 use units::format_ns;
 
-/// The part of a comparison.
+/// The section of a comparison.
 pub(super) struct RunsSection;
 
 impl Section<Comparison> for RunsSection {

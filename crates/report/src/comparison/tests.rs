@@ -1,11 +1,11 @@
-//! Runs whose differences are known.
+//! Runs with known differences.
 
 use super::Comparison;
 use model::{Fact, RunView};
 use serde_json::Value;
 use testing::synthetic;
 
-/// A run of one series, with a fact and an idle policy of its own.
+/// A run of one series, with its own kernel fact and idle policy.
 fn run(name: &str, max_ns: i64, kernel: &str, idle: &str) -> RunView {
     let mut series = synthetic::series(name, 600_000, max_ns, 600);
     series.spec.settings = vec![("idle states".into(), idle.into())];
@@ -116,7 +116,7 @@ fn compared(a: RunView, b: RunView) -> Value {
     serde_json::from_str(&comparison.json()).expect("JSON")
 }
 
-/// Windows of too few samples have no p99, and their median does not stand in for it.
+/// Windows with too few samples have no p99, and their median must not replace it.
 #[test]
 fn windows_without_a_quantile_keep_mean_and_maximum() {
     let quiet = |by: i64| {
@@ -140,7 +140,7 @@ fn windows_without_a_quantile_keep_mean_and_maximum() {
     }
 }
 
-/// A window of ten seconds has a larger maximum than one of a second: the shorter ones are joined.
+/// A window of ten seconds has a larger maximum than one of a second, so the shorter ones are merged.
 #[test]
 fn windows_of_other_lengths_are_brought_to_one_length_or_refused() {
     let a = run("wakeup/cpu1", 40_000, "6.1", "held off");
@@ -187,7 +187,7 @@ fn the_run_maximum_and_what_was_missed_are_compared_too() {
     assert_eq!(outcome(&json, "rare", "what", "missed"), "higher");
 }
 
-/// Events of the last window, which is shorter, are events of the run.
+/// Events of the last, shorter window are events of the run.
 #[test]
 fn a_stall_in_the_last_partial_window_is_in_the_answer() {
     let a = run("wakeup/cpu1", 40_000, "6.1", "held off");
@@ -200,7 +200,7 @@ fn a_stall_in_the_last_partial_window_is_in_the_answer() {
     last.counters.missed = 39;
     last.max_ns = Some(39_300_000);
     for windows in [600, 60] {
-        // B's windows as they are, and each of A's as long as ten of B's.
+        // B keeps its windows; each window of A is as long as ten of B.
         let mut a = a.clone();
         let rows = a.series[0].windows.to_vec();
         let joined = rows.chunks(600 / windows).map(super::prepared::as_one);
@@ -222,7 +222,7 @@ fn a_stall_in_the_last_partial_window_is_in_the_answer() {
     }
 }
 
-/// A run of two series in one, one of them in the other.
+/// A run with two series, and a run with one of them.
 #[test]
 fn all_faces_of_a_comparison() {
     let mut a = run("wakeup/cpu1", 40_000, "6.1.0-rt", "held off");

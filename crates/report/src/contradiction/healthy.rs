@@ -1,5 +1,5 @@
-//! Traces of a healthy round-trip measurement in its windows: rests, losses that are counted long after, stalls. Nothing of it
-//! contradicts itself.
+//! Traces of a healthy round-trip measurement in its windows: rests, losses that are counted long after, stalls. None
+//! of them is a contradiction.
 
 use model::{Counter, RunView, SeriesView, Tally, WindowRow, setting};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, proptest};
@@ -7,24 +7,24 @@ use testing::synthetic::{run, series};
 
 const MS: u64 = 1_000_000;
 
-/// As the initiator of `reflect` has it.
+/// Time after which the initiator of `reflect` gives up on an answer.
 const GIVE_UP_NS: u64 = 100 * MS;
 const AROUND_NS: u64 = 50 * MS;
 
-/// How one run goes. Lengths in ms.
+/// The course of a run. Lengths in ms.
 #[derive(Debug, Clone)]
 struct Course {
     window: u64,
     length: u64,
     rest: u64,
     every: u64,
-    /// Of a thousand frames.
+    /// Lost frames per thousand.
     lost: u64,
-    /// From when on and how long every frame is lost.
+    /// Beginning and length of a time in which every frame is lost.
     outage: (u64, u64),
-    /// At which frame and how long the thread stands still.
+    /// Frame number and length of a stall of the thread.
     stall: (u64, u64),
-    /// True where the file says how long pauses are; else it only says how long rests are.
+    /// True if the file states the length of pauses; otherwise it only states the length of rests.
     is_stated: bool,
     seed: u64,
 }
@@ -45,7 +45,7 @@ fn courses() -> impl Strategy<Value = Course> {
     })
 }
 
-/// The open window of the series, and those that are closed.
+/// The open window of the series, and the closed ones.
 struct Windows {
     length_ns: u64,
     tally: Tally,
@@ -54,7 +54,7 @@ struct Windows {
 }
 
 impl Windows {
-    /// Closes what ends before `at_ns`. A window in which nothing happened leaves nothing.
+    /// Closes windows that end before `at_ns`. A window in which nothing happened is not stored.
     fn reach(&mut self, at_ns: u64) {
         while at_ns >= (self.start_ns / self.length_ns + 1) * self.length_ns {
             let end_ns = (self.start_ns / self.length_ns + 1) * self.length_ns;
@@ -90,7 +90,7 @@ impl Windows {
     }
 }
 
-/// A frame each ms. A lost frame is counted at the end: its place is needed again only after 8192 others.
+/// One frame per ms. A lost frame is counted late: its slot is needed again only after 8192 other frames.
 fn measured(course: &Course) -> RunView {
     let mut closed = series("rtt/reflect", 0, 1, 1);
     closed.spec.interval_ns = Some(MS as f64);

@@ -1,9 +1,10 @@
-//! Contradictions: what a run file says that cannot all be true. The file was damaged or changed, or triptime has a
+//! Contradictions: statements in a run file that cannot all be true. The file was damaged or changed, or triptime has a
 //! fault.
 //!
-//! Most figures are in a file more than once: a maximum is also the end of a histogram, a loss is also a sample that was due. Where two
-//! of them disagree, neither is known, and no limit on the series is decided. A file that one of our own commands wrote agrees with
-//! itself; where a command cannot know a figure for certain, the rule on it leaves that command's files alone and says so.
+//! Most figures are in a file more than once: a maximum is also the end of a histogram, and a lost sample is also a
+//! sample that was due. If two of them disagree, neither is known, and no limit on the series is decided. Files that
+//! triptime wrote are free of contradictions; if a command cannot know a figure for certain, the rule about it skips
+//! the files of that command, and its comment explains why.
 
 #[cfg(test)]
 mod healthy;
@@ -18,7 +19,8 @@ mod windows;
 use crate::text::count;
 use model::{RunView, SeriesId, SeriesView, kind::Samples};
 
-/// Command of a run that was made of another tool's file. Such files know most samples to their bucket only, and some not at all.
+/// Command of a run that was made from another tool's file. Such files know most samples only to their bucket, and some
+/// not at all.
 const IMPORTED: &str = "import";
 
 /// Two figures of a series that cannot both be true.
@@ -28,11 +30,11 @@ pub struct Contradiction {
     pub id: SeriesId,
     /// Its name.
     pub series: String,
-    /// The disagreement, in words with the numbers.
+    /// Text of the disagreement, with the numbers.
     pub text: String,
 }
 
-/// Everything in which a run disagrees with itself, series by series.
+/// All contradictions in a run, series by series.
 pub fn of(run: &RunView) -> Vec<Contradiction> {
     run.series.iter().flat_map(|series| of_series(run, series)).collect()
 }
@@ -52,14 +54,15 @@ fn of_series(run: &RunView, series: &SeriesView) -> Vec<Contradiction> {
     .collect()
 }
 
-/// How much the figures of a series are known to.
+/// Precision of the figures of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Precision {
-    /// Each sample was counted once in all of them.
+    /// Each sample was counted once in every figure.
     Exact,
-    /// Counted in the kernel, in buckets that are wider than ours and stand at their upper end; the sum is read beside them.
+    /// Counted in the kernel, in buckets that are wider than ours and represented by their upper end; the sum is read
+    /// separately.
     InKernel,
-    /// Made of another tool's file.
+    /// Made from another tool's file.
     Imported,
 }
 
@@ -73,12 +76,12 @@ impl Precision {
     }
 }
 
-/// The findings, each kind once with how often it is there.
+/// The findings, each kind once with its number of occurrences.
 #[derive(Default)]
 struct Findings(Vec<(&'static str, String, u64)>);
 
 impl Findings {
-    /// Notes a finding; of several with the same `rule` the first is told.
+    /// Adds a finding; of several with the same `rule`, only the first is reported in full.
     fn add(&mut self, rule: &'static str, text: impl FnOnce() -> String) {
         match self.0.iter_mut().find(|(known, ..)| *known == rule) {
             Some((.., n)) => *n += 1,

@@ -1,4 +1,4 @@
-//! A test of a property: when one number of a good run is changed, no failed limit passes and no passed limit fails.
+//! A property test: after one number of a good run is changed, no failed limit passes and no passed limit fails.
 
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use crate::verdict::{Check, Judgement, Verdict};
@@ -7,11 +7,11 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_oneof, 
 use std::sync::LazyLock;
 use testing::synthetic::{add_worst, run, series};
 
-/// Counts that no other number of a file knows of. What a sample was late by is in the histogram, but the bound may be another one for
-/// each of them, and a sample that came twice left nothing else behind.
+/// Counts that no other number of a file confirms. The lateness of a sample is in the histogram, but each sample may
+/// have another bound, and a duplicate leaves no other trace.
 const WITHOUT_WITNESS: [Quantity; 3] = [Quantity::Late, Quantity::Duplicate, Quantity::Reordered];
 
-/// A run with something in each counter, in windows that add up.
+/// A run with a nonzero value in each counter, and with consistent windows.
 fn good() -> RunView {
     let mut one = series("wakeup/cpu1", 40_000, 60_000, 10);
     add_worst(&mut one, 1_300_000);
@@ -29,7 +29,7 @@ fn good() -> RunView {
     run(vec![one])
 }
 
-/// Recomputes the sums that the reader makes.
+/// Recomputes the sums as the reader does.
 fn add_up(series: &mut SeriesView) {
     series.counters = Counters::default();
     for window in &series.windows {
@@ -94,7 +94,7 @@ fn checks(run: &RunView, profile: &Profile) -> Vec<Check> {
     Judgement::of(run, std::slice::from_ref(profile)).checks
 }
 
-/// Of every quantity, a limit that this run just keeps, and those next to it.
+/// For every quantity, a limit that this run just meets, and the adjacent limits.
 fn limits(run: &RunView) -> Profile {
     let known = Quantity::ALL.into_iter();
     let known: Vec<(Quantity, u64)> = known
@@ -109,7 +109,7 @@ fn limits(run: &RunView) -> Profile {
     profile(&around.collect::<Vec<_>>())
 }
 
-/// The good run, its limits, and what it is judged by them.
+/// The good run, its limits, and its verdicts.
 static GOOD: LazyLock<(RunView, Profile, Vec<Verdict>)> = LazyLock::new(|| {
     let good = good();
     let limits = limits(&good);

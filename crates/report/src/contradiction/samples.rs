@@ -1,4 +1,4 @@
-//! A series' totals against its histogram and its worst samples.
+//! Compares a series' totals with its histogram and its worst samples.
 
 use super::{Findings, Precision};
 use crate::text::{count, plural};
@@ -17,7 +17,7 @@ pub(super) fn look(series: &SeriesView, precision: Precision, found: &mut Findin
     }
 }
 
-/// Each sample that was received is in the histogram once. Of imported ones some may be in none.
+/// Each received sample must be in the histogram once. Imported samples may be missing.
 fn number(series: &SeriesView, precision: Precision, found: &mut Findings) {
     let (held, received) = (series.histogram.count(), series.counters.received);
     if held > received || (held < received && precision != Precision::Imported) {
@@ -31,7 +31,7 @@ fn number(series: &SeriesView, precision: Precision, found: &mut Findings) {
     }
 }
 
-/// As a histogram keeps it: from 1 ns to 60 s.
+/// The value as a histogram stores it: from 1 ns to 60 s.
 fn kept(ns: i64) -> u64 {
     u64::try_from(ns)
         .unwrap_or(0)
@@ -67,7 +67,7 @@ fn extremes(series: &SeriesView, precision: Precision, found: &mut Findings) {
             format!("its largest sample is {max}, and its histogram holds {over} of {from} or more")
         });
     }
-    // The largest of an imported file may be known where its bucket is not.
+    // In an imported file, the largest sample may be known although its bucket is not.
     if last.high_ns < kept(max) && precision != Precision::Imported {
         let (max, to) = (ns(max), ns(last.high_ns));
         found.add("max above", || {
@@ -88,7 +88,7 @@ fn extremes(series: &SeriesView, precision: Precision, found: &mut Findings) {
     }
 }
 
-/// Samples beyond the histogram are counted as such.
+/// Samples beyond the histogram must be counted as clipped.
 fn clipped(series: &SeriesView, found: &mut Findings) {
     let highest = i64::try_from(Histogram::HIGHEST_NS).unwrap_or(i64::MAX);
     let beyond = [
@@ -108,7 +108,7 @@ fn clipped(series: &SeriesView, found: &mut Findings) {
     }
 }
 
-/// Samples over the threshold, against those that the histogram shows on either side of it.
+/// Compares the number of samples over the threshold with the histogram's buckets above and below it.
 fn overflow(series: &SeriesView, precision: Precision, found: &mut Findings) {
     let Some(threshold) = series.spec.threshold_ns else {
         return;
@@ -150,14 +150,14 @@ fn spikes(series: &SeriesView, found: &mut Findings) {
     }
 }
 
-/// The sum of the samples, against what the histogram's buckets allow.
+/// Compares the sum of the samples with the range that the histogram's buckets allow.
 fn sum(series: &SeriesView, found: &mut Findings) {
     if series.counters.clipped > 0 {
         return;
     }
     let (mut least, mut most) = (0i128, 0i128);
     for bucket in series.histogram.buckets() {
-        // 0 stands in it as 1 ns.
+        // The histogram stores 0 as 1 ns.
         let low = if bucket.low_ns <= 1 { 0 } else { bucket.low_ns };
         least += i128::from(low) * i128::from(bucket.count);
         most += i128::from(bucket.high_ns) * i128::from(bucket.count);

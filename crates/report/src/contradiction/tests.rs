@@ -7,10 +7,10 @@ use testing::synthetic::{run, series};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A change that makes a file disagree with itself, and the words it is told in.
+/// A change that makes a file contradict itself, and the expected text.
 type Case = (&'static str, fn(&mut RunView), &'static str);
 
-/// 40 000 wake-ups in 10 windows of a second, the largest 60 µs; one of each run's samples over the threshold.
+/// 40 000 wake-ups in 10 windows of a second, the largest 60 µs; samples over 59 µs are over the threshold.
 fn clean() -> RunView {
     let mut one = series("wakeup/cpu1", 40_000, 60_000, 10);
     one.spec.threshold_ns = Some(59_000);

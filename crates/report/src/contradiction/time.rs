@@ -1,13 +1,13 @@
-//! Windows in time: no window overlaps another, and none is missing.
+//! Checks windows in time: no windows overlap, and none is missing.
 
 use super::{Findings, IMPORTED};
 use model::{EventKind, RunView, SeriesView, WindowRow, kind::Accounts, setting};
 use units::Ns;
 
-/// Command whose samples are times between two stamps: after a silence one is as long as that.
+/// Command whose samples are times between two stamps: after a silence, one sample is as long as the silence.
 const OF_STAMPS: &str = "pcap";
 
-/// A silence of the stream itself, or of the way to us, is told.
+/// Events that report a silence of the stream or of the path to us.
 const TOLD: [EventKind; 9] = [
     EventKind::Stream,
     EventKind::Note,
@@ -52,7 +52,7 @@ pub(super) fn look(run: &RunView, series: &SeriesView, found: &mut Findings) {
     }
 }
 
-/// True if a window of this series says how long it was silent before.
+/// True if each window of this series accounts for the silence before it.
 fn is_continuous(run: &RunView, series: &SeriesView) -> bool {
     let is_accounted = match accounts(series) {
         Accounts::Periods => series.interval_ns().is_some(),
@@ -66,10 +66,11 @@ fn accounts(series: &SeriesView) -> Accounts {
     series.kind().map_or(Accounts::None, |kind| kind.accounts)
 }
 
-/// The time that a reflecting probe of before [`setting::PAUSES_NS`] waits for answers and greetings around a rest.
+/// Time that a reflecting probe waits for answers and greetings around a rest, in files from before
+/// [`setting::PAUSES_NS`].
 const AROUND_A_REST_NS: f64 = 150e6;
 
-/// How long the series is silent at a time because its probe sleeps, so as not to be throttled by the kernel.
+/// Length of a pause of the series in ns, in which its probe sleeps so that the kernel does not throttle it.
 fn pauses_ns(series: &SeriesView) -> f64 {
     let setting = |name| series.spec.setting(name);
     if let Some(stated) = setting(setting::PAUSES_NS).and_then(|text| text.parse().ok()) {
@@ -87,8 +88,8 @@ struct Gap {
 }
 
 impl Gap {
-    /// A pause between two steps begins and ends with a sample; only windows that were closed while measuring went on have both ends
-    /// on the run's grid.
+    /// True if both ends are on the run's grid. That is so only if the windows were closed during continuous
+    /// measurement; a pause between two steps begins and ends with a sample.
     fn is_on_the_grid(&self, window_ns: u64) -> bool {
         let is_on = |ns: u64| window_ns > 0 && ns.is_multiple_of(window_ns);
         self.from_ns < self.to_ns && is_on(self.from_ns) && is_on(self.to_ns)
@@ -98,9 +99,9 @@ impl Gap {
         (self.to_ns - self.from_ns) as f64
     }
 
-    /// True where the windows behind it account for time that no pause explains: by a sample that took as long, by losses that are counted
-    /// when nobody waits for them any more, or by more samples than their own time holds. A stall that is caught up with is spread over a
-    /// few of them.
+    /// True if the following windows account for the silence, apart from pauses: by a sample of that length, by losses
+    /// that are counted when nobody waits for them any more, or by more samples than their own time allows. Catching up
+    /// after a stall may be spread over several windows.
     fn is_accounted(&self, series: &SeriesView, after: &[WindowRow]) -> bool {
         let silent_ns = self.length_ns() - pauses_ns(series);
         let is_as_long = |window: &WindowRow| window.max_ns.is_some_and(|max| max as f64 >= 0.9 * silent_ns);
@@ -109,7 +110,7 @@ impl Gap {
         }
         let interval_ns = series.spec.interval_ns.unwrap_or(0.0);
         let lost: f64 = after.iter().map(|window| window.counters.lost as f64).sum();
-        // A long silence has several rests in it, in which nothing is sent that could be lost.
+        // A long silence includes several rests, in which nothing is sent that could be lost.
         if lost * interval_ns >= silent_ns / 4.0 {
             return true;
         }
@@ -124,7 +125,7 @@ impl Gap {
         })
     }
 
-    /// True if an event from the window before it to the one behind it says what was.
+    /// True if an event between the window before and the window after the gap explains it.
     fn is_told(&self, run: &RunView, series: &SeriesView) -> bool {
         let around_ns = run.info.window_ns;
         let (from_ns, to_ns) = (

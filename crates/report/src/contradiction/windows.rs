@@ -1,11 +1,11 @@
-//! The figures of one window against each other.
+//! Compares the figures of one window with each other.
 
 use super::{Findings, Precision};
 use crate::text::{count, plural};
 use model::{Counters, SeriesView, WindowRow};
 use units::{Ns, SignedNs, format_ns};
 
-/// The three digits of a histogram: a quantile is its bucket's upper edge.
+/// Relative width of a histogram bucket (three digits): a quantile is the upper edge of its bucket.
 const BUCKET_WIDTH: f64 = 1.0 / 1_000.0;
 
 pub(super) fn look(series: &SeriesView, precision: Precision, found: &mut Findings) {
@@ -26,7 +26,7 @@ fn at(window: &WindowRow) -> String {
     format!("in the window at {}", Ns(window.start_ns))
 }
 
-/// Whatever was received, lost or skipped was due.
+/// Every sample received, lost or skipped must have been due.
 fn account(window: &WindowRow, found: &mut Findings) {
     let Counters {
         expected,
@@ -47,7 +47,7 @@ fn account(window: &WindowRow, found: &mut Findings) {
     }
 }
 
-/// Whatever is over a threshold was received, whether the threshold is known or not.
+/// Every sample over the threshold must have been received, even if the threshold is not known.
 fn over(window: &WindowRow, found: &mut Findings) {
     let (overflow, received) = (window.counters.overflow, window.counters.received);
     if overflow > received {
@@ -76,7 +76,7 @@ fn number(window: &WindowRow, found: &mut Findings) {
     }
 }
 
-/// Smallest, quantiles and largest come in that order.
+/// The smallest sample, the quantiles and the largest sample must be in ascending order.
 fn order(window: &WindowRow, found: &mut Findings) {
     if window.end_ns <= window.start_ns && window.samples > 0 {
         found.add("end", || {
@@ -96,7 +96,7 @@ fn order(window: &WindowRow, found: &mut Findings) {
         });
         return;
     }
-    // A value below zero counts in the histogram as the least it can hold.
+    // A value below zero is in the histogram as the smallest value it can hold.
     let quantiles = [window.p50_ns, window.p99_ns, window.p999_ns];
     let quantiles: Vec<f64> = quantiles.into_iter().flatten().map(|ns| ns as f64).collect();
     let (low, high) = (min.max(1) as f64, max.max(1) as f64);
@@ -120,7 +120,7 @@ fn order(window: &WindowRow, found: &mut Findings) {
     }
 }
 
-/// The mean is that of the sum, and between the extremes.
+/// The mean must agree with the sum, and be between the extremes.
 fn mean(window: &WindowRow, found: &mut Findings) {
     let Some(mean) = window.mean_ns else { return };
     let samples = window.samples.max(1) as f64;

@@ -3,10 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-/// Name and number of the document's shape.
+/// Name and version of the document's format.
 pub const SCHEMA: &str = "triptime.result/1";
 
-/// A time in the document's unit.
+/// Converts a time to the document's unit, seconds.
 pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }

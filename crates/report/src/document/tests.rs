@@ -22,7 +22,7 @@ fn keys(value: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// The fields of the published schema, in its order; what was added since comes after them.
+/// The fields of the published schema, in its order; fields added later follow them.
 #[test]
 fn published_fields_come_first_and_in_order() {
     let document = document(qualify(1, 10));

@@ -1,12 +1,12 @@
-//! The judged CPUs and the others, for a run that chose them.
+//! Judged and other CPUs, for a run that selected CPUs.
 
 use crate::Report;
 use std::fmt::Write;
 
-/// Group of the inventory in which a run says so; the crate `lab` writes it.
+/// Group of the inventory that lists them; the crate `lab` writes it.
 const GROUP: &str = "CPUs of this run";
 
-/// One line each, for the head of the report.
+/// Lines for the head of the report, one for each fact.
 pub(super) fn chosen(report: &Report) -> String {
     let mut out = String::new();
     for fact in report.run.facts.iter().filter(|fact| fact.group == GROUP) {

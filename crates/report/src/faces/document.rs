@@ -1,4 +1,4 @@
-//! The result document: one JSON shape for every measuring command (`triptime.result/1`, see
+//! The result document: one JSON format for every measuring command (`triptime.result/1`, see
 //! `docs/formats/result-json.md`).
 
 use super::DOCUMENT;
@@ -28,7 +28,7 @@ struct Run {
     window_s: f64,
 }
 
-/// Writes the document of a report; quantities in ns unless their name says otherwise.
+/// Writes the document of a report; quantities are in ns unless their name says otherwise.
 pub(crate) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     write_document(out, |fields| {
         fields.field("schema", SCHEMA)?;

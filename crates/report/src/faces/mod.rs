@@ -1,7 +1,8 @@
-//! The faces of the report of a run: terminal, page, result document. Each is a head and a list of subjects, in order.
+//! The output formats of a run's report: terminal, page, result document. Each consists of a head and an ordered list
+//! of sections.
 //!
-//! To add a subject: its [`Section`], in a file of `subjects` or in a room of its own, and its lines here. Comparison, matrix and
-//! audit have lists of their own in their folders.
+//! To add a subject, write its [`Section`] in a file of `subjects` or in its own module, and add it to the lists here.
+//! Comparison, matrix and audit have their own lists in their folders.
 
 mod cpus;
 pub(crate) mod document;
@@ -30,7 +31,7 @@ use crate::terminal::{buffers, clock, paced, why, worst_samples};
 use crate::type_test::TypeTestSection;
 use terminal::Part;
 
-/// The terminal, after its head.
+/// Sections on the terminal, after its head.
 pub(crate) const TERMINAL: [&dyn Section; 17] = [
     &CapacitySection,
     &ContradictionSection,
@@ -51,7 +52,7 @@ pub(crate) const TERMINAL: [&dyn Section; 17] = [
     &ReadingsSection,
 ];
 
-/// The page, after its first screen.
+/// Sections of the page, after its first screen.
 pub(crate) const PAGE: [&dyn Section; 16] = [
     &ContradictionSection,
     &CapacitySection,
@@ -71,7 +72,7 @@ pub(crate) const PAGE: [&dyn Section; 16] = [
     &MethodSection,
 ];
 
-/// The result document, after what names the run and its verdict.
+/// Sections of the result document, after the run and its verdict.
 pub(crate) const DOCUMENT: [&dyn Section; 17] = [
     &SeriesSection,
     &ChecksSection,

@@ -1,4 +1,4 @@
-//! The report as text: the verdict first, then the figures that it is from.
+//! The report as text: first the verdict, then its figures.
 
 use super::{TERMINAL, cpus};
 use crate::Report;
@@ -12,7 +12,7 @@ use units::foreign::{self, Show};
 use units::format_ns;
 
 impl Report {
-    /// The report for a terminal, with ANSI colours when `colour` is set. Names the HTML report where there is one.
+    /// The report for a terminal, with ANSI colours if `colour` is set. Names the HTML report if there is one.
     pub fn text(&self, colour: bool, html: Option<&Path>) -> String {
         let paint = Paint { colour };
         let report = &self.shown();
@@ -22,7 +22,7 @@ impl Report {
     }
 }
 
-/// A subject that only a terminal shows apart; on the page and in the document it is among the series.
+/// A section that only the terminal shows separately; on the page and in the document it is part of the series.
 pub(crate) struct Part(pub(crate) fn(&Report, &Paint) -> String);
 
 impl Section for Part {

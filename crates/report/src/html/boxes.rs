@@ -1,21 +1,21 @@
-//! Box plots of window maxima, as the field's papers draw them (Tukey's rule). The box reaches from the lower to the
+//! Box plots of window maxima, as used in papers of this field (Tukey's rule). The box reaches from the lower to the
 //! upper quartile and shows the median. Whiskers reach to the outermost value within one and a half box lengths; values
 //! beyond are dots.
 
 use super::svg::{Scale, axis_ns, escape};
 use std::fmt::Write;
 
-/// Fewer windows make no box.
+/// Minimum number of windows for a box.
 pub(crate) const LEAST: usize = 5;
 
-/// Dots drawn at most; the outermost ones.
+/// Maximum number of dots; the outermost ones are drawn.
 const MOST_DOTS: usize = 200;
 
 const WIDTH: f64 = 560.0;
 const ROW: f64 = 30.0;
 const LEFT: f64 = 150.0;
 
-/// A letter of a name takes about this much.
+/// Approximate width of a letter in a name.
 const LETTER: f64 = 6.2;
 
 /// The figures of a box.
@@ -27,7 +27,7 @@ pub(crate) struct BoxFigures {
 }
 
 impl BoxFigures {
-    /// Of at least [`LEAST`] values.
+    /// The figures of at least [`LEAST`] values.
     pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         if values.len() < LEAST {
             return None;
@@ -59,7 +59,7 @@ impl BoxFigures {
     }
 }
 
-/// A quantile of sorted values, straight between its neighbours.
+/// A quantile of sorted values, interpolated linearly between neighbours.
 fn between(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;
     let (below, part) = (place.floor() as usize, place.fract());
@@ -67,7 +67,7 @@ fn between(sorted: &[f64], q: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * part
 }
 
-/// One row for each named set of window maxima, on one logarithmic scale; those with too few windows are left out.
+/// One row for each named set of window maxima, on a common logarithmic scale; sets with too few windows are left out.
 pub(crate) fn plot(rows: &[(String, Vec<f64>)]) -> String {
     let boxes: Vec<(&str, BoxFigures)> = rows
         .iter()

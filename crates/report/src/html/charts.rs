@@ -12,16 +12,16 @@ pub(crate) const LEFT: f64 = 56.0;
 pub(crate) const RIGHT: f64 = WIDTH - 20.0;
 pub(crate) const TOP: f64 = 22.0;
 pub(crate) const BOTTOM: f64 = HEIGHT - 30.0;
-/// Points of a drawn line: more cannot be told apart at this width.
+/// Maximum number of points of a drawn line: more cannot be distinguished at this width.
 pub(crate) const STATIC_POINTS: usize = 300;
-/// Events marked in one drawing: more make it unreadable.
+/// Maximum number of events marked in a drawing: more make it unreadable.
 const MOST_MARKS: usize = 60;
 
 pub(crate) fn open(title: &str) -> String {
     opened("static", title)
 }
 
-/// The begin of a drawing of this class.
+/// The beginning of a drawing of this class.
 pub(crate) fn opened(class: &str, title: &str) -> String {
     let title = escape(title);
     format!(
@@ -62,7 +62,8 @@ pub(crate) fn limit_label(out: &mut String, x: f64, y: f64, limit: u64) {
     );
 }
 
-/// Time along, over the span that was measured; latency up (logarithmic): the lines, events as marks.
+/// A chart with time along the horizontal axis, over the measured span, and latency on the vertical logarithmic axis:
+/// lines, and events as marks.
 pub(crate) fn timeline(
     name: &str,
     lines: &[Curve],
@@ -96,7 +97,7 @@ pub(crate) fn timeline(
     out
 }
 
-/// True if an event is marked in a chart: what can put a figure in doubt, and what changed the conditions.
+/// True if an event is marked in a chart: it can put a figure in doubt, or it changed the conditions.
 pub(crate) fn is_marked(kind: EventKind) -> bool {
     let is_condition = matches!(
         kind,
@@ -105,7 +106,7 @@ pub(crate) fn is_marked(kind: EventKind) -> bool {
     is_condition || is_trouble(kind)
 }
 
-/// True if an event can put a figure in doubt, for its colour.
+/// True if an event can put a figure in doubt; this decides its colour.
 pub(crate) fn is_trouble(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -145,7 +146,7 @@ fn event_mark(out: &mut String, event: &Event, x: &Scale) {
 /// Width of a range in a table row.
 const RANGE_WIDTH: f64 = 190.0;
 
-/// The scale all rows of a table share.
+/// The scale that all rows of a table share.
 pub(crate) fn range_scale<'a>(rows: impl Iterator<Item = (&'a Figures, Option<u64>)>) -> Scale {
     let values = rows.flat_map(|(figures, limit)| {
         [
@@ -157,7 +158,7 @@ pub(crate) fn range_scale<'a>(rows: impl Iterator<Item = (&'a Figures, Option<u6
     Scale::log(values.flatten().collect::<Vec<_>>(), 4.0, RANGE_WIDTH - 4.0)
 }
 
-/// Smallest to largest as a thin line, median to 99.9 % as a bar, the largest as a dot, the limit as a red tick.
+/// Draws smallest to largest as a thin line, median to 99.9 % as a bar, the largest as a dot, the limit as a red tick.
 pub(crate) fn range(figures: &Figures, limit: Option<u64>, scale: &Scale) -> String {
     let (Some(min), Some(max)) = (figures.min, figures.max) else {
         return String::new();

@@ -1,23 +1,24 @@
-//! The lines of a kind's time chart: of one series its figures, of several the largest sample of each.
+//! The lines of a kind's time chart: for one series its figures, for several the largest sample of each.
 
 use model::{Figure, FigureValue, SeriesView};
 use std::collections::BTreeMap;
 
-/// Series that have a line of their own; the others share one.
+/// Maximum number of series with their own line; the others share one.
 pub(crate) const MOST_OWN: usize = super::overlay::CLASSES;
 
 /// A line over time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Curve {
-    /// Its name for a reader.
+    /// Its name, as text for people.
     pub(crate) name: String,
-    /// The class that colours it.
+    /// The CSS class that sets its colour.
     pub(crate) look: String,
-    /// Seconds since the run's start, and ns.
+    /// Seconds since the run's start, and the value in ns.
     pub(crate) points: Vec<(f64, Option<f64>)>,
 }
 
-/// Lines with at most `most` points each, the faintest first. `series` has the one with the largest maximum first.
+/// Lines with at most `most` points each, the faintest first. `series` must begin with the one that has the largest
+/// maximum.
 pub(crate) fn of(series: &[&SeriesView], most: usize) -> Vec<Curve> {
     match series {
         [] => Vec::new(),
@@ -40,7 +41,7 @@ fn of_one(series: &SeriesView, most: usize) -> Vec<Curve> {
     lines.map(line).to_vec()
 }
 
-/// A figure of each window, with the window's begin in ns.
+/// A figure of each window, with the window's beginning in ns.
 fn values(series: &SeriesView, figure: Figure) -> Vec<(u64, Option<f64>)> {
     let windows = series.windows.iter();
     windows
@@ -71,7 +72,7 @@ fn of_several(series: &[&SeriesView], most: usize) -> Vec<Curve> {
     lines
 }
 
-/// Values as at most `most` points: of those that share a point, the largest.
+/// Reduces values to at most `most` points: the largest of the values that share a point is kept.
 fn thinned(values: &[(u64, Option<f64>)], most: usize) -> Vec<(f64, Option<f64>)> {
     let per_point = values.len().div_ceil(most.max(1)).max(1);
     let point = |group: &[(u64, Option<f64>)]| {
@@ -88,7 +89,8 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
-/// From the begin of the first window of these series to the end of the last, in seconds since the run's start.
+/// Time from the beginning of the first window of these series to the end of the last one, in seconds since the run's
+/// start.
 pub(crate) fn span_s(series: &[&SeriesView]) -> (f64, f64) {
     let windows = || series.iter().flat_map(|series| &series.windows);
     let first = windows().map(|window| window.start_ns).min().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Drawings of the page, as SVG; where scripts run, uPlot lays a zoomable chart over a chart of time.
+//! The drawings of the page as SVG. With scripts, uPlot replaces a time chart by a zoomable one.
 
 pub(crate) mod boxes;
 pub(crate) mod charts;
@@ -16,7 +16,7 @@ pub(crate) const CSS: &str = concat!(
     include_str!("../../assets/report.css")
 );
 
-/// How a verdict over profiles looks: a pass of some limits only is another thing than one of all.
+/// CSS class of a verdict over profiles: a pass of only some limits looks different from a pass of all.
 pub(crate) fn look(verdict: &'static str, is_partial_pass: bool) -> &'static str {
     if is_partial_pass { "partial" } else { verdict }
 }

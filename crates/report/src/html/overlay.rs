@@ -1,17 +1,18 @@
-//! Histograms of several runs or series, drawn one over the other as outlines.
+//! Histograms of several runs or series as outlines in the same drawing.
 
 use super::charts::{BOTTOM, LEFT, RIGHT, TOP, grid_y, limit_label, opened, tick_x};
 use super::svg::{Scale, axis_count, axis_ns, escape};
 use stats::{Bucket, Histogram};
 use std::fmt::Write;
 
-/// Bars in a factor of ten.
+/// Number of bars per factor of ten.
 const PER_DECADE: u32 = 20;
 
-/// Outlines are told apart by these classes, in turn.
+/// Number of CSS classes that distinguish outlines; further outlines use them again.
 pub(crate) const CLASSES: usize = 6;
 
-/// Latency along, count up, both logarithmic: an outline for each, named in its title; the limit as a red line.
+/// A chart with latency along the horizontal axis and counts on the vertical axis, both logarithmic: one outline for
+/// each histogram, named in its title; the limit is a red line.
 pub(crate) fn histograms(name: &str, all: &[(&str, &Histogram)], limit: Option<u64>) -> String {
     let bars: Vec<Vec<Bucket>> = all
         .iter()
@@ -47,7 +48,7 @@ pub(crate) fn histograms(name: &str, all: &[(&str, &Histogram)], limit: Option<u
     out + &format!("<path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/></svg>")
 }
 
-/// The class that colours the one at this place of so many: where there is only one, it is filled.
+/// CSS class of the outline at index `at` of `of` outlines: a single one is filled.
 pub(crate) fn look(at: usize, of: usize) -> String {
     match of {
         1 => "only".to_owned(),

@@ -10,11 +10,11 @@ use stats::Histogram;
 pub(crate) struct Panel<'a> {
     /// The name of the kind.
     pub(crate) family: &'a str,
-    /// The one with the largest maximum first.
+    /// Its series; the one with the largest maximum comes first.
     pub(crate) series: Vec<&'a SeriesView>,
 }
 
-/// One for each kind, in the order of the report.
+/// One panel for each kind, in the order of the report.
 pub(crate) fn of(report: &Report) -> Vec<Panel<'_>> {
     let all = &report.run.series;
     let panel = |family| {
@@ -41,7 +41,7 @@ impl Panel<'_> {
     }
 }
 
-/// The strictest limit on a duration of a series, to draw: on its maximum if there is one.
+/// The strictest limit on a duration of a series, for drawing: the limit on its maximum, if there is one.
 pub(crate) fn limit_of(report: &Report, series: &SeriesView) -> Option<u64> {
     let checks = || {
         report

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// A stretch of values laid on a stretch of the drawing.
+/// Maps a range of values to a range of the drawing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
     log: bool,
@@ -13,7 +13,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// A logarithmic scale that holds all of `values` (those above zero), widened to round numbers.
+    /// A logarithmic scale that covers all of `values` above zero, extended to round numbers.
     pub(crate) fn log(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
         for value in values.into_iter().filter(|value| *value > 0.0) {
@@ -56,7 +56,7 @@ impl Scale {
         }
     }
 
-    /// Where a value lies; values beyond the ends lie at the ends.
+    /// Position of a value; values beyond the ends are drawn at the ends.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = if self.log {
@@ -67,7 +67,7 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Round values along it. Of a logarithmic scale: powers of ten, and 2 and 5 between them where there is room.
+    /// Round values along the scale. On a logarithmic scale: powers of ten, and 2 and 5 between them if there is room.
     pub(crate) fn ticks(&self) -> Vec<f64> {
         if !self.log {
             let step = round_up((self.high - self.low) / 5.0);
@@ -118,7 +118,7 @@ fn round_up(value: f64) -> f64 {
     digit * power
 }
 
-/// Round instants between two, in seconds, at most about eight.
+/// At most about eight round instants between two instants, in seconds.
 pub(crate) fn time_ticks((from_s, to_s): (f64, f64)) -> Vec<f64> {
     const STEPS: [f64; 21] = [
         0.001, 0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0,
@@ -136,7 +136,7 @@ pub(crate) fn time_ticks((from_s, to_s): (f64, f64)) -> Vec<f64> {
         .collect()
 }
 
-/// A duration on an axis: `20 µs`, `1 ms`, without digits that say nothing.
+/// A duration on an axis: `20 µs`, `1 ms`, without unnecessary digits.
 pub(crate) fn axis_ns(ns: f64) -> String {
     let (value, unit) = match ns {
         a if a < 999.5 => (ns, "ns"),
@@ -168,7 +168,7 @@ pub(crate) fn axis_count(count: f64) -> String {
     }
 }
 
-/// Text for an attribute or an element.
+/// Escapes text for an attribute or an element.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -184,7 +184,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Path data through points; a `None` breaks the line.
+/// Path data through points; `None` interrupts the line.
 pub(crate) fn polyline(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> String {
     let mut path = String::new();
     let mut pen_down = false;

@@ -15,7 +15,7 @@ fn html(run: RunView) -> String {
     report(run).html(&About::default(), None).expect("rendered")
 }
 
-/// The visible page: without styles, scripts and data.
+/// The visible part of the page: without styles, scripts and data.
 pub(crate) fn visible(html: &str) -> String {
     let mut out = html.to_owned();
     for (open, close) in [("<style>", "</style>"), ("<script", "</script>")] {
@@ -269,7 +269,8 @@ fn the_record_says_what_was_given_and_leaves_the_rest_to_be_filled_in() {
     assert!(page(evidence(Err("its log is beside it".into()))).contains("none: its log is beside it"));
 }
 
-/// A run with subjects that few runs have: interfaces, the way of a frame, a published layout, readings, late samples, foreign texts.
+/// A run with subjects that few runs have: interfaces, the path of a frame, a published layout, readings, late samples,
+/// foreign texts.
 #[test]
 fn all_faces_of_a_run_with_rare_subjects() {
     let mut run = synthetic::qualify(1, 3);

@@ -11,15 +11,15 @@ const RIGHT: f64 = WIDTH - 10.0;
 const TOP: f64 = 22.0;
 const LANE: f64 = 34.0;
 const BAR: f64 = 22.0;
-/// A name is written into a bar that is at least so wide, at so many pixels a letter.
+/// Minimum width of a bar with a name, and the width of a letter, in pixels.
 const NAMED_FROM: f64 = 46.0;
 const LETTER: f64 = 6.4;
-/// Narrower than this nothing can be seen.
+/// Bars narrower than this are not visible.
 const NARROWEST: f64 = 0.4;
 
 pub(crate) fn drawing(timeline: &Timeline) -> String {
     let bottom = TOP + LANE * timeline.lanes.len() as f64;
-    let text = escape(&format!("What ran on which CPU around a stall of {}", timeline.series));
+    let text = escape(&format!("Threads on each CPU around a stall of {}", timeline.series));
     let mut out = format!(
         "<svg class=\"timeline\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{text}\"><title>{text}</title>",
         bottom + 40.0
@@ -33,7 +33,7 @@ pub(crate) fn drawing(timeline: &Timeline) -> String {
     out + "</svg>"
 }
 
-/// The time that the sample waited, and how long that is.
+/// Draws the time that the sample waited, and its length.
 fn waited(out: &mut String, timeline: &Timeline, x: &Scale, bottom: f64) {
     let (due_ns, came_ns) = timeline.waited_ns;
     let (due, came) = (x.at(due_ns as f64), x.at(came_ns as f64));

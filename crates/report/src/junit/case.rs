@@ -1,14 +1,14 @@
-//! Makes test cases, and decides how each ends.
+//! Creates test cases and their results.
 
 use crate::Report;
 use crate::limits::Sense;
 use crate::text::count;
 use crate::verdict::{Check, RequirementCheck, Verdict};
 
-/// How a test case ended; with its message, where there is one.
+/// Result of a test case, with its message if it has one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
-    /// Within the limit, and nothing puts that in doubt.
+    /// Within the limit, without doubt.
     Pass,
     /// Over the limit.
     Failure(String),
@@ -21,12 +21,12 @@ pub(crate) enum Outcome {
 /// A limit on a series.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Case {
-    /// Groups cases: the command and the profile.
+    /// Group of the case: the command and the profile.
     pub(crate) class: String,
-    /// Unique in the file.
+    /// Name, unique in the file.
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
-    /// Figures and source, a line each.
+    /// Figures and source, one per line.
     pub(crate) text: String,
 }
 
@@ -49,7 +49,8 @@ impl Case {
     }
 }
 
-/// Every case of a report. What the verdict says beyond them is the last one: no file of good cases alone stands for a run in doubt.
+/// All cases of a report. If the verdict is worse than the cases show, a last case reports that: a file with only good
+/// cases must not represent a run in doubt.
 pub(super) fn all(report: &Report) -> Vec<Case> {
     let judgement = &report.judgement;
     let class = |profile: &str| format!("triptime.{}.{profile}", report.run.info.command);
@@ -132,7 +133,7 @@ fn outcome(verdict: Verdict, why: &str, [measured, allowed, source]: [&str; 3]) 
     }
 }
 
-/// A test case: were as many streams held as were asked for?
+/// A test case for the required number of streams.
 fn of_capacity(report: &Report) -> Option<Case> {
     let capacity = report.capacity.as_ref()?;
     let sentence = capacity.sentence();
@@ -149,7 +150,7 @@ fn of_capacity(report: &Report) -> Option<Case> {
     ))
 }
 
-/// The case of the run itself, where no other one says what its verdict is.
+/// The case of the run itself, if no other case expresses its verdict.
 fn of_the_whole(report: &Report, cases: &[Case]) -> Option<Case> {
     let class = format!("triptime.{}", report.run.info.command);
     let is_said = |case: &Case| matches!(case.outcome, Outcome::Failure(_) | Outcome::Error(_));

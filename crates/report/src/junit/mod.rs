@@ -1,5 +1,5 @@
-//! The verdict as JUnit XML, which servers of continuous integration read: a test case for each limit and each series it matches.
-//! The mapping is in `docs/formats/junit.md`.
+//! The verdict as JUnit XML for continuous-integration servers: one test case for each limit and each series that it
+//! matches. The mapping is described in `docs/formats/junit.md`.
 
 pub(crate) mod case;
 #[cfg(test)]
@@ -31,7 +31,7 @@ impl Report {
     /// The verdict as a JUnit file.
     ///
     /// # Errors
-    /// Only when a value cannot be written as text, which none of ours can.
+    /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn junit(&self) -> Result<String, askama::Error> {
         let report = &self.shown();
         let run = &report.run;
@@ -46,11 +46,11 @@ impl Report {
     }
 }
 
-/// A JUnit file of a command that has no result, or none yet: one error that says so. A server then shows neither a pass nor the
-/// result of an earlier run.
+/// A JUnit file for a command that has no result, or none yet: a single error with the reason. A server then shows
+/// neither a pass nor the result of an earlier run.
 ///
 /// # Errors
-/// As [`Report::junit`].
+/// The errors of [`Report::junit`].
 pub fn without_result(command: &str, why: &str) -> Result<String, askama::Error> {
     let why = foreign::message(why);
     let case = Case::error(&format!("triptime.{command}"), "result", &why, String::new());
@@ -87,7 +87,7 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// An instant in UTC as the format wants it: to the second, without a zone.
+/// An instant in UTC in the form that the format requires: whole seconds, no time zone.
 fn to_the_second(at: Realtime) -> String {
     rfc3339(at).chars().take("2026-11-21T02:00:00".len()).collect()
 }

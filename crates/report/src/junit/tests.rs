@@ -1,4 +1,4 @@
-//! The file as a reader of other people's makes of it.
+//! Reads the JUnit file with an independent reader.
 
 use super::without_result;
 use crate::Report;
@@ -9,8 +9,8 @@ use model::{Event, EventKind, RunView};
 use serde::Deserialize;
 use testing::synthetic;
 
-/// Reads the file with junitparser; also holds the counts that the file states against its cases, and refuses what the common schemas
-/// do not know.
+/// Reads the file with junitparser; also compares the counts in the file with its cases, and refuses elements that the
+/// common schemas do not know.
 const READ: &str = "
 import json, sys
 import xml.etree.ElementTree as tree
@@ -61,7 +61,7 @@ impl Understood {
     }
 }
 
-/// The reader's view of a file; `None` where the test is left out.
+/// The result of the independent reader; `None` if the test is skipped.
 fn understood(text: &str) -> Option<Understood> {
     let said = testing::read_by_python("junit", READ, text)?;
     Some(serde_json::from_str(&said).expect("JSON"))
@@ -72,7 +72,7 @@ fn judged(run: RunView, profile: &str) -> String {
     Report::new(run, vec![profile]).junit().expect("a file")
 }
 
-/// A run whose one series is within its limit, or over it.
+/// A run with one series, which is within its limit or over it.
 fn wakeups(max_ns: i64) -> RunView {
     synthetic::run(vec![synthetic::series("wakeup/cpu1", 100_000, max_ns, 10)])
 }
@@ -134,7 +134,8 @@ fn a_limit_in_doubt_is_an_error_that_says_the_doubt() {
     );
 }
 
-/// A requirement that a veth cannot meet is skipped, and so is one for no interface; a profile of which nothing was measured passes nothing.
+/// A requirement that a veth cannot meet is skipped, and so is one without an interface; a profile of which nothing was
+/// measured gives no pass.
 #[test]
 fn requirements_alone_pass_no_run() {
     let mut run = wakeups(8_000);
@@ -193,7 +194,7 @@ fn a_search_is_judged_by_the_streams_that_were_asked_for() {
     assert_eq!(file.cases.len(), 1);
 }
 
-/// A name that would be markup, and one with what XML cannot hold.
+/// One name looks like markup, another has characters that XML cannot contain.
 #[test]
 fn names_of_others_are_text() {
     let mut run = wakeups(130_000);

@@ -1,11 +1,11 @@
-//! Classes of a figure: the names that its source gives to hosts by that figure.
+//! Classes of a figure: names that the source of a limit gives to hosts by that figure.
 
 use units::Ns;
 
-/// A range of figures and the word for it.
+/// A range of figures, and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
-    /// Where the range ends; the range before it in the list is its beginning.
+    /// Upper end of the range; the range before it in the list ends where this one begins.
     pub until: Until,
     /// The name of a host with such a figure.
     pub is: String,
@@ -14,9 +14,9 @@ pub struct Class {
 /// Upper end of a class, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// Figures below it.
+    /// Figures below this value.
     Under(u64),
-    /// It, and figures below it.
+    /// Figures up to and including this value.
     AtMost(u64),
     /// No end: the last class.
     Open,
@@ -32,7 +32,7 @@ impl Until {
         }
     }
 
-    /// As a number to compare ends by: none lies beyond an open one.
+    /// A number for comparing ends: an open end has the highest.
     pub(super) fn rank(self) -> (u64, bool) {
         match self {
             Self::Under(end) => (end, false),
@@ -43,7 +43,7 @@ impl Until {
 }
 
 impl Class {
-    /// `a good candidate (under 10.0 µs)`; the last class has its beginning, which is the end of the one `before`.
+    /// Text such as `a good candidate (under 10.0 µs)`; for the last class, the range begins at the end of `before`.
     fn text(&self, before: Option<&Self>) -> String {
         let ns = |end: u64| Ns(end).to_string();
         let range = match (before.map(|class| class.until), self.until) {
@@ -60,7 +60,8 @@ impl Class {
     }
 }
 
-/// The class of a figure that is known to `uncertain_ns`, in words: two classes where both are possible. `None` without classes.
+/// The class of a figure with an uncertainty of `uncertain_ns`, as text; both classes if two are possible. `None`
+/// without classes.
 pub(super) fn of(classes: &[Class], ns: f64, uncertain_ns: f64) -> Option<String> {
     let at = |ns: f64| classes.iter().position(|class| class.until.holds(ns));
     let (low, high) = (at(ns - uncertain_ns)?, at(ns + uncertain_ns)?);

@@ -1,15 +1,16 @@
-//! The quantities of the series of a kind. A counter that nobody counts is 0 whatever happens, and so no limit on it can fail.
+//! The quantities that each kind of series has. A counter that is never incremented is always 0, so a limit on it could
+//! not fail.
 
 use super::{Pattern, Quantity};
 use model::kind::{self, Kind, Samples};
 
 impl Quantity {
-    /// True where series of this kind have it.
+    /// True if series of this kind have the quantity.
     pub fn is_of(self, of: &Kind) -> bool {
         match self.counter() {
             Some(counter) => of.counts(counter),
             None if self == Self::Excess => of.samples == Samples::Spacing,
-            // How long a relay was watched is its scenario's choice.
+            // How long a relay was observed depends on its scenario.
             None => *of != kind::SECURITY,
         }
     }
@@ -21,7 +22,8 @@ pub(crate) fn quantities(of: &Kind) -> String {
     all.map(Quantity::word).collect::<Vec<_>>().join(", ")
 }
 
-/// Why a limit on this quantity can judge no series that the pattern may match, and what to write; `None` where it can.
+/// The reason why a limit on this quantity cannot judge any series that the pattern may match, and a suggestion; `None`
+/// if it can.
 pub(super) fn refusal(series: &Pattern, quantity: Quantity) -> Option<String> {
     let kinds: Vec<&Kind> = series.alternatives().flat_map(kinds).collect();
     let first = kinds.first()?;
@@ -40,7 +42,7 @@ pub(super) fn refusal(series: &Pattern, quantity: Quantity) -> Option<String> {
     ))
 }
 
-/// The kinds of the series that a pattern without alternatives may match.
+/// The kinds of series that a pattern without alternatives may match.
 fn kinds(pattern: &str) -> impl Iterator<Item = &'static Kind> {
     let (begin, is_open) = match pattern.find(['*', '/']) {
         Some(at) => (&pattern[..at], pattern[at..].starts_with('*')),

@@ -65,11 +65,11 @@ enum Amount {
     Duration(String),
 }
 
-/// Where a value stands, so that an error can say so.
+/// The position of values, for error messages.
 struct LimitsText<'a> {
     text: &'a str,
     origin: &'a str,
-    /// True where it is given, and not read from a run.
+    /// True if the profile was given, and was not read from a run.
     is_given: bool,
 }
 
@@ -91,7 +91,7 @@ impl LimitsText<'_> {
         Ok(value.get_ref().clone())
     }
 
-    /// A pattern each of whose alternatives is some name.
+    /// A pattern whose alternatives are all non-empty.
     fn pattern(&self, value: &Spanned<String>, key: &'static str) -> Result<Pattern, LimitsError> {
         let pattern = Pattern::new(self.not_empty(value, key)?);
         if pattern.alternatives().any(str::is_empty) {
@@ -206,7 +206,7 @@ fn known_stamps(limit: &LimitFile, place: &LimitsText<'_>) -> Result<bool, Limit
     }
 }
 
-/// The classes of a limit: every one but the last ends somewhere, each beyond the one before.
+/// The classes of a limit: all except the last have an end, in ascending order.
 fn classes(limit: &LimitFile, quantity: Quantity, place: &LimitsText<'_>) -> Result<Vec<Class>, LimitsError> {
     let mut classes: Vec<Class> = Vec::new();
     for (at, file) in limit.classes.iter().enumerate() {
@@ -220,12 +220,14 @@ fn classes(limit: &LimitFile, quantity: Quantity, place: &LimitsText<'_>) -> Res
             (None, Some(at_most)) if !is_last => Until::AtMost(end(at_most)?),
             _ => {
                 return Err(error(
-                    "each class but the last ends: under or at_most; the last takes neither",
+                    "each class except the last needs under or at_most; the last takes neither",
                 ));
             }
         };
         if class.is.trim().is_empty() || quantity.unit() != Unit::Ns {
-            return Err(error("a class of a duration says what it is"));
+            return Err(error(
+                "classes are for durations, and each needs a name: write it after is",
+            ));
         }
         if classes.last().is_some_and(|before| before.until.rank() >= until.rank()) {
             return Err(error("each class ends beyond the one before"));
@@ -238,7 +240,7 @@ fn classes(limit: &LimitFile, quantity: Quantity, place: &LimitsText<'_>) -> Res
     Ok(classes)
 }
 
-/// The value of `allowed` or, for the quantity that is judged from below, of `at_least`.
+/// The value of `allowed` or, for a quantity that must not fall below its limit, of `at_least`.
 fn amount(limit: &LimitFile, quantity: Quantity, place: &LimitsText<'_>) -> Result<u64, LimitsError> {
     let (key, wanted, other) = match quantity.sense() {
         Sense::AtMost => ("allowed", &limit.allowed, &limit.at_least),

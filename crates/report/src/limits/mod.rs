@@ -1,7 +1,7 @@
-//! Limit profiles: how large which figure of which series may be, and where each limit comes from.
+//! Limit profiles: the limits on the figures of series, and the source of each limit.
 //!
-//! A profile is a TOML file. Two are part of the program (`substation`, `avb`); a site's own file has the same keys. The
-//! format is described in `docs/formats/limits.md`.
+//! A profile is a TOML file. Some are embedded in the program (`substation`, `seapath`, `avb`); a site's own file has
+//! the same keys. The format is described in `docs/formats/limits.md`.
 
 mod class;
 mod counted;
@@ -18,7 +18,7 @@ pub(crate) use requirement::word_of;
 pub use requirement::{Compared, Requirement, Wanted};
 use std::path::{Path, PathBuf};
 
-/// The profiles inside the program, as (name, text). The text is the file in `limits/`.
+/// The embedded profiles as (name, text). The text is that of the file in `limits/`.
 const EMBEDDED: [(&str, &str); 3] = [
     ("substation", include_str!("../../../../limits/substation.toml")),
     ("seapath", include_str!("../../../../limits/seapath.toml")),
@@ -28,13 +28,13 @@ const EMBEDDED: [(&str, &str); 3] = [
 /// A named set of limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// Name it is shown under.
+    /// Name used in output.
     pub name: String,
-    /// The kind of host it is for.
+    /// The kind of host that it is for.
     pub what: String,
     /// Its limits, in the order of the file.
     pub limits: Vec<Limit>,
-    /// Its requirements of the facts, in the order of the file.
+    /// Its requirements on the facts, in the order of the file.
     pub requirements: Vec<Requirement>,
 }
 
@@ -47,27 +47,29 @@ pub struct Limit {
     pub series: Pattern,
     /// The judged figure.
     pub quantity: Quantity,
-    /// The most (for [`Sense::AtMost`]) or the fewest (for [`Sense::AtLeast`]) that passes: ns for a duration, else a count.
+    /// Maximum (for [`Sense::AtMost`]) or minimum (for [`Sense::AtLeast`]) that passes: in ns for a duration, otherwise
+    /// a count.
     pub allowed: u64,
     /// The source of the limit.
     pub source: String,
-    /// The purpose of the limit, in a sentence; empty when the file gives none.
+    /// One sentence on the purpose of the limit; empty if the file gives none.
     pub why: String,
-    /// The source's names for hosts by this figure, in ascending order; empty where it has none.
+    /// The source's names for hosts by this figure, in ascending order; may be empty.
     pub classes: Vec<Class>,
-    /// The fewest samples of a series with which it passes; `None` where any number does.
+    /// Minimum number of samples with which a series passes; `None` if there is no minimum.
     pub samples: Option<u64>,
-    /// True if stamps of a capture must be known to come from where they are made well enough for this limit.
+    /// True if the limit needs a capture whose time stamps are known to come from an accurate enough source.
     pub needs_known_stamps: bool,
 }
 
 impl Limit {
-    /// The source's name for a host with this figure, known to `uncertain_ns`. `None` where it has no classes.
+    /// The source's name for a host with this figure, which has an uncertainty of `uncertain_ns`. `None` without
+    /// classes.
     pub fn class_of(&self, ns: f64, uncertain_ns: f64) -> Option<String> {
         class::of(&self.classes, ns, uncertain_ns)
     }
 
-    /// The allowed value for a person: `120 µs`, or a count.
+    /// The allowed value as text for people: `120 µs`, or a count.
     pub fn allowed_text(&self) -> String {
         match self.quantity.unit() {
             Unit::Ns => units::Ns(self.allowed).to_string(),
@@ -76,13 +78,13 @@ impl Limit {
     }
 }
 
-/// Series names in which `*` stands for any text, and `|` stands between alternatives: `wakeup/*`, `rtt/*|age/*`. Blanks around an
-/// alternative are none of the name.
+/// A pattern for series names, in which `*` matches any text and `|` separates alternatives: `wakeup/*`, `rtt/*|age/*`.
+/// Blanks around an alternative are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(String);
 
 impl Pattern {
-    /// The pattern as the file has it.
+    /// Creates the pattern from the text in the file.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -92,7 +94,7 @@ impl Pattern {
         &self.0
     }
 
-    /// The first of the alternatives, for where there is little room: `rtt/* …`.
+    /// The first of the alternatives, for output with little space: `rtt/* …`.
     pub fn shortened(&self) -> String {
         match self.0.split_once('|') {
             Some((first, _)) => format!("{} …", first.trim()),
@@ -105,13 +107,13 @@ impl Pattern {
         self.0.split('|').map(str::trim)
     }
 
-    /// True if a series' name fits.
+    /// True if the pattern matches a series' name.
     pub fn matches(&self, name: &str) -> bool {
         self.alternatives().any(|one| fits(one, name))
     }
 }
 
-/// True if a name fits one pattern without alternatives.
+/// True if a name matches a pattern without alternatives.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -139,7 +141,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The word for it in the result document.
+    /// The word used in the result document.
     pub fn word(self) -> &'static str {
         match self {
             Self::Ns => "ns",
@@ -148,12 +150,12 @@ impl Unit {
     }
 }
 
-/// On which side of the limit a measured value passes.
+/// The side of the limit on which a measured value passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sense {
-    /// The limit itself or less passes.
+    /// The limit or less passes.
     AtMost,
-    /// The limit itself or more passes.
+    /// The limit or more passes.
     AtLeast,
 }
 
@@ -162,7 +164,7 @@ pub enum Sense {
 pub enum Quantity {
     /// Largest sample.
     Max,
-    /// Of gaps between frames: how much longer the largest is than the interval of the stream.
+    /// For gaps between frames: difference between the largest gap and the interval of the stream.
     Excess,
     /// Arithmetic mean of the samples.
     Mean,
@@ -176,17 +178,17 @@ pub enum Quantity {
     P9999,
     /// 99.999 % quantile.
     P99999,
-    /// Samples measured: the limit is the fewest.
+    /// Measured samples; the limit is the minimum.
     Received,
-    /// Samples that were due and never came.
+    /// Samples that were due but never arrived.
     Lost,
-    /// Samples after their deadline.
+    /// Samples that arrived after their deadline.
     Late,
-    /// Samples that came again.
+    /// Samples that arrived again.
     Duplicate,
     /// Samples with a number seen before, but other contents.
     Conflicting,
-    /// Samples that came after a later one.
+    /// Samples that arrived after a later one.
     Reordered,
     /// Periods skipped because the thread overran.
     Missed,
@@ -199,7 +201,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Every quantity, in the order they are documented.
+    /// Every quantity, in the order of the documentation.
     pub const ALL: [Self; 18] = [
         Self::Max,
         Self::Mean,
@@ -221,7 +223,7 @@ impl Quantity {
         Self::Excess,
     ];
 
-    /// The figure that it is, if any.
+    /// The figure with the same meaning, if there is one.
     pub const fn figure(self) -> Option<Figure> {
         Some(match self {
             Self::Max => Figure::Max,
@@ -235,7 +237,7 @@ impl Quantity {
         })
     }
 
-    /// The counter that it is, if any.
+    /// The counter with the same meaning, if there is one.
     pub const fn counter(self) -> Option<Counter> {
         Some(match self {
             Self::Received => Counter::Received,
@@ -252,13 +254,13 @@ impl Quantity {
         })
     }
 
-    /// The word for it in a profile.
+    /// The word used in a profile.
     pub fn word(self) -> &'static str {
         let of_figure = self.figure().map(Figure::name);
         of_figure.or(self.counter().map(Counter::name)).unwrap_or("excess")
     }
 
-    /// The quantity a word stands for.
+    /// The quantity with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|quantity| quantity.word() == word)
     }
@@ -271,7 +273,7 @@ impl Quantity {
         }
     }
 
-    /// Only `received` is judged from below.
+    /// Only `received` must not fall below its limit.
     pub fn sense(self) -> Sense {
         if self == Self::Received {
             Sense::AtLeast
@@ -280,16 +282,16 @@ impl Quantity {
         }
     }
 
-    /// The fraction of samples that lies at or below the value, for quantiles.
+    /// For quantiles, the fraction of samples at or below the value.
     pub fn quantile(self) -> Option<f64> {
         self.figure().and_then(Figure::quantile)
     }
 }
 
-/// Why a profile cannot be used. Each says which file, where in it, and what to write instead.
+/// Why a profile cannot be used. Each error names the file and the position, and suggests a correction.
 #[derive(Debug, thiserror::Error)]
 pub enum LimitsError {
-    /// Neither a profile of the program nor a file.
+    /// The name is neither that of an embedded profile nor that of a file.
     #[error("limit profile \"{0}\": neither a profile of this program ({known}) nor a file", known = Profile::embedded_names().join(", "))]
     Unknown(String),
     /// The file cannot be read.
@@ -297,18 +299,18 @@ pub enum LimitsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The error of the system.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// Not TOML, or a key that is missing, unknown or of the wrong type. The text names line and key.
+    /// Invalid TOML, or a key that is missing, unknown or of the wrong type. The text names line and key.
     #[error("limit profile {origin}: {message}")]
     Toml {
         /// File, or name of the embedded profile.
         origin: String,
-        /// Line, column, the line itself and what is wrong.
+        /// Line, column, the line itself and the error.
         message: String,
     },
-    /// A value that TOML accepts and a limit does not.
+    /// A value that is valid TOML but not valid in a limit.
     #[error("limit profile {origin}, line {line}: key \"{key}\": {problem}")]
     Value {
         /// File, or name of the embedded profile.
@@ -317,26 +319,26 @@ pub enum LimitsError {
         line: usize,
         /// Key of the value.
         key: &'static str,
-        /// The error, and what would be right.
+        /// The error and a correction.
         problem: String,
     },
 }
 
 impl Profile {
-    /// Names of the profiles inside the program.
+    /// Names of the embedded profiles.
     pub fn embedded_names() -> Vec<&'static str> {
         EMBEDDED.iter().map(|(name, _)| *name).collect()
     }
 
-    /// The text of a profile inside the program, for printing as a template of one's own.
+    /// The text of an embedded profile, for printing as a template.
     pub fn embedded_text(name: &str) -> Option<&'static str> {
         EMBEDDED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
-    /// A profile by the name of an embedded one, or from a file.
+    /// Finds a profile by the name of an embedded one, or reads it from a file.
     ///
     /// # Errors
-    /// Says what is wrong with the name or the file, with line and key.
+    /// The error in the name or the file, with line and key.
     pub fn find(name_or_path: &str) -> Result<Self, LimitsError> {
         if let Some(text) = Self::embedded_text(name_or_path) {
             return Self::parse_given(text, name_or_path);
@@ -352,27 +354,27 @@ impl Profile {
         Self::parse_given(&text, name_or_path)
     }
 
-    /// The value above which samples of the series `name` are counted as overflow and kept as spikes, in ns: the lowest limit on its
-    /// maximum. `None` where there is no such limit.
+    /// The value in ns above which samples of the series `name` are counted as overflow and kept as spikes: the lowest
+    /// limit on its maximum. `None` without such a limit.
     pub fn threshold_ns(&self, name: &str) -> Option<u64> {
         let of_series = |limit: &&Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
         let limits = self.limits.iter().filter(of_series);
         limits.map(|limit| limit.allowed).min()
     }
 
-    /// A profile from its text. `origin` is named in errors.
+    /// Reads a profile from its text. Errors name `origin`.
     ///
     /// # Errors
-    /// The first thing wrong, with line and key.
+    /// The first error, with line and key.
     pub fn parse(text: &str, origin: &str) -> Result<Self, LimitsError> {
         file::parse(text, origin, false)
     }
 
-    /// The same of one that is given to judge what is measured: it may have no limit that could judge nothing, whatever happens. One
-    /// that a run keeps may, and is undecided.
+    /// Like [`Profile::parse`], for a profile given to judge a measurement: none of its limits may be impossible to
+    /// decide. In a profile stored in a run, such a limit is accepted and stays undecided.
     ///
     /// # Errors
-    /// As [`Profile::parse`]; and a limit on a quantity that no kind of series that it names has.
+    /// The errors of [`Profile::parse`], and a limit on a quantity that none of the named kinds of series has.
     pub fn parse_given(text: &str, origin: &str) -> Result<Self, LimitsError> {
         file::parse(text, origin, true)
     }

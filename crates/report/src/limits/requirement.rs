@@ -1,4 +1,4 @@
-//! Requirements that a profile has of the facts of a run: conditions under which its limits mean something.
+//! Requirements of a profile on the facts of a run: conditions for its limits to be meaningful.
 
 use super::Pattern;
 
@@ -7,22 +7,22 @@ use super::Pattern;
 pub struct Requirement {
     /// Unique in its profile, such as `nic.eee`.
     pub id: String,
-    /// Groups of facts it is held against: `nic *` for the interfaces a run measures on.
+    /// Groups of facts that it applies to: `nic *` for the interfaces used by a run.
     pub group: Pattern,
-    /// Name of the fact in each of them, such as `eee`.
+    /// Name of the fact in each group, such as `eee`.
     pub fact: String,
     /// The wanted value.
     pub wanted: Wanted,
-    /// Unit of a number, as a reader sees it; may be empty.
+    /// Unit of a number, as shown to people; may be empty.
     pub unit: String,
     /// The source of the requirement.
     pub source: String,
-    /// The purpose, in a sentence; empty when the file gives none.
+    /// One sentence on the purpose; empty if the file gives none.
     pub why: String,
 }
 
-/// The wanted value of a fact. Facts are texts: a number is the one the text begins with, a word what stands before the first comma
-/// or bracket.
+/// The wanted value of a fact. Facts are texts: a number is the one at the beginning of the text, a word is the text
+/// before the first comma or bracket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// This word.
@@ -33,17 +33,18 @@ pub enum Wanted {
     AtLeast(u64),
 }
 
-/// A fact held against what is wanted.
+/// A fact compared with the wanted value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compared {
-    /// As a number: of a switch, 0 for off and 1 for on; of another word, 1 for the wanted one and 0 for any other.
+    /// The fact as a number: for a switch, 0 for off and 1 for on; for another word, 1 if it is the wanted one and
+    /// otherwise 0.
     pub measured: i64,
-    /// True if it is as wanted.
+    /// True if it is the wanted value.
     pub met: bool,
 }
 
 impl Requirement {
-    /// Holds the text of a fact against what is wanted; `None` when it does not begin with a number and should.
+    /// Compares the text of a fact with the wanted value; `None` if it should begin with a number but does not.
     pub fn compare(&self, text: &str) -> Option<Compared> {
         match &self.wanted {
             Wanted::Is(word) => {
@@ -57,7 +58,7 @@ impl Requirement {
         }
     }
 
-    /// The allowed value as a number, as [`Compared::measured`] counts.
+    /// The allowed value as a number, in the same form as [`Compared::measured`].
     pub fn allowed(&self) -> u64 {
         match &self.wanted {
             Wanted::Is(word) => switch(word).map_or(1, i64::unsigned_abs),
@@ -65,7 +66,7 @@ impl Requirement {
         }
     }
 
-    /// The wanted value for a person: `off`, `at most 20 us`.
+    /// The wanted value as text for people: `off`, `at most 20 us`.
     pub fn wanted_text(&self) -> String {
         let unit = if self.unit.is_empty() {
             String::new()
@@ -95,7 +96,7 @@ fn switch(word: &str) -> Option<i64> {
     }
 }
 
-/// The beginning of a fact's text, before it explains itself.
+/// The beginning of a fact's text, without the explanation after it.
 pub(crate) fn word_of(text: &str) -> &str {
     text.split([',', '(', ':']).next().unwrap_or(text).trim()
 }

@@ -295,7 +295,7 @@ fn classes_ascend_and_only_the_last_has_no_end() {
     for (lines, wanted) in [
         (
             "classes = [{ is = \"a\" }, { under = \"1us\", is = \"b\" }]",
-            "line 10: key \"classes\": each class but the last ends",
+            "line 10: key \"classes\": each class except the last needs",
         ),
         (
             "classes = [{ under = \"2us\", is = \"a\" }, { under = \"2us\", is = \"b\" }, { is = \"c\" }]",
@@ -305,7 +305,7 @@ fn classes_ascend_and_only_the_last_has_no_end() {
             "classes = [{ under = \"2\", is = \"a\" }, { is = \"c\" }]",
             "has no unit",
         ),
-        ("classes = [{ is = \" \" }]", "says what it is"),
+        ("classes = [{ is = \" \" }]", "each needs a name"),
         ("stamps = \"tap\"", "key \"stamps\": write \"known\""),
     ] {
         let message = error_of(&with(lines));

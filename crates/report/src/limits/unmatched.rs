@@ -1,13 +1,13 @@
-//! Limits that can judge nothing, whatever is measured: no kind of series is called so.
+//! Limits that can never judge anything: no kind of series has their name.
 
 use super::{Limit, Profile};
 use model::kind;
 
-/// Likeness (Jaro-Winkler, 0 to 1) from which another name may have been meant.
+/// Similarity (Jaro-Winkler, 0 to 1) from which another name is suggested.
 const ALIKE: f64 = 0.7;
 
 impl Profile {
-    /// Limits whose series cannot be, each in words, with the kind of series that may have been meant.
+    /// Texts about limits whose series cannot exist, each with the kind of series that may have been meant.
     pub fn unmatched(&self) -> Vec<String> {
         self.limits.iter().filter_map(unmatched).collect()
     }
@@ -27,7 +27,7 @@ fn unmatched(limit: &Limit) -> Option<String> {
     ))
 }
 
-/// The first part of a name in a pattern.
+/// The part of a pattern before the first slash.
 fn family(pattern: &str) -> &str {
     pattern.split('/').next().unwrap_or(pattern)
 }

@@ -1,4 +1,4 @@
-//! Box plots of window maxima in letters, one line for each cell, all on one scale.
+//! Box plots of window maxima in text form, one line for each cell, all on one scale.
 
 use super::cell::Cell;
 use super::measure::Measure;
@@ -8,10 +8,10 @@ use std::fmt::Write;
 
 pub(super) use crate::html::boxes::LEAST;
 
-/// Letters that a plot is wide.
+/// Width of a plot in characters.
 const WIDTH: usize = 56;
 
-/// The boxes of all cells that have enough windows, under their scale; empty where none has.
+/// The boxes of all cells that have enough windows, below their scale; empty if there are none.
 pub(super) fn text(cells: &[(&Cell, &Measure)]) -> String {
     let figures = |(cell, measure): &(&Cell, &Measure)| {
         Some((cell.conditions.words(), BoxFigures::of(measure.maxima.ns.clone())?))
@@ -47,7 +47,7 @@ fn drawn(figures: &BoxFigures, x: &Scale) -> String {
     line.into_iter().collect()
 }
 
-/// The round values of the scale, each beginning at its place; those without room are left out.
+/// The round values of the scale, each starting at its position; values without room are left out.
 fn ticks(x: &Scale) -> String {
     let mut line = String::new();
     for tick in x.ticks() {

@@ -1,4 +1,4 @@
-//! A cell: its conditions, and the rounds it was measured in.
+//! A cell: its conditions, and the rounds in which it was measured.
 
 use super::measure::Measure;
 use super::{Absent, Measurement};
@@ -11,23 +11,23 @@ use model::{EventKind, Rows, RunView, SeriesView};
 use std::collections::BTreeSet;
 use units::foreign::Show;
 
-/// The conditions that tell one cell from another.
+/// The conditions that distinguish cells.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Conditions {
-    /// Where the device under test is: `native`, `container`, `vm`.
+    /// Place of the device under test: `native`, `container`, `vm`.
     pub place: String,
-    /// The network that joins it to the test set, where the plan names networks.
+    /// The network between it and the test set, if the plan names networks.
     pub network: Option<String>,
-    /// Name of the set of loads beside it.
+    /// Name of the set of loads that runs during the measurement.
     pub load: String,
-    /// Name of the management network beside the process bus, where the plan names any.
+    /// Name of the management network used in addition to the process bus, if the plan names any.
     pub management: Option<String>,
     /// The isolation that keeps its CPUs free.
     pub isolation: String,
 }
 
 impl Conditions {
-    /// Of a run; `None` of one that is no cell of a matrix.
+    /// The conditions of a run; `None` if the run is not a cell of a matrix.
     pub fn of(run: &RunView) -> Option<Self> {
         Some(Self {
             place: CELL_PLACE.of(&run.facts)?,
@@ -38,23 +38,23 @@ impl Conditions {
         })
     }
 
-    /// `native over bridge, load none, isolation none`
+    /// Text such as `native over bridge, load none, isolation none`.
     pub(super) fn words(&self) -> String {
         format!("{}{}", self.place, self.beside_the_place())
     }
 
-    /// The same without the place.
+    /// The same text without the place.
     pub(super) fn beside_the_place(&self) -> String {
         format!("{}, {}, isolation {}", self.over(), self.beside(), self.isolation)
     }
 
-    /// ` over bridge`, or nothing.
+    /// Text such as ` over bridge`, or an empty text.
     pub(super) fn over(&self) -> String {
         let over = self.network.as_ref().map(|network| format!(" over {network}"));
         over.unwrap_or_default()
     }
 
-    /// The loads and networks beside it: `load none, management network office`.
+    /// The loads and networks during the measurement: `load none, management network office`.
     pub(super) fn beside(&self) -> String {
         let management = self
             .management
@@ -74,7 +74,7 @@ impl Show for Conditions {
     }
 }
 
-/// How often each verdict was given.
+/// Number of times each verdict was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Verdicts {
     pub(super) pass: u32,
@@ -91,7 +91,7 @@ impl Verdicts {
         }
     }
 
-    /// `pass`, or each that was given: `1 fail, 2 pass`.
+    /// Text such as `pass`, or each verdict with its number: `1 fail, 2 pass`.
     pub(super) fn text(self) -> String {
         let all = [
             (self.fail, "fail"),
@@ -115,24 +115,24 @@ impl Verdicts {
 #[derive(Debug)]
 pub(super) struct Cell {
     pub(super) conditions: Conditions,
-    /// How often it was measured.
+    /// Number of measurements.
     pub(super) rounds: u32,
     pub(super) verdicts: Verdicts,
     pub(super) measures: Vec<Measure>,
-    /// Why it was left out, if it was.
+    /// Reason why it was left out, if it was.
     pub(super) left_out: Option<String>,
-    /// Why measurements came to nothing.
+    /// Reasons for failed measurements.
     pub(super) failures: Vec<String>,
-    /// Limits that failed, and why.
+    /// Limits that failed, with the reasons.
     pub(super) over: Vec<String>,
-    /// True if its processor was emulated: then its timing is no evidence.
+    /// True if its processor was emulated: then its timing proves nothing.
     pub(super) is_emulated: bool,
-    /// Kernel threads that ran on its judged CPUs, bound to one and not, of the measurement with the most of each; `None`: it is not
-    /// known.
+    /// Number of kernel threads that ran on its judged CPUs, bound to one CPU and not bound, each from the measurement
+    /// with the most; `None` if not known.
     pub(super) kernel_threads: Option<[u64; 2]>,
-    /// The files of its runs.
+    /// Paths of its run files.
     pub(super) files: Vec<String>,
-    /// Its rounds as one run, each kind of series as one; `None` where it was not measured.
+    /// Its rounds as one run, with one series for each kind; `None` if it was not measured.
     pub(super) whole: Option<RunView>,
 }
 
@@ -153,7 +153,7 @@ impl Cell {
         }
     }
 
-    /// The most of each kind so far. In a guest those of its own kernel count.
+    /// Updates the maximum of each kind. In a guest, the threads of the guest's kernel count.
     fn count_kernel_threads(&mut self, run: &RunView) {
         let group = match self.conditions.place.as_str() {
             "vm" => format!("vm: {KERNEL_THREADS}"),
@@ -173,13 +173,13 @@ impl Cell {
         }
     }
 
-    /// `4 + 1`: bound, and not.
+    /// Text such as `4 + 1`: bound, and not bound.
     pub(super) fn kernel_threads_text(&self) -> Option<String> {
         self.kernel_threads
             .map(|[bound, unbound]| format!("{bound} + {unbound}"))
     }
 
-    /// Its measurement of a kind of series.
+    /// Its measurement of this kind of series.
     pub(super) fn measure(&self, kind: &model::kind::Kind) -> Option<&Measure> {
         self.measures.iter().find(|measure| measure.kind == kind)
     }
@@ -195,7 +195,7 @@ impl Show for Cell {
     }
 }
 
-/// The number that a value of kernel threads begins with.
+/// The number at the beginning of a kernel-threads value.
 fn leading(value: &str) -> Option<u64> {
     match value.split_once(':') {
         Some((count, _)) => count.parse().ok(),
@@ -203,7 +203,7 @@ fn leading(value: &str) -> Option<u64> {
     }
 }
 
-/// Puts runs into their cells.
+/// Assigns runs to their cells.
 pub(super) fn gather(order: &[Conditions], runs: Vec<Measurement>) -> Result<Vec<Cell>, String> {
     let mut rounds: Vec<(Conditions, Vec<Measurement>)> = order.iter().map(|one| (one.clone(), Vec::new())).collect();
     for run in runs {
@@ -253,13 +253,13 @@ fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
 /// A limit that failed.
 struct Over<'a> {
     worst: &'a Check,
-    /// Series of which it did.
+    /// Series in which it failed.
     series: BTreeSet<&'a str>,
-    /// Measurements in which it did.
+    /// Number of measurements in which it failed.
     times: u32,
 }
 
-/// The limits that failed, each once, with its worst figure and why.
+/// The limits that failed, each once, with its worst figure and the reason.
 fn over<'a>(judgements: impl Iterator<Item = &'a Judgement>) -> Vec<String> {
     let mut all: Vec<Over<'_>> = Vec::new();
     for judgement in judgements {
@@ -289,7 +289,7 @@ impl<'a> Over<'a> {
         }
     }
 
-    /// `wakeup.max of wakeup/cpu1 and 2 more, 3 times: 17 of 1 000 samples over 120 µs`
+    /// Text such as `wakeup.max of wakeup/cpu1 and 2 more, 3 times: 17 of 1 000 samples over 120 µs`.
     fn text(&self) -> String {
         let more = match self.series.len() {
             0 | 1 => String::new(),
@@ -304,13 +304,13 @@ impl<'a> Over<'a> {
     }
 }
 
-/// How far a figure is beyond its limit: above one, or below where it is to be at least that.
+/// How far a figure exceeds its limit, or is below it for a minimum.
 fn excess(check: &Check) -> f64 {
     let measured = check.measured.map_or(0.0, |measured| measured.as_f64());
     (measured - check.limit.allowed as f64).abs()
 }
 
-/// Late samples one by one are looked at in the report of their run.
+/// Removes single late samples, which are shown in the report of their run.
 fn without_spikes(mut run: RunView) -> RunView {
     let clear = |series: &mut SeriesView| series.spikes = Rows::default();
     run.series.iter_mut().for_each(clear);
@@ -318,7 +318,7 @@ fn without_spikes(mut run: RunView) -> RunView {
     run
 }
 
-/// Says why a cell, or a measurement of it, is not there.
+/// Records why a cell, or one of its measurements, is missing.
 pub(super) fn miss(cells: &mut Vec<Cell>, absent: &Absent) {
     let known = cells.iter().position(|cell| cell.conditions == absent.conditions);
     let at = known.unwrap_or_else(|| {

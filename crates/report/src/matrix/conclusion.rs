@@ -1,4 +1,4 @@
-//! How far one cell differs from another: cells that differ in one condition, each held against the first with the others alike.
+//! Differences between cells: each cell is compared with the first one from which it differs in exactly one condition.
 
 use super::cell::{Cell, Conditions};
 use super::measure::Measure;
@@ -38,7 +38,7 @@ impl Factor {
         }
     }
 
-    /// The conditions without this one: cells with the same are compared.
+    /// The other conditions: cells with equal ones are compared.
     fn others(self, conditions: &Conditions) -> Conditions {
         let mut others = conditions.clone();
         match self {
@@ -56,13 +56,13 @@ impl Factor {
 pub(super) enum Basis {
     /// Windows, together with all other statements of the matrix.
     Windows,
-    /// Fewer windows than that takes.
+    /// Fewer windows than a certain statement needs.
     FewWindows,
-    /// Samples, as if each said nothing of the next.
+    /// Samples, assumed to be independent.
     Samples,
 }
 
-/// A figure of one cell beside that of another.
+/// A figure of one cell compared with that of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Statement {
     pub(super) basis: Basis,
@@ -74,24 +74,24 @@ pub(super) struct Statement {
 pub(super) struct Conclusion {
     pub(super) kind: &'static Kind,
     pub(super) factor: Factor,
-    /// The cell compared with.
+    /// The reference cell.
     pub(super) a: Conditions,
     /// The cell that is compared.
     pub(super) b: Conditions,
-    /// Whole windows of the cell that has fewer.
+    /// Number of whole windows in the cell that has fewer.
     pub(super) windows: usize,
-    /// The statements, the most important first; none: it cannot be told.
+    /// The statements, most important first; empty if nothing can be said.
     pub(super) said: Vec<Statement>,
-    /// The figure that comes nearest to an answer, where none is one.
+    /// The figure closest to an answer, if there is no answer.
     pub(super) open: Option<Statement>,
-    /// Why nothing is compared, or why the comparison is not fair.
+    /// Reasons why nothing is compared, or why the comparison is not fair.
     pub(super) doubts: Vec<String>,
 }
 
-/// Of a guest whose processor is emulated.
+/// Text about a guest whose processor is emulated.
 pub(super) const EMULATED: &str = "emulated: its timing is no evidence";
 
-/// The tail first: it decides about a trip.
+/// Order of importance. The tail comes first, because it decides about a trip.
 const BY_WEIGHT: [Figure; 5] = [
     Figure::P999,
     Figure::P99,
@@ -100,7 +100,7 @@ const BY_WEIGHT: [Figure; 5] = [
     Figure::Mean,
 ];
 
-/// Every cell against the first of those from which it differs in one condition alone.
+/// Compares every cell with the first one from which it differs in exactly one condition.
 pub(super) fn all(cells: &[Cell]) -> Vec<Conclusion> {
     let pairs: Vec<(Factor, &Cell, &Cell)> = Factor::ALL
         .into_iter()
@@ -121,7 +121,7 @@ pub(super) fn all(cells: &[Cell]) -> Vec<Conclusion> {
     pairs.into_iter().zip(comparisons).flat_map(of_pair).collect()
 }
 
-/// Measured cells that differ in this alone, the first of them in front.
+/// Pairs of measured cells that differ only in this condition, the first cell in front.
 fn pairs(cells: &[Cell], factor: Factor) -> Vec<(Factor, &Cell, &Cell)> {
     let measured = || cells.iter().filter(|cell| cell.whole.is_some());
     let mut pairs = Vec::new();
@@ -176,15 +176,15 @@ fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Opt
     })
 }
 
-/// The surest first, and among these the tail first.
+/// Most certain first; among equally certain statements, the tail first.
 fn by_weight(mut statements: Vec<Statement>) -> Vec<Statement> {
     let weight = |one: &Statement| BY_WEIGHT.iter().position(|figure| *figure == one.difference.figure);
     statements.sort_by_key(|one| (one.basis as u8, weight(one)));
     statements
 }
 
-/// Differences in either direction, where there are any; else the tail-most figure that is known not to differ. The surest basis that
-/// says anything is the one that speaks.
+/// Differences in either direction, if there are any; otherwise the figure nearest to the tail that is known not to
+/// differ. Only the most certain basis with a result is used.
 fn said(statements: &[Statement]) -> Vec<Statement> {
     let says = |one: &&Statement| {
         matches!(
@@ -211,8 +211,8 @@ fn said(statements: &[Statement]) -> Vec<Statement> {
     }
 }
 
-/// The figure that comes nearest to an answer: the one whose interval is the narrowest, for what would be no difference in it. Without any
-/// interval, one that says more than that there are too few windows.
+/// The figure closest to an answer: the one with the narrowest interval, relative to its tolerance. Without any
+/// interval, a figure with another reason than too few windows.
 fn open(statements: &[Statement]) -> Option<Statement> {
     let width = |one: &Statement| (one.difference.high - one.difference.low) / one.difference.tolerance;
     let known = statements.iter().filter(|one| width(one).is_finite());

@@ -1,4 +1,4 @@
-//! A matrix as CSV (RFC 4180): a line for each cell and kind of series, times in ns.
+//! A matrix as CSV (RFC 4180): one line for each cell and kind of series, times in ns.
 
 use super::Matrix;
 use super::cell::Cell;
@@ -31,12 +31,12 @@ const HEADS: [&str; 25] = [
     "q1_ns",
     "median_ns",
     "q3_ns",
-    // Behind those that were there before it.
+    // Added after the existing columns.
     "management",
 ];
 
 impl Matrix {
-    /// As CSV, with a line of heads. A figure that is not known is empty.
+    /// The matrix as CSV, with a line of headings. An unknown figure is empty.
     pub fn csv(&self) -> String {
         let mut out = record(HEADS.into_iter());
         for cell in &self.cells {

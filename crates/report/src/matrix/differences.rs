@@ -1,4 +1,4 @@
-//! How cells differ, a sentence for each conclusion.
+//! Differences between cells, one sentence for each conclusion.
 
 use super::Matrix;
 use super::conclusion::{Conclusion, Factor};
@@ -8,7 +8,7 @@ use askama::Template;
 use std::fmt::Write;
 use std::io;
 
-/// The part of a matrix.
+/// The section of a matrix.
 pub(super) struct DifferencesSection;
 
 impl Section<Matrix> for DifferencesSection {
@@ -51,7 +51,7 @@ struct Html {
 }
 
 impl Matrix {
-    /// The sentences by what the cells differ in.
+    /// The sentences, grouped by the condition in which the cells differ.
     fn differences(&self) -> Vec<(&'static str, Vec<String>)> {
         let of = |factor: Factor| {
             let all = self.conclusions.iter().filter(|one| one.factor == factor);
@@ -66,7 +66,7 @@ impl Matrix {
         match self.conclusions.is_empty() {
             true => "None: no two measured cells differ in place, network, management network or isolation alone.",
             false => {
-                "Those without \"not sure\" hold together with 95 %. A difference is that of a cell to the first one it is like."
+                "Statements without \"not sure\" are true together (95 %). Each compares a cell with the first similar one."
             }
         }
     }

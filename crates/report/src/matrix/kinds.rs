@@ -1,4 +1,4 @@
-//! The cells that measured a kind of series: box plots, and histograms of those that are alike.
+//! The cells that measured a kind of series: box plots, and histograms of similar cells.
 
 use super::cell::Cell;
 use super::measure::Measure;
@@ -11,7 +11,7 @@ use askama::Template;
 use model::kind::Kind;
 use std::fmt::Write;
 
-/// The part of a matrix, for each kind.
+/// The section of a matrix, with a part for each kind.
 pub(super) struct KindsSection;
 
 impl Section<Matrix> for KindsSection {
@@ -54,7 +54,7 @@ struct KindPart {
     overlays: Vec<Overlay>,
 }
 
-/// The histograms of cells that differ in place and isolation alone.
+/// The histograms of cells that differ only in place and isolation.
 struct Overlay {
     name: String,
     keys: Vec<String>,

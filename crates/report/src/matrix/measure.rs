@@ -1,4 +1,4 @@
-//! The measurement of a cell: all series of a kind as one.
+//! The measurement of a cell, with all series of a kind merged into one.
 
 use super::cell::Cell;
 use crate::comparison::as_one;
@@ -17,32 +17,32 @@ pub(super) static SHOWN: [&Kind; 6] = [
     &kind::TASK,
 ];
 
-/// The span after which the application of ABB and the University of Torino reports its maxima, in ns.
+/// Length of the spans in ns for which the application of ABB and the University of Torino reports maxima.
 const SPAN_NS: u64 = 20_000_000_000;
 
 /// All series of a kind, over all rounds.
 #[derive(Debug)]
 pub(super) struct Measure {
     pub(super) kind: &'static Kind,
-    /// The series as one, called after their kind.
+    /// The merged series, named after their kind.
     pub(super) series: SeriesView,
     /// The largest sample of each window.
     pub(super) maxima: Maxima,
 }
 
-/// The largest sample of each of some spans of time, which have one length in all cells.
+/// The largest sample of each of several spans of time, all of the same length in all cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Maxima {
-    /// Length of a span, in ns; 0 without one.
+    /// Length of a span in ns; 0 if there is none.
     pub(super) span_ns: u64,
-    /// The largest sample of each, in ns.
+    /// The largest sample of each span, in ns.
     pub(super) ns: Vec<f64>,
-    /// Length of the windows in ns, if these make up no such spans: nothing of them stands beside the others.
+    /// Length of the windows in ns, if they do not divide the spans: then they cannot be compared with other cells.
     pub(super) other_ns: Option<u64>,
 }
 
 impl Measure {
-    /// A run's measurement of each kind that is shown.
+    /// A run's measurements, one for each shown kind.
     pub(super) fn all(run: &RunView) -> Vec<Self> {
         SHOWN.iter().filter_map(|kind| Self::of(run, kind)).collect()
     }
@@ -57,7 +57,7 @@ impl Measure {
     }
 }
 
-/// Gives each kind of series its largest samples in spans of one length over all cells.
+/// Gives each kind of series its largest samples in spans that have the same length in all cells.
 pub(super) fn in_one_length(cells: &mut [Cell]) {
     for kind in SHOWN {
         let measures = cells.iter_mut().flat_map(|cell| &mut cell.measures);
@@ -71,7 +71,7 @@ pub(super) fn in_one_length(cells: &mut [Cell]) {
     }
 }
 
-/// The length of all spans: 20 s where these are enough for every box, else that of the longest windows.
+/// The length of all spans: 20 s if every box then has enough spans, otherwise the length of the longest windows.
 fn common_ns(series: &[&SeriesView]) -> u64 {
     let longest_ns = spans::longest_ns(series.iter().copied());
     let has_box = |series: &SeriesView, span_ns: u64| {
@@ -97,7 +97,7 @@ impl Maxima {
     }
 }
 
-/// Several series as one: samples and counters together, and windows of the same time as one. `None` without a series.
+/// Merges several series: samples and counters are added, and windows of the same time merged. `None` without a series.
 fn pooled<'a>(mut all: impl Iterator<Item = &'a SeriesView>, kind: &'static Kind) -> Option<SeriesView> {
     let mut whole = all.next()?.clone();
     whole.spec = SeriesSpec {
@@ -115,7 +115,7 @@ fn pooled<'a>(mut all: impl Iterator<Item = &'a SeriesView>, kind: &'static Kind
         whole.windows.extend(series.windows.iter().cloned());
     }
     if !is_single {
-        // Windows end together; the first of a series begins with its first sample.
+        // Windows end at the same time, but the first one of a series begins with its first sample.
         whole.windows.sort_by_key(|row| (row.end_ns, row.start_ns));
         let together = whole.windows.chunk_by(|one, next| one.end_ns == next.end_ns);
         whole.windows = together.map(one_window).collect();
@@ -123,7 +123,7 @@ fn pooled<'a>(mut all: impl Iterator<Item = &'a SeriesView>, kind: &'static Kind
     Some(whole)
 }
 
-/// Windows of the same time as one.
+/// Merges windows of the same time.
 fn one_window(rows: &[WindowRow]) -> WindowRow {
     match rows {
         [only] => only.clone(),

@@ -1,8 +1,8 @@
-//! A matrix: the same steps in several places, over several networks, beside several loads, each cell measured several times. What each
-//! cell gave, as papers print it, and how far one differs from another.
+//! A matrix: the same steps in several places, over several networks, with several loads, each cell measured several
+//! times. It shows the figures of each cell in the usual form of papers, and the differences between cells.
 //!
-//! A run names its cell itself (group `cell of a matrix` of its inventory). Its rounds are joined before anything is said of
-//! it.
+//! The inventory of a run names its cell (group `cell of a matrix`). The rounds of a cell are merged before they are
+//! evaluated.
 
 mod boxes;
 mod cell;
@@ -32,10 +32,10 @@ use page::{CellsSection, FilesSection};
 use seen::SeenSection;
 use units::foreign::Show;
 
-/// A matrix on the terminal.
+/// The sections of a matrix on the terminal.
 const TERMINAL: [&dyn Section<Matrix>; 4] = [&CellsSection, &KindsSection, &DifferencesSection, &SeenSection];
 
-/// The page of a matrix, after its name.
+/// The sections of a matrix in the page, after its name.
 const PAGE: [&dyn Section<Matrix>; 5] = [
     &CellsSection,
     &DifferencesSection,
@@ -44,7 +44,7 @@ const PAGE: [&dyn Section<Matrix>; 5] = [
     &FilesSection,
 ];
 
-/// The document of a matrix.
+/// The sections of a matrix in the document.
 const DOCUMENT: [&dyn Section<Matrix>; 2] = [&CellsSection, &DifferencesSection];
 
 /// A run of a cell.
@@ -52,20 +52,20 @@ const DOCUMENT: [&dyn Section<Matrix>; 2] = [&CellsSection, &DifferencesSection]
 pub struct Measurement {
     /// The measured run.
     pub view: RunView,
-    /// How it was judged.
+    /// Its verdicts.
     pub judgement: Judgement,
-    /// True if it was made for its causes alone, beside the flight recorder: its figures count for nothing.
+    /// True if it was made only to find causes, with the flight recorder running: its figures do not count.
     pub for_causes: bool,
 }
 
-/// A cell, or a measurement of it, that is not there.
+/// A cell, or a measurement of a cell, that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absent {
     /// The cell.
     pub conditions: Conditions,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// True if it was tried; else it was left out.
+    /// True if it was attempted and failed; false if it was left out.
     pub is_failure: bool,
 }
 
@@ -78,11 +78,11 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Of its runs in any order, and of what is not there. The cells stand in the order of `order`, and behind these in the order of
-    /// their runs.
+    /// Makes a matrix from its runs, in any order, and from the missing measurements. The cells are in the order of
+    /// `order`; other cells follow in the order of their runs.
     ///
     /// # Errors
-    /// The name of a run that is no cell of a matrix.
+    /// The name of a run that is not a cell of a matrix.
     pub fn of(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Absent]) -> Result<Self, String> {
         let mut cells = cell::gather(order, runs)?;
         measure::in_one_length(&mut cells);
@@ -103,7 +103,7 @@ impl Matrix {
         self.cells.iter().any(|cell| cell.verdicts.fail > 0)
     }
 
-    /// True if all that was to be measured was, and each verdict is a pass.
+    /// True if every planned measurement was made, and each verdict is a pass.
     pub fn is_passed(&self) -> bool {
         let is_passed = |cell: &Cell| cell.verdicts.inconclusive + cell.verdicts.fail == 0 && cell.failures.is_empty();
         self.cells.iter().any(|cell| cell.rounds > 0) && self.cells.iter().all(is_passed)

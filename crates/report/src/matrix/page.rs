@@ -8,7 +8,7 @@ use crate::terminal::Paint;
 use askama::Template;
 use std::io;
 
-/// Name and number of the document's shape.
+/// Name and version of the document's format.
 const SCHEMA: &str = "triptime.matrix/1";
 
 #[derive(Template)]
@@ -20,12 +20,12 @@ struct Html<'a> {
 }
 
 impl Matrix {
-    /// Everything that is said, for a terminal.
+    /// The whole matrix, for a terminal.
     pub fn text(&self) -> String {
         section::text(&TERMINAL, self, &Paint { colour: false })
     }
 
-    /// As one JSON document, with a line end.
+    /// The matrix as one JSON document that ends with a newline.
     pub fn json(&self) -> String {
         section::document(|fields| {
             fields.field("schema", SCHEMA)?;
@@ -35,10 +35,10 @@ impl Matrix {
         })
     }
 
-    /// As one self-contained HTML file.
+    /// The matrix as one self-contained HTML file.
     ///
     /// # Errors
-    /// Only when a value cannot be written as text, which none of ours can.
+    /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn html(&self) -> Result<String, askama::Error> {
         Html {
             css: crate::html::CSS,
@@ -49,7 +49,7 @@ impl Matrix {
     }
 }
 
-/// Max (mean) of each kind, a row for each cell.
+/// Maximum (mean) of each kind, one row for each cell.
 pub(super) struct CellsSection;
 
 impl Section<Matrix> for CellsSection {

@@ -6,10 +6,10 @@ use crate::terminal::Paint;
 use askama::Template;
 use std::fmt::Write;
 
-/// The heading.
-const SEEN: &str = "What was over a limit, lost or missed";
+/// The heading of the section.
+const SEEN: &str = "Samples over a limit, lost or missed";
 
-/// The part of a matrix.
+/// The section of a matrix.
 pub(super) struct SeenSection;
 
 impl Section<Matrix> for SeenSection {
@@ -52,7 +52,7 @@ struct Html {
 }
 
 impl Matrix {
-    /// Samples over a limit, lost or missed, in each cell where there were any.
+    /// Samples over a limit, lost or missed, for each cell that has any.
     fn seen(&self) -> Vec<(String, Vec<String>)> {
         let all = self.cells.iter().map(|cell| (cell.conditions.words(), cell.seen()));
         all.filter(|(_, lines)| !lines.is_empty()).collect()

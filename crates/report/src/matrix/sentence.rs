@@ -6,8 +6,8 @@ use stats::comparison::{Figure, Outcome, WINDOWS_NEEDED};
 use units::format_ns;
 
 impl Conclusion {
-    /// `Wake-up latency, container against native over bridge, load none, isolation none: no difference above 400 ns at the p99.9 of a
-    /// window.`
+    /// Text such as `Wake-up latency, container against native over bridge, load none, isolation none: no difference
+    /// above 400 ns at the p99.9 of a window.`
     pub(super) fn text(&self) -> String {
         let doubts: String = self.doubts.iter().map(|doubt| format!("; {doubt}")).collect();
         format!(
@@ -79,12 +79,12 @@ impl Conclusion {
     }
 }
 
-/// The basis of the comparison, for a reader.
+/// The certainty of the comparison, as text for people.
 fn sureness(basis: Basis) -> &'static str {
     match basis {
         Basis::Windows => "",
         Basis::FewWindows => " (not sure: few windows)",
-        Basis::Samples => " (not sure: by samples, as if each said nothing of the next)",
+        Basis::Samples => " (not sure: by samples, assumed to be independent)",
     }
 }
 

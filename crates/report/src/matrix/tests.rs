@@ -1,4 +1,4 @@
-//! Cells, their figures, and what is said of their differences.
+//! Cells, their figures, and the statements about their differences.
 
 use super::{Absent, Conditions, Matrix, Measurement};
 use crate::limits::Profile;
@@ -314,7 +314,7 @@ fn a_management_network_is_a_condition_with_differences_of_its_own() {
             .expect("a page")
             .contains("load none, management network office")
     );
-    // Where no cell names one, nothing of it is shown.
+    // If no cell names a management network, none is shown.
     assert!(
         !two_places(1.0, 60).text().contains("management network "),
         "no column, and no word"

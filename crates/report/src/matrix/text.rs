@@ -1,4 +1,4 @@
-//! The table of a matrix: a row for each cell, and in words where a cell has no box.
+//! The table of a matrix: one row for each cell, and a text for each cell without a box.
 
 use super::cell::{Cell, Conditions};
 use super::conclusion::EMULATED;
@@ -9,7 +9,7 @@ use crate::text::{count, ns_or_dash, plural};
 use model::kind::Kind;
 use units::format_ns;
 
-/// How a published table writes that there is nothing.
+/// The sign for an empty cell in a published table.
 const NOTHING: &str = "–";
 
 impl Matrix {
@@ -27,7 +27,7 @@ impl Matrix {
             .collect()
     }
 
-    /// Max (mean) of each kind, a row for each cell that was not left out.
+    /// Maximum (mean) of each kind, one row for each cell that was not left out.
     pub(super) fn table(&self) -> Table {
         let kinds: Vec<&Kind> = self.kinds().collect();
         let has_management = self.cells.iter().any(|cell| cell.conditions.management.is_some());
@@ -69,7 +69,7 @@ impl Matrix {
         }
     }
 
-    /// Why cells were left out, each reason once.
+    /// The reasons for leaving out cells, each once.
     fn left_out(&self) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<&Conditions>)> = Vec::new();
         for cell in &self.cells {
@@ -84,7 +84,8 @@ impl Matrix {
     }
 }
 
-/// Cells in short: by the values of each condition where they are all combinations of these, else one by one.
+/// A short list of cells: the values of each condition if the cells are all combinations of these, otherwise one by
+/// one.
 fn set(cells: &[&Conditions]) -> String {
     let values = |of: fn(&Conditions) -> &str| {
         let mut values: Vec<&str> = Vec::new();
@@ -121,12 +122,12 @@ fn set(cells: &[&Conditions]) -> String {
     )
 }
 
-/// Of which spans the maxima are.
+/// The spans to which the maxima belong.
 pub(super) fn caption(cells: &[(&Cell, &Measure)]) -> String {
     let mut with_box = cells
         .iter()
         .filter(|(_, measure)| measure.maxima.ns.len() >= boxes::LEAST);
-    // All of them have spans of one length.
+    // All of them have spans of the same length.
     match with_box.next().map(|(_, measure)| measure.maxima.span_ns) {
         None => "too few windows for a box".to_owned(),
         Some(ns) => format!(
@@ -136,7 +137,7 @@ pub(super) fn caption(cells: &[(&Cell, &Measure)]) -> String {
     }
 }
 
-/// Cells that have no box, and why.
+/// Cells without a box, with the reason.
 pub(super) fn without_box(cells: &[(&Cell, &Measure)]) -> Vec<String> {
     let few = cells
         .iter()
@@ -162,7 +163,7 @@ fn no_box(maxima: &Maxima) -> String {
 }
 
 impl Cell {
-    /// Its state, in a word or a few.
+    /// Its state, in a few words.
     fn state(&self) -> String {
         match self.rounds {
             0 if self.failures.is_empty() => "not measured".to_owned(),
@@ -171,7 +172,7 @@ impl Cell {
         }
     }
 
-    /// Why it is not measured, or proves nothing.
+    /// Reasons why it is not measured, or proves nothing.
     fn not_evident(&self) -> Vec<String> {
         let name = self.conditions.words();
         let failures = self.failures.iter().map(|why| format!("{name}: not run: {why}"));
@@ -186,7 +187,7 @@ impl Cell {
 }
 
 impl Measure {
-    /// `61.2 µs (12.9 µs)`; a dash without samples.
+    /// Text such as `61.2 µs (12.9 µs)`; a dash without samples.
     pub(super) fn max_and_mean(&self) -> String {
         let figures = self.series.figures();
         match figures.max {
@@ -195,7 +196,7 @@ impl Measure {
         }
     }
 
-    /// Counts that could hide a larger sample.
+    /// Counts of events that could hide a larger sample.
     fn counted(&self) -> Option<String> {
         let counters = &self.series.counters;
         let all = [

@@ -1,7 +1,7 @@
-//! Figures between two clocks that follow PTP: how large their error may be, and when this is not known.
+//! Figures between two clocks that follow PTP: their maximum error, and times when it is not known.
 //!
-//! A one-way figure is the true time plus the distance of the two clocks. Where the distance is bounded, the figure is good to
-//! that bound; where something happened to a clock, the windows it touches say nothing of the host.
+//! A one-way figure is the true time plus the difference of the two clocks. If the difference has a known bound, the
+//! figure has that error at most; if something happened to a clock, the affected windows prove nothing about the host.
 
 #[cfg(test)]
 mod tests;
@@ -11,19 +11,19 @@ use crate::text::plural;
 use model::{Event, EventKind, RunView, STEP_NOTICED_NS, SeriesView, WindowRow, setting};
 use units::Ns;
 
-/// Series that a measured uncertainty is taken from, and what each stands for.
+/// Series that a measured uncertainty is computed from: offset from the master, path delay, network card.
 const OFFSET: &str = "clock/ptp-offset";
 const DELAY: &str = "clock/ptp-delay";
 const CARD: &str = "clock/phc-offset";
 
-/// A span of time in which the clocks are not known to agree.
+/// A span of time in which it is not known that the clocks agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubtful {
-    /// Its start, in ns since the run's.
+    /// Its start, in ns since the start of the run.
     pub from_ns: u64,
-    /// Its end; `None` until the end of the run.
+    /// Its end, in ns since the start of the run; `None` for the end of the run.
     pub to_ns: Option<u64>,
-    /// The event.
+    /// The cause.
     pub why: String,
 }
 
@@ -32,7 +32,7 @@ impl Doubtful {
         window.end_ns > self.from_ns && self.to_ns.is_none_or(|to_ns| window.start_ns < to_ns)
     }
 
-    /// `3.00 s to 4.50 s: port 1 is LISTENING`.
+    /// Text such as `3.00 s to 4.50 s: port 1 is LISTENING`.
     pub fn text(&self) -> String {
         let from = Ns(self.from_ns);
         let to = self
@@ -42,10 +42,10 @@ impl Doubtful {
     }
 }
 
-/// How far two clocks may be apart.
+/// Maximum difference of two clocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncertainty {
-    /// At the most, in ns.
+    /// The difference in ns.
     pub ns: u64,
     /// Its source.
     pub what: String,
@@ -54,32 +54,33 @@ pub struct Uncertainty {
 /// The clocks of one series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OneWay {
-    /// How far they may be apart, or why that is not known.
+    /// Maximum difference of the clocks, or the reason why it is not known.
     pub uncertainty: Result<Uncertainty, String>,
-    /// Spans in which they are not known to agree.
+    /// Spans in which it is not known that the clocks agree.
     pub doubtful: Vec<Doubtful>,
     /// Windows with samples.
     pub windows: usize,
-    /// Windows that such a span touches, or with a sample earlier than the uncertainty allows.
+    /// Number of windows that overlap such a span, or have a sample earlier than the uncertainty allows.
     pub touched: usize,
-    /// Windows of these that such a span touches.
+    /// Number of these windows that overlap such a span.
     unknown: usize,
-    /// Windows of these in which a sample was there before it was due.
+    /// Number of these windows in which a sample arrived before it was due.
     pub faulty: usize,
-    /// The earliest of these samples.
+    /// The earliest of these samples, in ns.
     pub earliest_ns: Option<i64>,
     clean_max_ns: Option<i64>,
     clean_mean_ns: Option<f64>,
 }
 
 impl OneWay {
-    /// The clocks of `series`; `None` where its instants are of one clock.
+    /// The clocks of `series`; `None` if all its instants come from one clock.
     pub fn of(run: &RunView, series: &SeriesView) -> Option<Self> {
         let stated = setting_of(series, setting::CLOCK_UNCERTAINTY_NS);
         let nic = setting_of(series, setting::NIC_UNCERTAINTY_NS);
         let doubtful = match stated {
             None if nic.is_none() => return None,
-            // Of one host: who follows the NIC's clock tells steps, and nothing else can part the two.
+            // On one host: the program that follows the NIC's clock reports steps, and nothing else can separate the
+            // two clocks.
             None => steps(run),
             Some(setting::NOT_STATED) => Vec::new(),
             Some(_) => spans(run, series),
@@ -101,7 +102,8 @@ impl OneWay {
             .iter()
             .filter(|window| !in_doubt(window) && early(window).is_none())
             .collect();
-        // A clock that is off where it is known to be may be off: a sample before its time is a fault where none was known.
+        // A difference within the known uncertainty is expected. A sample before its time is a fault if no uncertainty
+        // is known.
         let faults: Vec<i64> = with_samples.iter().filter_map(|window| early(window)).collect();
         Some(Self {
             windows: with_samples.len(),
@@ -116,7 +118,7 @@ impl OneWay {
         })
     }
 
-    /// The figure over windows in which nothing happened to the clocks. Quantiles are not kept by window.
+    /// The figure over windows in which nothing happened to the clocks. Quantiles are not stored per window.
     pub(crate) fn clean(&self, quantity: Quantity, over_all: f64) -> Option<f64> {
         match quantity {
             _ if self.touched == 0 => Some(over_all),
@@ -126,7 +128,7 @@ impl OneWay {
         }
     }
 
-    /// The whole in one sentence, for a person.
+    /// A summary in one sentence, for people.
     pub fn text(&self) -> String {
         let apart = match &self.uncertainty {
             Ok(known) => format!("± {} between the clocks ({})", Ns(known.ns), known.what),
@@ -138,13 +140,13 @@ impl OneWay {
         }
     }
 
-    /// ` ± 2.10 µs`, or nothing where the uncertainty is not known.
+    /// Text such as ` ± 2.10 µs`; empty if the uncertainty is not known.
     pub fn plus_minus(&self) -> String {
         let known = self.uncertainty.as_ref();
         known.map_or_else(|_| String::new(), |uncertainty| format!(" ± {}", Ns(uncertainty.ns)))
     }
 
-    /// Events that put the figures of the touched windows in doubt.
+    /// Texts of the doubts about the figures of the affected windows.
     pub(crate) fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         if let Err(why) = &self.uncertainty {
@@ -173,7 +175,7 @@ impl OneWay {
     }
 }
 
-/// How far the clocks of two hosts may be apart, by what was stated.
+/// Maximum difference of two hosts' clocks, as stated.
 fn of_hosts(run: &RunView, series: &SeriesView, stated: &str, doubtful: &[Doubtful]) -> Result<Uncertainty, String> {
     match stated.parse() {
         Ok(ns) => Ok(Uncertainty {
@@ -189,13 +191,13 @@ fn of_hosts(run: &RunView, series: &SeriesView, stated: &str, doubtful: &[Doubtf
     }
 }
 
-/// With what stamps of the NIC's clock add to it.
+/// Adds the uncertainty of the NIC's time stamps.
 fn with_nic(hosts: Option<Uncertainty>, nic: Option<&str>) -> Result<Uncertainty, String> {
     let Some(nic) = nic else {
-        return hosts.ok_or_else(|| "nothing is known of the clocks".to_owned());
+        return hosts.ok_or_else(|| "nothing is known about the clocks".to_owned());
     };
     let Ok(nic_ns) = nic.parse::<u64>() else {
-        return Err("how well the NIC's clock was read was not stated".to_owned());
+        return Err("the accuracy of reading the NIC's clock was not stated".to_owned());
     };
     let nic = format!("{} the NIC's clock from the system clock", Ns(nic_ns));
     Ok(match hosts {
@@ -223,8 +225,8 @@ fn mean(windows: &[&&WindowRow]) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// When the clocks are not known to agree: by the watch over this one, by steps of the wall clock, and by what the publisher
-/// says of its own.
+/// Spans in which it is not known that the clocks agree: reported by the monitoring of this clock, by steps of the wall
+/// clock, and by the publisher about its own clock.
 fn spans(run: &RunView, series: &SeriesView) -> Vec<Doubtful> {
     let of_run = || run.events.iter().filter(|event| event.series.is_none());
     let of_publisher = run.events.iter().filter(|event| event.series == Some(series.id));
@@ -235,14 +237,14 @@ fn spans(run: &RunView, series: &SeriesView) -> Vec<Doubtful> {
     spans
 }
 
-/// Around each step of the wall clock or of the NIC's.
+/// The time around each step of the wall clock or of the NIC's clock.
 fn steps(run: &RunView) -> Vec<Doubtful> {
     let of_run = run.events.iter().filter(|event| event.series.is_none());
     of_run.filter_map(step).collect()
 }
 
-/// The doubts of the watch. Before its first word nothing is received, since its first look comes first: a doubt from there
-/// on is one from the start on.
+/// The doubts from the monitoring. Its first look happens before anything is received, so a doubt in its first report
+/// applies from the start.
 fn watched<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
     let mut words = events.filter(|event| is_word(event)).peekable();
     let Some(first) = words.peek().copied() else {
@@ -263,7 +265,7 @@ fn is_word(event: &Event) -> bool {
     matches!(event.kind, EventKind::ClockDoubt | EventKind::ClockGood)
 }
 
-/// From each doubt to the next word.
+/// The span from each doubt to the next report.
 fn doubts<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
     let mut spans: Vec<Doubtful> = Vec::new();
     for event in events.filter(|event| is_word(event)) {
@@ -289,8 +291,8 @@ fn step(event: &Event) -> Option<Doubtful> {
     })
 }
 
-/// This clock's largest distance from its master, as much for the path as its mean delay (were both ways' delay on one of
-/// them, the distance would be wrong by that), the network card's distance, and the publisher's share.
+/// Sum of this clock's largest offset from its master, the mean path delay (if the whole delay were in one direction,
+/// the offset would be wrong by that much), the network card's offset, and the publisher's share.
 fn measured(run: &RunView, series: &SeriesView, doubtful: &[Doubtful]) -> Result<Uncertainty, String> {
     let publisher_ns: u64 = setting_of(series, setting::PUBLISHER_UNCERTAINTY_NS)
         .and_then(|text| text.parse().ok())
@@ -326,7 +328,7 @@ fn measured(run: &RunView, series: &SeriesView, doubtful: &[Doubtful]) -> Result
     })
 }
 
-/// The largest size of a clock's figure in windows that no doubt touches.
+/// The largest absolute value of a clock's figure in windows without doubt.
 fn worst(series: &SeriesView, doubtful: &[Doubtful]) -> Option<u64> {
     let in_doubt = |window: &&WindowRow| doubtful.iter().any(|span| span.touches(window));
     let clean = series.windows.iter().filter(|window| !in_doubt(window));

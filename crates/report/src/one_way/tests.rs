@@ -6,7 +6,8 @@ use testing::synthetic::{run, series};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A series between two clocks, 100 samples in each of ten windows of a second, the largest (in the seventh) of `max_ns`, of the others 25 µs.
+/// A series between two clocks, 100 samples in each of ten windows of a second: the largest sample, in the seventh
+/// window, is `max_ns`, all others are 25 µs.
 fn between_clocks(max_ns: i64, uncertainty: &str) -> SeriesView {
     let mut series = series("age/MU01", 1_000, max_ns, 10);
     series.spec.clock = SeriesClock::Realtime;
@@ -18,7 +19,7 @@ fn between_clocks(max_ns: i64, uncertainty: &str) -> SeriesView {
     series
 }
 
-/// Samples of the clock's own series: none over `max_ns`, but in window `at` the largest is `bad_ns`.
+/// Samples of the clock's own series: at most `max_ns`, but in window `at` the largest is `bad_ns`.
 fn of_clock(name: &str, max_ns: i64, at: usize, bad_ns: i64) -> SeriesView {
     let mut series = series(name, 100, max_ns, 10);
     series.windows[at].max_ns = Some(bad_ns);
@@ -199,10 +200,10 @@ fn a_measured_uncertainty_is_put_together_from_good_windows() {
     };
     let glitch = glitch(all(), 5.5, 7.2);
     let known = of(&glitch).uncertainty.expect("measured");
-    // The largest of the good windows of the first is somewhat below 700 ns, or not among them.
+    // The largest sample of the first series' good windows is somewhat below 700 ns, or is not among them.
     assert!(known.ns > 1_000 && known.ns <= 700 + 300 + 50 + 1_000, "{known:?}");
     assert!(known.what.contains("publisher's clock, as stated"), "{}", known.what);
-    // The same distance in a window that nobody doubts is part of what the clocks may be apart.
+    // The same offset in a window without doubt is part of the possible difference of the clocks.
     let known = of(&good(all())).uncertainty.expect("measured");
     assert!(known.ns > 5_000_000, "{known:?}");
 }
@@ -220,7 +221,7 @@ fn without_a_measured_distance_nothing_is_decided() {
         assert_eq!(verdict, Verdict::Inconclusive);
         assert!(why.contains("no distance from the master was measured"), "{why}");
     }
-    // A grandmaster has no master to be distant from.
+    // A grandmaster has no master, so it has no offset from one.
     assert_eq!(of(&lost(0)).uncertainty.expect("its own").ns, 1_000);
 }
 
@@ -287,7 +288,8 @@ fn the_stated_relation_is_what_the_uncertainty_is_made_of() {
     );
 }
 
-/// A NIC's clock alone needs nobody who watches a master; beside two hosts' clocks it adds to what these may be apart.
+/// A NIC's clock alone needs no monitoring of a master; between two hosts, its uncertainty is added to that of their
+/// clocks.
 #[test]
 fn stamps_of_the_nic_add_their_own_uncertainty() {
     let mut delivery = between_clocks(30_000, "0");

@@ -1,4 +1,4 @@
-//! Where the run file contradicts itself, as a part of the report.
+//! The contradictions in the run file, as a section of the report.
 
 use crate::Report;
 use crate::contradiction::Contradiction;
@@ -8,10 +8,10 @@ use askama::Template;
 use serde::Serialize;
 use std::io;
 
-/// Findings that are listed on a terminal.
+/// Number of findings listed on a terminal.
 const LISTED: usize = 20;
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct ContradictionSection;
 
 impl Section for ContradictionSection {

@@ -10,9 +10,9 @@ use askama::Template;
 use audit::finding::Outcome;
 use std::io;
 
-/// The part of an audit.
+/// The section with the findings of an audit.
 pub(super) struct FindingsSection {
-    /// On the terminal also those that do not apply.
+    /// If true, the terminal also shows findings that do not apply.
     pub(crate) all: bool,
 }
 
@@ -56,7 +56,7 @@ struct Group<'a> {
 }
 
 impl AuditReport {
-    /// The findings by group, the group with the worst finding first.
+    /// The findings by group; the group with the worst finding comes first.
     fn groups(&self) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
         for row in self.rows.iter().filter(|row| row.outcome != Outcome::NotApplicable) {

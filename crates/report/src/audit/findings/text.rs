@@ -6,12 +6,12 @@ use crate::terminal::{Paint, wrapped};
 use audit::finding::Outcome;
 use std::fmt::Write;
 
-/// Columns of the text.
+/// Width of the text in columns.
 const COLUMNS: usize = 120;
-/// Where a finding's texts begin.
+/// Column at which a finding's texts begin.
 const INDENT: usize = 12;
 
-/// By group. `all`: also those that do not apply.
+/// The findings by group; with `all`, also those that do not apply.
 pub(super) fn text(report: &AuditReport, paint: &Paint, all: bool) -> String {
     let mut groups: Vec<&str> = Vec::new();
     for row in &report.rows {
@@ -27,7 +27,7 @@ pub(super) fn text(report: &AuditReport, paint: &Paint, all: bool) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// A group that has any.
+/// A group, if it has findings.
 fn part(heading: &str, rows: &[&Row]) -> String {
     if rows.is_empty() {
         return String::new();

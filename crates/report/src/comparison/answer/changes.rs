@@ -1,4 +1,4 @@
-//! Changes from the first run to another, the surest and largest first.
+//! Changes from the first run to another, most certain and largest first.
 
 use crate::comparison::{Compared, Comparison};
 use crate::text::count;
@@ -6,55 +6,55 @@ use model::kind::{self, Kind};
 use stats::comparison::{Assumed, Difference, Figure, Happened, Outcome, RareDifference, RareOutcome};
 use units::format_ns;
 
-/// Runs' maxima within this factor of each other are not listed where chance explains what they differ by.
+/// Maxima that differ by less than this factor are not listed if the difference may be chance.
 const LISTED_TIMES: f64 = 1.1;
 
-/// How sure a change is, the surest first.
+/// Certainty of a change, most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sure {
-    /// By the windows, together with all other such statements.
+    /// Certain by windows, together with all other such statements.
     ByWindows,
-    /// By fewer windows than that takes.
+    /// Based on fewer windows than a certain statement needs.
     FewWindows,
-    /// By the samples of a run that has hardly a window.
+    /// Based on the samples of a run with hardly any windows.
     BySamples,
-    /// Chance explains it, too.
+    /// The difference may also be chance.
     Chance,
 }
 
-/// A figure.
+/// A value of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Amount {
     /// A time in ns.
     Ns(f64),
-    /// How often something happened.
+    /// Number of occurrences.
     Times(f64),
 }
 
-/// How a series of one run differs from that of the first which has it.
+/// A difference of a series between a run and the first run that has it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Change {
-    /// The runs: the one compared with, and the one that differs.
+    /// The two runs: the reference, and the one that differs.
     pub(crate) runs: (usize, usize),
     pub(crate) series: String,
-    /// The word for its kind.
+    /// Name of its kind.
     pub(crate) family: String,
     pub(crate) figure: String,
     pub(crate) a: Amount,
     pub(crate) b: Amount,
-    /// How many times as much, or as often for the time measured; infinite where it did not happen before.
+    /// Ratio of the values, or of the occurrences per measured time; infinite if it did not happen in the reference.
     pub(crate) times: f64,
     pub(crate) sure: Sure,
-    /// True if it is for the worse; `None` where nobody can say.
+    /// True if the change is for the worse; `None` if that cannot be said.
     pub(crate) is_worse: Option<bool>,
-    /// The two were not measured alike.
+    /// True if the two runs were not measured in the same way.
     pub(crate) is_unfair: bool,
-    /// Other series of its kind that changed the same way.
+    /// Number of other series of its kind with a similar change.
     pub(crate) others: usize,
 }
 
 impl Sure {
-    /// Of a statement about short runs.
+    /// Certainty of a statement about short runs.
     pub(super) fn of(assumed: Assumed) -> Self {
         match assumed {
             Assumed::Windows => Self::FewWindows,
@@ -87,7 +87,7 @@ impl Amount {
     }
 }
 
-/// The largest change of each kind of series and run, the surest first.
+/// The largest change for each kind of series and run, most certain first.
 pub(super) fn largest(comparison: &Comparison) -> Vec<Change> {
     let mut all: Vec<Change> = comparison
         .series
@@ -109,7 +109,7 @@ pub(super) fn largest(comparison: &Comparison) -> Vec<Change> {
     kept
 }
 
-/// Up or down, by the same factor, is as large. One more or less of a few is little.
+/// A change up or down by the same factor has the same weight. A difference of one in a small count has little weight.
 fn weight(change: &Change) -> f64 {
     let times = match (change.a, change.b) {
         (Amount::Times(a), Amount::Times(b)) => (b + 1.0) / (a + 1.0),
@@ -118,7 +118,7 @@ fn weight(change: &Change) -> f64 {
     times.max(1e-9).ln().abs()
 }
 
-/// The surest and largest change of a series in each run.
+/// The most certain and largest change of a series in each run.
 fn of_series(comparison: &Comparison, compared: &Compared) -> Vec<Change> {
     let first = compared.places.iter().position(Option::is_some).unwrap_or(0);
     let kind = comparison.view(first, compared).and_then(model::SeriesView::kind);
@@ -149,7 +149,7 @@ fn of_series(comparison: &Comparison, compared: &Compared) -> Vec<Change> {
 
 struct Found {
     figure: String,
-    /// A figure of what is usual, not of what is late.
+    /// True for a figure of typical values, not of late ones.
     is_usual: bool,
     a: Amount,
     b: Amount,
@@ -184,7 +184,7 @@ fn of_figure(one: &Difference, sure: Sure) -> Option<Found> {
     })
 }
 
-/// `typical max` is that of a window, in the middle of all windows.
+/// The `typical max` is the median of the windows' maxima.
 pub(super) fn name(figure: Figure, sure: Sure) -> String {
     let name = match figure {
         Figure::Mean => "mean",
@@ -234,7 +234,8 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == b { 1.0 } else { b / a }
 }
 
-/// More time, or more often, is worse; but not where a sender decides what is usual, and not of what is only watched.
+/// More time, or more occurrences, are worse; not so if a sender decides the typical value, or if the figure is only
+/// observed.
 fn is_worse(kind: Option<&'static Kind>, found: &Found) -> Option<bool> {
     let kind = kind.filter(|kind| **kind != kind::SECURITY)?;
     let is_of_sender = [&kind::SPACING, &kind::LISTEN, &kind::GOOSE].contains(&kind);

@@ -1,4 +1,4 @@
-//! Differences in the set-up, the most decisive first.
+//! Differences in the set-up, most important first.
 
 use crate::comparison::{Comparison, DECISIVE, FactDifference};
 use crate::screen::lines::fitted;
@@ -6,13 +6,13 @@ use crate::terminal::width;
 use audit::regressions::{Regression, between};
 use model::fact::{AUDIT, KERNEL_RELEASE};
 
-/// Differences that are shown with their values.
+/// Number of differences shown with their values.
 const SHOWN: usize = 5;
 
-/// Columns of a value.
+/// Width of a value in columns.
 const VALUE_COLUMNS: usize = 34;
 
-/// Groups of the inventory, those that explain latencies first.
+/// Groups of the inventory that explain latencies, most important first.
 const GROUPS: [&str; 11] = [
     "virtualisation",
     "audit",
@@ -27,10 +27,10 @@ const GROUPS: [&str; 11] = [
     "limits",
 ];
 
-/// Facts of the kernel that explain latencies; others, such as the boot's identity, do not.
+/// Facts of the kernel that explain latencies; others, such as the boot id, do not.
 const OF_KERNEL: [&str; 3] = ["release", "preemption model", "preemption mode"];
 
-/// Facts that measuring itself wrote: nobody set them up.
+/// Facts that the measurement itself recorded, which are not part of the set-up.
 const WRITTEN: [(&str, &str); 4] = [
     ("trace", "frames"),
     ("trace", "frames not timed"),
@@ -38,7 +38,7 @@ const WRITTEN: [(&str, &str); 4] = [
     ("kernel", "boot id"),
 ];
 
-/// `kernel release: 6.1.0 → 6.12.0`, and how many more.
+/// Lines such as `kernel release: 6.1.0 → 6.12.0`, and the number of further differences.
 pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
     let (unfair, settings) = settings(comparison);
     let mut all = unfair;
@@ -62,8 +62,8 @@ pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
     all
 }
 
-/// Known regressions that one run's kernel has and the first one's has not, or the other way round. One that concerns some set-ups only
-/// counts where the audit of a run found it.
+/// Known regressions in the kernel of either the first run or another run, but not both. A regression that concerns
+/// only some set-ups counts only if the audit of a run found it.
 fn regressions(comparison: &Comparison) -> Vec<String> {
     let releases: Vec<String> = comparison
         .runs
@@ -102,7 +102,7 @@ fn rank(group: &str, name: &str) -> usize {
     }
 }
 
-/// A setting that differs, and the series of which it does so alike.
+/// A setting that differs, and the series where it differs in the same way.
 struct Setting<'a> {
     name: &'a str,
     values: &'a [Option<String>],
@@ -122,7 +122,7 @@ impl Setting<'_> {
     }
 }
 
-/// Settings of series, each once: those that decide what is measured, and the others.
+/// Settings of series, each once: first those that decide what is measured, then the others.
 fn settings(comparison: &Comparison) -> (Vec<String>, Vec<String>) {
     let mut seen: Vec<Setting<'_>> = Vec::new();
     for compared in &comparison.series {
@@ -156,10 +156,10 @@ fn versions(comparison: &Comparison) -> Option<String> {
     differ.then(|| format!("triptime: {}", arrow(&versions)))
 }
 
-/// From run to run; of long values that begin alike, from where they differ.
+/// The values from run to run; long values with a common beginning are cut to the part that differs.
 fn arrow(values: &[String]) -> String {
     let is_long = values.iter().any(|value| width(value) > VALUE_COLUMNS);
-    // A few letters before tell what it is that differs.
+    // A few characters of the common beginning show what differs.
     let alike = if is_long { alike(values).saturating_sub(12) } else { 0 };
     let short = |value: &String| match alike {
         0 => fitted(value, VALUE_COLUMNS),
@@ -171,7 +171,7 @@ fn arrow(values: &[String]) -> String {
     values.iter().map(short).collect::<Vec<_>>().join(" → ")
 }
 
-/// How many characters all of them begin with alike.
+/// Length of the common beginning in characters.
 fn alike(values: &[String]) -> usize {
     let Some((first, others)) = values.split_first() else {
         return 0;

@@ -7,7 +7,7 @@ use crate::section::{Fields, Section};
 use serde_json::{Value, json};
 use std::io;
 
-/// The answer, which has a screen of its own and the head of the page.
+/// The answer; it has a separate screen and is in the head of the page.
 pub(crate) struct AnswerSection;
 
 impl Section<Comparison> for AnswerSection {

@@ -1,9 +1,9 @@
-//! Limits whose verdict is not the same in two runs.
+//! Limits whose verdict differs between two runs.
 
 use crate::comparison::Comparison;
 use crate::screen::limits::{Row, State, tally};
 
-/// A limit that has another verdict than in the first run.
+/// A limit with another verdict than in the first run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LimitChange {
     /// The run that differs.
@@ -12,11 +12,11 @@ pub(crate) struct LimitChange {
     /// Verdict, worst figure and limit, in the first run and in this one.
     pub(crate) a: (State, String, String),
     pub(crate) b: (State, String, String),
-    /// Why it is undecided in one of them; may be empty.
+    /// Reason why it is undecided in one of the runs; may be empty.
     pub(crate) why: String,
 }
 
-/// Each of them, by runs. A limit that one of the runs was not judged by has changed nothing.
+/// All such limits, by run. A limit that did not apply to one of the runs is not a change.
 pub(super) fn changes(comparison: &Comparison) -> Vec<LimitChange> {
     let mut all = Vec::new();
     let Some(first) = comparison.limits.first() else {
@@ -48,7 +48,7 @@ fn of(row: &Row) -> (State, String, String) {
     (row.state, row.worst.clone(), row.allowed.clone())
 }
 
-/// The sentence about them; `None` where no run is judged.
+/// The sentence about these limits; `None` if no run is judged.
 pub(super) fn text(comparison: &Comparison, changes: &[LimitChange]) -> Option<String> {
     let named = comparison.runs.iter().zip(&comparison.limits);
     let judged: Vec<(&str, &Vec<Row>)> = named
@@ -77,7 +77,7 @@ pub(super) fn text(comparison: &Comparison, changes: &[LimitChange]) -> Option<S
     Some(changes.iter().map(change).collect::<Vec<_>>().join("; "))
 }
 
-/// `within (82.0 µs)`; with the limit where that is not the same.
+/// Text such as `within (82.0 µs)`; with the limit, if it differs between the runs.
 fn side((state, worst, allowed): &(State, String, String), change: &LimitChange) -> String {
     let of = match change.a.2 == change.b.2 {
         true => String::new(),

@@ -1,4 +1,5 @@
-//! The answer of a comparison: a sentence, limits that changed their verdict, what was set up otherwise, and the largest changes.
+//! The answer of a comparison: one sentence, limits whose verdict changed, differences in the set-up, and the largest
+//! changes.
 
 mod changes;
 mod differs;
@@ -19,18 +20,18 @@ use limits::LimitChange;
 pub(super) struct AnswerScreen {
     /// One for each run after the first.
     pub(super) sentences: Vec<String>,
-    /// Limits whose verdict is not the same.
+    /// Limits whose verdict differs.
     pub(super) limits: Vec<LimitChange>,
     /// The sentence about the limits.
     pub(super) of_limits: Option<String>,
-    /// Differences in the set-up, the most decisive first.
+    /// Differences in the set-up, most important first.
     pub(super) differs: Vec<String>,
-    /// The largest changes, the surest first.
+    /// The largest changes, most certain first.
     pub(super) changes: Vec<Change>,
 }
 
 impl AnswerScreen {
-    /// Of a comparison whose foreign texts are safe to show.
+    /// The answer of a comparison whose foreign texts are already safe to show.
     pub(super) fn of(comparison: &Comparison) -> Self {
         let changes = changes::largest(comparison);
         let limits = limits::changes(comparison);

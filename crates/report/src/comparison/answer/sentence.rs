@@ -1,4 +1,4 @@
-//! The result of a comparison, in a sentence.
+//! The result of a comparison in one sentence.
 
 use super::changes::{Change, Sure, name};
 use crate::comparison::{Compared, Comparison};
@@ -6,10 +6,10 @@ use model::kind::Kind;
 use stats::comparison::{Difference, Outcome};
 use units::format_ns;
 
-/// Changes that the sentence names.
+/// Number of changes that the sentence names.
 const NAMED: usize = 3;
 
-/// How a run differs from the first: `after is worse: round trip max 255 µs → 1.68 ms, sure; …`
+/// How a run differs from the first one: `after is worse: round trip max 255 µs → 1.68 ms, sure; …`
 pub(super) fn sentence(comparison: &Comparison, run: usize, changes: &[Change]) -> String {
     let (a, b) = (&comparison.runs[0].0, &comparison.runs[run].0);
     let of_run: Vec<&Change> = changes.iter().filter(|change| change.runs.1 == run).collect();
@@ -23,7 +23,7 @@ pub(super) fn sentence(comparison: &Comparison, run: usize, changes: &[Change]) 
         Some(Sure::BySamples) => format!("{b} may be {}, which is not sure", how(&of_run, Sure::BySamples)),
         _ => format!("No difference between {a} and {b} is sure"),
     };
-    // Changes that chance explains are named only where there is nothing else.
+    // Changes that may be chance are named only if there are no others.
     let is_named = |change: &&&Change| change.sure != Sure::Chance || surest == Some(Sure::Chance);
     let named = of_run.iter().filter(is_named).take(NAMED);
     let mut parts: Vec<String> = named.map(|change| part(change)).collect();
@@ -34,7 +34,7 @@ pub(super) fn sentence(comparison: &Comparison, run: usize, changes: &[Change]) 
     }
 }
 
-/// Of the changes that are as sure as this.
+/// Direction of the changes with this certainty.
 fn how(changes: &[&Change], sure: Sure) -> &'static str {
     let has = |worse: bool| {
         changes
@@ -55,7 +55,7 @@ fn part(change: &Change) -> String {
     format!("{title} {} {a} → {b}, {}", change.figure, change.sure.word())
 }
 
-/// The kind's title as a sentence has it: `GOOSE spacing`, `wake-up latency`.
+/// Title of the kind as used in a sentence: `GOOSE spacing`, `wake-up latency`.
 fn title(family: &str) -> String {
     let Some(kind) = Kind::named(family) else {
         return family.to_owned();
@@ -68,7 +68,7 @@ fn title(family: &str) -> String {
     }
 }
 
-/// Something of which is known that it does not differ, of a kind that did not change.
+/// A figure that is known not to differ, from a kind without changes.
 fn same(comparison: &Comparison, run: usize, changes: &[&Change]) -> Option<String> {
     let is_new = |family: &str| {
         !changes

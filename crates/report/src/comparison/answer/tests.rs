@@ -14,7 +14,7 @@ fn fact(group: &str, name: &str, value: &str) -> Fact {
     }
 }
 
-/// A run of a round trip with as many windows of a second, on a kernel.
+/// A run of a round trip with windows of a second, measured on this kernel.
 fn run(seconds: u64, max_ns: i64, kernel: &str) -> RunView {
     let mut run = synthetic::run(vec![synthetic::series("rtt/reflect", 4_000 * seconds, max_ns, seconds)]);
     run.facts = vec![fact("kernel", "release", kernel)];
@@ -89,7 +89,7 @@ fn equal_runs_do_not_differ_and_the_answer_says_how_well_that_is_known() {
     assert!(!text.contains("largest changes"), "{text}");
 }
 
-/// Fourteen windows are too few for a strict statement: what they tell is not called sure.
+/// Fourteen windows are too few for a strict statement, so their results must not be called sure.
 #[test]
 fn short_runs_are_compared_and_nothing_of_them_is_called_sure() {
     let comparison = of(run(14, 60_000, "6.1"), run(14, 900_000, "6.1"));

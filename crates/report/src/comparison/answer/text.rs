@@ -1,4 +1,4 @@
-//! The answer as text that fits a screen.
+//! The answer as text that fits on a screen.
 
 use super::{AnswerScreen, Change, Sure};
 use crate::comparison::Comparison;
@@ -8,16 +8,16 @@ use crate::text::count;
 use units::foreign::Show;
 use units::format_ns;
 
-/// Changes that are listed.
+/// Number of changes that are listed.
 const LISTED: usize = 10;
 
-/// Lines of the sentences together, of the runs, of the limits, and of what differs.
+/// Maximum lines of the sentences together, of the runs, of the limits, and of the differences.
 const SENTENCE_LINES: usize = 4;
 const RUN_LINES: usize = 3;
 const LIMIT_LINES: usize = 2;
 const DIFFER_LINES: usize = 4;
 
-/// Lines of what the words in the last column mean.
+/// Maximum lines that explain the words in the last column.
 const MEANS_LINES: usize = 3;
 
 impl Comparison {
@@ -26,7 +26,7 @@ impl Comparison {
         self.in_length(full, Length::Screen)
     }
 
-    /// The same for a file or a pipe: where the screen would cut off a text, it is here in full, in as many lines as that takes.
+    /// The answer for a file or pipe: texts that the screen would cut are complete, in as many lines as necessary.
     pub fn uncut(&self, full: &str) -> String {
         let fitting = self.in_length(full, Length::Screen);
         match fitting.contains('…') {
@@ -48,7 +48,7 @@ fn lines(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Len
     let limits = answer.of_limits.iter();
     lines.extend(limits.flat_map(|text| labelled("Limits", text, length.lines(LIMIT_LINES))));
     let differs = match answer.differs.is_empty() {
-        true => "nothing that the inventories and the settings know".to_owned(),
+        true => "no difference in the inventories and settings".to_owned(),
         false => answer.differs.join("; "),
     };
     lines.extend(labelled("Set-up", &differs, length.lines(DIFFER_LINES)));
@@ -59,7 +59,7 @@ fn lines(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Len
     lines
 }
 
-/// Each run has a line at least; what does not fit is in the full text.
+/// Each run gets at least one line; the rest is in the full text.
 fn sentences(answer: &AnswerScreen, length: Length) -> Vec<String> {
     let each = length.lines((SENTENCE_LINES / answer.sentences.len().max(1)).max(1));
     let all = answer.sentences.iter();
@@ -142,7 +142,7 @@ fn columns([series, figure, a, b, times, sure]: [&str; 6], length: Length) -> St
     length.fitted(line.trim_end(), COLUMNS)
 }
 
-/// The meaning of the words, the series left out, and how to see everything.
+/// The meaning of the words, the series left out, and the command that shows everything.
 fn tail(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Length) -> Vec<String> {
     let has = |sure: Sure| answer.changes.iter().any(|change| change.sure == sure);
     let mut means: Vec<&str> = Vec::new();
@@ -171,7 +171,7 @@ fn tail(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Leng
     lines
 }
 
-/// Series that have no counterpart.
+/// Series without a counterpart.
 fn left_out(comparison: &Comparison) -> Option<String> {
     let refused: u64 = comparison.series.iter().map(|one| one.not_compared.len() as u64).sum();
     let alone = comparison.alone.len() as u64;

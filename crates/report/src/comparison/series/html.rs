@@ -1,4 +1,4 @@
-//! The series of a comparison as the page shows them.
+//! The series of a comparison in the HTML page.
 
 use crate::comparison::{Compared, Comparison};
 use crate::html::overlay;
@@ -27,7 +27,7 @@ struct Html {
     series: Vec<SeriesPart>,
 }
 
-/// A part of the page for each.
+/// A section of the page for each series.
 pub(super) fn html(comparison: &Comparison) -> askama::Result<String> {
     let series = comparison.series.iter().map(|compared| part(comparison, compared));
     Html {

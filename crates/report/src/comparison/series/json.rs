@@ -1,4 +1,4 @@
-//! The series of a comparison in its document.
+//! The series of a comparison in the JSON document.
 
 use crate::comparison::{Compared, Comparison};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The series that are in more than one of the compared runs.
+//! The series that more than one of the compared runs contains.
 
 mod html;
 mod json;
@@ -9,7 +9,7 @@ use crate::section::{Fields, Section};
 use crate::terminal::Paint;
 use std::io;
 
-/// The part of a comparison.
+/// The section of a comparison.
 pub(super) struct ComparedSection;
 
 impl Section<Comparison> for ComparedSection {

@@ -6,13 +6,13 @@ use crate::text::{count, ns_or_dash};
 use std::fmt::Write;
 use units::format_ns;
 
-/// The figures of each series, and what is said of them.
+/// The figures of each series, followed by the statements about them.
 pub(super) fn text(comparison: &Comparison) -> String {
     let parts = comparison.series.iter().map(|compared| part(comparison, compared));
     let end = match comparison.series.is_empty() {
         false => {
-            "The tables show measured samples. All stated differences hold together (95 %); those by samples, among \
-             themselves, if what they take for granted is so.\n"
+            "The tables show measured samples. All stated differences are true together (95 %); those by samples \
+             are true together if their assumptions are.\n"
         }
         true => "No series is in more than one of the runs.\n",
     };

@@ -1,4 +1,4 @@
-//! The figures behind the zoomable charts, as JSON inside the page.
+//! The data of the zoomable charts, as JSON inside the page.
 
 use crate::Report;
 use crate::html::charts::{is_marked, is_trouble};
@@ -9,11 +9,11 @@ use model::RunView;
 use serde::Serialize;
 use stats::Histogram;
 
-/// Points of a line that a chart can show.
+/// Maximum number of points of a line in a chart.
 const MOST_POINTS: usize = 1000;
-/// Points of all lines together, so that a page of hundreds of series opens at once.
+/// Maximum number of points in all lines together, so that a page of hundreds of series opens quickly.
 const MOST_POINTS_IN_ALL: usize = 40_000;
-/// Bars of a histogram to each factor of ten.
+/// Number of histogram bars per factor of ten.
 const BARS_PER_DECADE: u32 = 30;
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct Data {
     started_ms: i64,
     run: String,
     panels: Vec<PanelData>,
-    /// When in seconds since the run's start, and whether it can put a figure in doubt.
+    /// Time in seconds since the run's start, and whether the event can put a figure in doubt.
     events: Vec<(f64, bool)>,
 }
 
@@ -30,7 +30,7 @@ struct Data {
 struct PanelData {
     id: String,
     limit: Option<u64>,
-    /// From when to when its series were measured, in seconds.
+    /// Beginning and end of the measurement of its series, in seconds.
     span: (f64, f64),
     lines: Vec<LineData>,
     bars: Vec<BarData>,
@@ -40,7 +40,7 @@ struct PanelData {
 struct LineData {
     name: String,
     look: String,
-    /// Seconds since the run's start; none where they are those of the line before.
+    /// Seconds since the run's start; `None` if they are the same as for the previous line.
     at: Option<Vec<f64>>,
     ns: Vec<Option<f64>>,
 }
@@ -49,13 +49,13 @@ struct LineData {
 struct BarData {
     name: String,
     look: String,
-    /// Lower edges of the bars in ns; at the end the last one's upper edge.
+    /// Lower edges of the bars in ns, followed by the upper edge of the last bar.
     edges: Vec<u64>,
-    /// Samples in each bar, none where there are none; at the end one more.
+    /// Samples in each bar, `None` for an empty bar, followed by one additional entry.
     counts: Vec<Option<u64>>,
 }
 
-/// JSON that can stand inside a script element.
+/// JSON that may be inside a script element.
 pub(super) fn json(report: &Report) -> String {
     let run = &report.run;
     let panels = panels::of(report);
@@ -67,7 +67,7 @@ pub(super) fn json(report: &Report) -> String {
         panels: panels.iter().map(|panel| panel_data(report, panel, most)).collect(),
         events: events(run),
     };
-    // Numbers and text only: this cannot fail, and "</script" must not end the element.
+    // Numbers and text only, so this cannot fail; "</script" in a text must not end the element.
     serde_json::to_string(&data).unwrap_or_default().replace('<', "\\u003c")
 }
 
@@ -90,7 +90,7 @@ fn panel_data(report: &Report, panel: &Panel<'_>, most: usize) -> PanelData {
 
 fn line_data(line: Curve, before: &mut Vec<f64>) -> LineData {
     let (at, ns): (Vec<f64>, Vec<Option<f64>>) = line.points.into_iter().unzip();
-    // To the millisecond: no more can be seen.
+    // Rounded to the millisecond: smaller steps are not visible.
     let at: Vec<f64> = at.into_iter().map(|at| (at * 1e3).round() / 1e3).collect();
     let is_same = *before == at;
     before.clone_from(&at);

@@ -1,4 +1,4 @@
-//! The head of the page, as text ready for the template.
+//! The head of the page, as text for the template.
 
 use super::bed;
 use super::record::RecordPart;
@@ -10,7 +10,7 @@ use crate::text::{rfc3339, wall_clock};
 use model::FactOf;
 use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
 
-/// Facts shown beside the verdict, and their headings.
+/// Facts shown next to the verdict, and their headings.
 const HEADLINE_FACTS: [(&FactOf<String>, &str); 5] = [
     (&HOST_NAME, "Host"),
     (&KERNEL_RELEASE, "Kernel"),
@@ -21,20 +21,20 @@ const HEADLINE_FACTS: [(&FactOf<String>, &str); 5] = [
 
 pub(crate) struct Page {
     pub(crate) verdict: &'static str,
-    /// The verdict for a person.
+    /// The verdict, as text for people.
     pub(crate) words: &'static str,
-    /// Its sign and colour: `partial` for a pass of some limits only.
+    /// Its sign and colour: `partial` if only some limits pass.
     pub(crate) look: &'static str,
     /// The first screen.
     pub(crate) screen: Screen,
-    /// The bed with its figures, where a frame passed one.
+    /// The bed with its figures, if a frame passed through one.
     pub(crate) bed_svg: Option<String>,
     /// The acceptance record, for paper.
     pub(crate) record: RecordPart,
-    /// The unique name of the run; and as it may stand in a style sheet.
+    /// The unique name of the run, and its form for use in a style sheet.
     pub(crate) run: String,
     pub(crate) run_in_css: String,
-    /// When it started: for programs, and for a person.
+    /// Start of the run: for programs, and for people.
     pub(crate) started: (String, String),
     pub(crate) headline: Vec<(&'static str, String)>,
     pub(crate) profiles: Vec<ProfileRow>,
@@ -42,7 +42,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Of a report whose foreign texts are safe to show, with its record.
+    /// The head of a report whose foreign texts are already safe to show, with its record.
     pub(crate) fn of(report: &Report, record: RecordPart) -> Self {
         let verdict = report.verdict().word();
         Self {
@@ -67,7 +67,7 @@ impl Page {
     }
 }
 
-/// A name of which nothing can end a string of a style sheet.
+/// The name without characters that could end a string in a style sheet.
 fn in_css(name: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || "-_.:".contains(c) {
@@ -79,7 +79,7 @@ fn in_css(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// The evidence in brackets is in the inventory; here the word is enough.
+/// The evidence in brackets is only shown in the inventory; here, the word is enough.
 fn headline(report: &Report) -> Vec<(&'static str, String)> {
     let words = HEADLINE_FACTS.map(|(of, heading)| Some((heading, of.word_of(&report.run.facts)?)));
     words.into_iter().flatten().collect()

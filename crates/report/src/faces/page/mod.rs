@@ -1,4 +1,4 @@
-//! The report as one HTML file: no network, no other file, readable without scripts and on paper.
+//! The report as one HTML file, without network access or other files; readable without scripts and on paper.
 
 mod bed;
 mod data;
@@ -30,10 +30,10 @@ struct Html<'a> {
 }
 
 impl Report {
-    /// The report as one self-contained HTML file. `about` and `evidence` are for its printed acceptance record.
+    /// The report as one self-contained HTML file. `about` and `evidence` supply its printed acceptance record.
     ///
     /// # Errors
-    /// Only when a value cannot be written as text, which none of ours can.
+    /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn html(&self, about: &About, evidence: Option<&Evidence>) -> Result<String, askama::Error> {
         let report = &self.shown();
         let record = RecordPart::of(report, &about.shown(), evidence);

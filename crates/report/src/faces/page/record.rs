@@ -1,18 +1,18 @@
-//! The acceptance record: two pages that stand alone, at the begin of what is printed.
+//! The acceptance record: two separate pages at the beginning of the printed report.
 
 use crate::Report;
 use crate::about::{About, Evidence};
 use crate::text::count;
 
-/// Lines for signatures where nobody is named.
+/// Signature lines if nobody is named.
 const SIGNATURES: [&str; 2] = ["Operator", "Witness"];
 
 pub(crate) struct RecordPart {
     /// Name of the test.
     pub(crate) test: String,
-    /// Headings, and what was given; empty where it is to be filled in by hand.
+    /// Headings and given values; a value is empty if it is to be filled in by hand.
     pub(crate) fields: Vec<(&'static str, String)>,
-    /// The judging profiles, each with its purpose.
+    /// The limit profiles used, each with its purpose.
     pub(crate) profiles: Vec<(String, String)>,
     pub(crate) remarks: String,
     pub(crate) evidence: Vec<(&'static str, String)>,

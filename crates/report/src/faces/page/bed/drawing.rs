@@ -1,31 +1,31 @@
-//! Draws the bed as SVG.
+//! Draws the test bed as SVG.
 
 use super::{Bed, BedPlace, Frame, Measure, Span};
 use crate::html::svg::escape;
 use std::fmt::Write;
 
 const WIDTH: f64 = 470.0;
-/// Frames around boxes, boxes, and the arrows in their middle.
+/// Horizontal positions of frames around boxes, of the boxes, and of the arrows between them.
 const FRAME_LEFT: f64 = 1.0;
 const FRAME_WIDTH: f64 = 190.0;
 const BOX_LEFT: f64 = 9.0;
 const BOX_WIDTH: f64 = 174.0;
 const BOX_HEIGHT: f64 = 24.0;
 const ARROW: f64 = 24.0;
-/// Of a frame above its first box, with its name, and below its last.
+/// Height of a frame above its first box, where its name is, and below its last box.
 const FRAME_HEAD: f64 = 24.0;
 const FRAME_FOOT: f64 = 8.0;
-/// A figure beside an arrow or in a box.
+/// Height of a figure next to an arrow or in a box.
 const LINE: f64 = 15.0;
-/// Where the bars begin that span several boxes, and how far they are apart.
+/// Position of the first bar that spans several boxes, and the distance between bars.
 const SPANS: f64 = 206.0;
 const SPAN_STEP: f64 = 13.0;
-/// Where what is said of them begins.
+/// Position of the text for these bars.
 const SPAN_TEXT: f64 = 304.0;
-/// The height of a span's name and figures.
+/// Height of a bar's name and figures.
 const SPAN_HEIGHT: f64 = 34.0;
 
-/// The picture of a bed that has two places or more.
+/// The picture of a bed with at least two places.
 pub(super) fn of(bed: &Bed) -> String {
     let (tops, height) = laid_out(bed);
     let text = "The bed with the largest median and the maximum of each part of the way";
@@ -53,7 +53,7 @@ pub(super) fn of(bed: &Bed) -> String {
     out + "</svg>"
 }
 
-/// Where a span can end at `wanted` or above, clear of what is said of the others.
+/// Lowest free position for the end of a bar, at or above `wanted`, that leaves room for the texts of the other bars.
 fn free(ends: &[f64], wanted: f64) -> f64 {
     let mut end = wanted;
     while let Some(other) = ends.iter().find(|other| (**other - end).abs() < SPAN_HEIGHT) {
@@ -62,7 +62,7 @@ fn free(ends: &[f64], wanted: f64) -> f64 {
     end
 }
 
-/// Where each place begins, and where the picture ends.
+/// The top of each place, and the bottom of the picture.
 fn laid_out(bed: &Bed) -> (Vec<f64>, f64) {
     let mut tops = Vec::new();
     let mut y = 2.0;
@@ -80,7 +80,7 @@ fn laid_out(bed: &Bed) -> (Vec<f64>, f64) {
     (tops, y + 4.0)
 }
 
-/// A name, and of which kind it is.
+/// Writes a name and its kind.
 fn name(out: &mut String, name: &str, kind: &str, x: f64, y: f64) {
     let _ = write!(out, "<text class=\"name\" x=\"{x}\" y=\"{y:.0}\">{}", escape(name));
     if !kind.is_empty() {
@@ -90,7 +90,7 @@ fn name(out: &mut String, name: &str, kind: &str, x: f64, y: f64) {
 }
 
 impl Bed {
-    /// True if a frame ends behind that place.
+    /// True if a frame ends after that place.
     fn ends_frame(&self, place: usize) -> bool {
         self.frames.iter().any(|frame| frame.last == place)
     }
@@ -112,7 +112,7 @@ impl BedPlace {
         BOX_HEIGHT + 2.0 * LINE * self.inside.len() as f64
     }
 
-    /// Of the arrow to it, without the head of a frame that it passes.
+    /// Length of the arrow to this place, without the head of a frame that it passes.
     fn way(&self) -> f64 {
         ARROW.max(2.0 * LINE * self.before.len() as f64 + 6.0)
     }
@@ -129,11 +129,11 @@ impl BedPlace {
         }
     }
 
-    /// Down to it, from where the place before ends; `label` is where there is room for figures. Dashed where nothing was measured on
-    /// the way.
+    /// Draws the arrow from the end of the previous place down to this one, with its figures at `label`. It is dashed
+    /// if nothing was measured between the two.
     fn arrow(&self, out: &mut String, from: f64, label: f64, top: f64) {
         let look = if self.before.is_empty() { "arrow open" } else { "arrow" };
-        // The name of a frame is on the left: the arrow passes it on the right.
+        // The name of a frame is on the left, so the arrow is on the right.
         let x = BOX_LEFT + BOX_WIDTH - 12.0;
         let _ = write!(
             out,
@@ -149,7 +149,7 @@ impl BedPlace {
 }
 
 impl Measure {
-    /// Its name and its figures, one below the other.
+    /// Draws its name, and its figures below.
     fn draw(&self, out: &mut String, x: f64, y: f64) {
         let look = if self.is_over { " over" } else { "" };
         let _ = write!(
@@ -163,7 +163,7 @@ impl Measure {
 }
 
 impl Span {
-    /// A bar beside the boxes that it spans, with its figures at the end.
+    /// Draws a bar next to the boxes that it spans, with its figures at the end.
     fn draw(&self, out: &mut String, x: f64, top: f64, end: f64) {
         let _ = write!(
             out,

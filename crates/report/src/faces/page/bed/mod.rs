@@ -1,5 +1,6 @@
-//! The bed as a picture: test set, switch, and the device under test with its points of observation, application and relay, from top
-//! to bottom, with what was measured between them: the largest median of the streams, and the maximum.
+//! A picture of the test bed, from top to bottom: test set, switch, and the device under test with its observation
+//! points, application and relay. It shows the figures measured between them: the largest median of the streams, and
+//! the maximum.
 
 mod drawing;
 mod places;
@@ -14,22 +15,22 @@ use units::{Ns, SignedNs};
 /// The places that a frame passes, in order.
 struct Bed {
     places: Vec<BedPlace>,
-    /// The places that one thing has, where they are not that thing alone.
+    /// Frames around the places of one device, if it has other places than itself.
     frames: Vec<Frame>,
     spans: Vec<Span>,
 }
 
-/// A place on the way, and what was measured in it.
+/// A place on the path of a frame, and the figures measured in it.
 struct BedPlace {
     name: String,
-    /// Of which kind it is; may be empty.
+    /// Kind of the place; may be empty.
     kind: String,
     inside: Vec<Measure>,
-    /// On the way to it from the place before.
+    /// Figures measured on the path from the previous place.
     before: Vec<Measure>,
 }
 
-/// Around places of one thing: its name, its kind, which may be empty, and the first and the last of the places.
+/// A frame around the places of one device: its name, its kind (may be empty), and its first and last place.
 struct Frame {
     name: &'static str,
     kind: String,
@@ -37,7 +38,7 @@ struct Frame {
     last: usize,
 }
 
-/// A measurement: its name, the largest median and the maximum in ns, and if that is over a limit.
+/// A measurement: its name, the largest median and the maximum in ns, and whether it is over a limit.
 struct Measure {
     name: String,
     p50_ns: Option<u64>,
@@ -45,13 +46,13 @@ struct Measure {
     is_over: bool,
 }
 
-/// From the test set to another place, over others between them.
+/// A measurement from the test set to another place, across the places between.
 struct Span {
     to: usize,
     measure: Measure,
 }
 
-/// The picture; nothing where no frame passed a bed.
+/// The picture; `None` if no frame passed through a bed.
 pub(super) fn picture(report: &Report) -> Option<String> {
     let bed = Bed::of(report);
     (bed.places.len() > 1).then(|| drawing::of(&bed))

@@ -1,4 +1,4 @@
-//! Finds the places that a frame passes, as far as the run knows them.
+//! Finds the places that a frame passes, as far as the run recorded them.
 
 use super::{Bed, BedPlace, Frame, Measure, Span};
 use crate::Report;
@@ -11,10 +11,11 @@ const SWITCH_NAME: &str = "Switch";
 const DEVICE: &str = "Device under test";
 const APPLICATION: &str = "Application";
 
-/// Names of the points from which on a frame in a test bed is in the device's network namespace; an interface may follow a dash.
+/// Observation points from which on a frame is in the device's network namespace; a dash and an interface name may
+/// follow.
 const ON_DEVICE: [&str; 2] = ["edge", "app"];
 
-/// Characters of a switch's kind that have room.
+/// Maximum length of a switch's kind in characters.
 const KIND: usize = 26;
 
 impl Bed {
@@ -34,7 +35,7 @@ impl Bed {
         bed
     }
 
-    /// Adds the switch, where the run knows of one; gives whether it has points of its own, and those that are behind it.
+    /// Adds the switch if the run recorded one; returns whether it has its own points, and the points after it.
     fn switch(&mut self, report: &Report) -> (bool, Vec<String>) {
         let points = points(report);
         let kind = SWITCH.of(&report.run.facts).filter(|kind| kind != NO_SWITCH);
@@ -56,7 +57,7 @@ impl Bed {
         (!before.is_empty(), on_device)
     }
 
-    /// Adds points of observation, with the hops between them.
+    /// Adds observation points and the hops between them.
     fn points(&mut self, report: &Report, points: &[String]) {
         for point in points {
             let hop = self
@@ -74,7 +75,7 @@ impl Bed {
         }
     }
 
-    /// Adds who receives the frames on the device.
+    /// Adds the receivers of the frames on the device.
     fn receivers(&mut self, report: &Report, without_points: bool) {
         let of = |kind: &'static Kind| Measure::of_kind(report, kind);
         if without_points && has(report, &[&kind::RTT, &kind::TURNAROUND, &kind::ARRIVAL, &kind::LISTEN]) {
@@ -98,7 +99,8 @@ impl Bed {
         }
     }
 
-    /// Lays what is measured from the test set to the device's interface on the arrow to it, or beside the switch between them.
+    /// Assigns the measurements from the test set to the device's interface to the arrow between them, or draws them as
+    /// bars if the switch is in between.
     fn arrivals(&mut self, report: &Report, device: usize, over_points: bool) {
         let measures = [&kind::ARRIVAL, &kind::LISTEN].map(|kind| Measure::of_kind(report, kind));
         let measures = measures.into_iter().flatten();
@@ -112,7 +114,7 @@ impl Bed {
         }
     }
 
-    /// Draws a frame around the places from `first` on, if there are some that are not called so themselves.
+    /// Adds a frame around the places from `first` on, unless the only place has the same name.
     fn frame(&mut self, name: &'static str, kind: String, first: usize) {
         let last = self.places.len() - 1;
         let is_alone = first == last && self.places[last].name == name;
@@ -126,7 +128,7 @@ impl Bed {
         }
     }
 
-    /// Spans over several places: round trip, age, age at the task, trip.
+    /// Adds measurements across several places: round trip, age, age at the task, trip.
     fn spans(&mut self, report: &Report, device: usize) {
         let last = self.places.len() - 1;
         let application = self.places.iter().position(|place| place.name == APPLICATION);
@@ -145,7 +147,7 @@ impl Bed {
     }
 }
 
-/// How late the test set sent.
+/// Lateness of the test set's sending.
 fn sent(report: &Report) -> Vec<Measure> {
     let of = |kind: &'static Kind| Measure::of_kind(report, kind);
     of(&kind::PUBLISH).into_iter().chain(of(&kind::TALK)).collect()
@@ -156,7 +158,7 @@ fn has(report: &Report, kinds: &[&'static Kind]) -> bool {
     report.run.series.iter().any(is_one)
 }
 
-/// True if any frame passed the bed.
+/// True if any frame passed through the bed.
 fn has_frames(report: &Report) -> bool {
     let of_frames = [
         &kind::RTT,
@@ -179,7 +181,7 @@ fn is_on_device(point: &str) -> bool {
     ON_DEVICE.iter().any(|name| kind == Some(name))
 }
 
-/// Points of observation in the order of the way.
+/// Observation points in the order of the path.
 fn points(report: &Report) -> Vec<String> {
     let names = report
         .run
@@ -213,7 +215,7 @@ impl BedPlace {
         }
     }
 
-    /// The point of observation that it is.
+    /// The observation point of this place.
     fn point(&self) -> Option<&str> {
         match self.name.as_str() {
             APPLICATION => Some("app"),

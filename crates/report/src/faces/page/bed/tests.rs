@@ -7,7 +7,7 @@ fn drawn(names: &[&str]) -> Option<String> {
     over(None, names)
 }
 
-/// Over a bed of which the run knows what forwards, or why it does not.
+/// The picture for a bed with this switch, or with the reason why the switch is not known.
 fn over(switch: Option<Result<&str, &str>>, names: &[&str]) -> Option<String> {
     let series = names.iter().map(|name| synthetic::series(name, 1000, 60_000, 10));
     let mut run = synthetic::run(series.collect());
@@ -17,7 +17,7 @@ fn over(switch: Option<Result<&str, &str>>, names: &[&str]) -> Option<String> {
     picture(&Report::new(run, Vec::new()))
 }
 
-/// Where names stand in the picture.
+/// Positions of names in the picture.
 fn places<const N: usize>(drawn: &str, names: [&str; N]) -> [usize; N] {
     names.map(|name| {
         let found = [format!(">{name}</text>"), format!(">{name}<tspan")]
@@ -81,7 +81,7 @@ fn points_before_the_devices_edge_are_on_the_switch() {
             .find(&format!(">{name}<"))
             .unwrap_or_else(|| panic!("{name}: {drawn}"))
     };
-    // Frames are drawn first; a box is in the one in whose height it is.
+    // Frames are drawn first; a box belongs to the frame at its height.
     let height = |name: &str| -> f64 {
         let y = drawn[..text(name)].rsplit("y=\"").next().expect("a place");
         y.split('"').next().and_then(|y| y.parse().ok()).expect("a number")
