@@ -12,7 +12,7 @@ pub struct TraceSummary {
     pub frames: u64,
     /// Reasons why frames were not timed, with counts.
     pub troubles: Troubles,
-    /// Time in the programs per frame at all points, in ns, by the kernel's statistics over one span; or the reason why it is not
+    /// Time in the programs at all points, in ns per frame of the first point, by the kernel's statistics; or the reason why it is not
     /// known.
     pub cost_ns: Option<Result<f64, String>>,
     /// Facts about the recording, if there is one.
