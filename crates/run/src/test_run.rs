@@ -1,4 +1,4 @@
-//! The run of a test, in a folder of its own.
+//! The run of a test, in a separate folder.
 
 use crate::{Explain, RecorderOptions};
 use model::RunInfo;

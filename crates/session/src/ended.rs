@@ -41,7 +41,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Finds the run file; `say` gets a message if it is no longer where it was made.
+    /// Finds the run file; `say` is called with a message if it has been moved.
     pub fn found(&self, say: &dyn Fn(&str)) -> PathBuf {
         found(&self.place, say)
     }
@@ -74,7 +74,7 @@ impl Ended {
     }
 }
 
-/// Finds the closed file of a run; `say` gets a message if it was moved or removed meanwhile.
+/// Finds the closed file of a run; `say` is called with a message if it was moved or removed meanwhile.
 pub(crate) fn found(place: &FilePlace, say: &dyn Fn(&str)) -> PathBuf {
     let was = place.made();
     let (now, what) = match place.now() {

@@ -149,8 +149,8 @@ impl Run {
         self.runner().attend("measuring", vec![Box::new(started?)])
     }
 
-    /// Closes a run that is shown to nobody, and returns the path of its file. `say` gets a message if the file is not where it was
-    /// made. If the measurement was refused, no file is left.
+    /// Closes a run that is shown to nobody, and returns the path of its file. `say` is called with a message if the file was
+    /// moved. If the measurement was refused, no file is left.
     ///
     /// # Errors
     /// The error of the measurement, or the one that kept the file from being written.

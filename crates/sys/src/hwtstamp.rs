@@ -34,7 +34,7 @@ impl NicStamping {
         self.rx_filter != libc::HWTSTAMP_FILTER_NONE
     }
 
-    /// True if those sent frames are stamped that ask for it.
+    /// True if sent frames that ask for a stamp are stamped.
     pub fn stamps_sent(self) -> bool {
         self.tx_type != libc::HWTSTAMP_TX_OFF
     }

@@ -1,4 +1,4 @@
-//! Runs in the background: started as a unit of the service manager, or in a session of their own, and started again after a
+//! Runs in the background: started as a unit of the service manager, or in a separate session, and started again after a
 //! reboot.
 
 mod detached;

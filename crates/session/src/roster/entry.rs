@@ -63,7 +63,7 @@ pub struct Entry {
 pub enum StartKind {
     /// In the foreground of the caller.
     Foreground,
-    /// In a session of its own.
+    /// In a separate session.
     Session,
     /// As a unit that ends with it.
     Unit,

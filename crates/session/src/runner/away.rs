@@ -101,7 +101,7 @@ impl Launched {
                 Ok(line) => match read(&line) {
                     Some(said) if said == *wanted => return Ok(()),
                     Some(said) => self.answering.answer(&said),
-                    None => return Err(self.end.failed(&format!("said \"{line}\""))),
+                    None => return Err(self.end.failed(&format!("sent an unknown message: \"{line}\""))),
                 },
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(self

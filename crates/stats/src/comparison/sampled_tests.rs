@@ -57,7 +57,8 @@ fn a_difference_of_short_runs_is_found_and_says_what_it_assumes() {
     assert!((median.difference.difference - 20_000.0).abs() < 2_000.0, "{median:?}");
     let text = median.text("A", "B");
     assert!(
-        text.starts_with("not sure: B's typical window median is ") && text.ends_with("but for what neighbours share"),
+        text.starts_with("not sure: B's typical window median is ")
+            && text.ends_with("except for the correlation of neighbours"),
         "{text}"
     );
     let back = of(&compared(&b, &a, 0.99), Figure::Median).expect("a median");

@@ -26,7 +26,7 @@ impl Assumed {
     /// The assumption, after the word "if".
     fn text(self) -> &'static str {
         match self {
-            Self::Windows => "windows are independent but for what neighbours share",
+            Self::Windows => "windows are independent except for the correlation of neighbours",
             Self::Samples => "samples are independent of each other, which latencies seldom are",
         }
     }

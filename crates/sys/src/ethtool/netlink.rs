@@ -41,7 +41,7 @@ pub(super) enum Request {
     Rss = 38,
 }
 
-/// The family, with a socket of its own.
+/// The family, with its own socket.
 pub(super) struct Family {
     socket: Socket,
     id: u16,

@@ -8,7 +8,7 @@ use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Gives `name` an IPv4 address, in a network with so many leading bits. From then on the kernel answers for it without help: ARP,
+/// Gives `name` an IPv4 address, in a network with `prefix` leading bits. From then on the kernel answers for it without help: ARP,
 /// and ICMP echo.
 ///
 /// # Errors

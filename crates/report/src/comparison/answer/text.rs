@@ -150,7 +150,7 @@ fn tail(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Leng
         means.push("sure: by windows, all such statements together at 95 %.");
     }
     if has(Sure::FewWindows) {
-        means.push("few windows: 95 % together, if windows are independent but for what neighbours share.");
+        means.push("few windows: 95 % together, if windows are independent except for the correlation of neighbours.");
     }
     if has(Sure::BySamples) {
         means.push("by samples: 95 % together, if samples are independent, which latencies seldom are.");
