@@ -122,7 +122,8 @@ fn a_network_that_is_made_elsewhere_is_left_to_its_maker() {
         let before = format!("services:\n  relay: {{image: x}}\nnetworks:\n  process-bus: {{{external}}}\n");
         let file = written(own.path(), "compose.yaml", &before);
         let tune = emitted(&host("debian-untuned"), &["--container", text(&file)], "compose");
-        let by_hand = "# by hand: the network \"process-bus\" is made elsewhere: make it with the driver \"macvlan\"";
+        let by_hand =
+            "# by hand: the network \"process-bus\" is defined elsewhere: create it with the driver \"macvlan\"";
         assert!(tune.contains(by_hand), "{tune}");
         let other = written(own.path(), "tune.yaml", &tune);
         let output = merged(&reader, &[&file, &other]);

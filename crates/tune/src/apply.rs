@@ -1,4 +1,4 @@
-//! Changes the machine, and takes changes back.
+//! Makes changes on the machine, and undoes them.
 
 use std::fmt;
 use std::fs;
@@ -13,35 +13,35 @@ use units::foreign::shown;
 /// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was so already.
+    /// It already had that value.
     Unchanged,
     /// Written and read back.
     Done,
-    /// It did not hold, and the old value is back.
+    /// It did not take effect, and the old value was restored.
     RolledBack(String),
-    /// It could not be done, and nothing was changed.
+    /// It failed, and nothing was changed.
     Refused(String),
-    /// It did not hold, and the old value could not be put back.
+    /// It did not take effect, and the old value could not be restored.
     Stuck(String),
-    /// Somebody else has set it since, so it is left; what we had set.
+    /// Somebody else has set it since, so it is left; contains the value that triptime had set.
     Foreign(String),
 }
 
-/// A change, with what the target was before.
+/// A change, with the earlier value of its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// The target of the change.
     pub target: Target,
     /// Its value before.
     pub before: Option<String>,
-    /// The value that was to be set.
+    /// Value to set.
     pub after: String,
     /// The result.
     pub outcome: Outcome,
 }
 
 impl Applied {
-    /// True if the value is as it was to be.
+    /// True if the target has the value to set.
     pub fn holds(&self) -> bool {
         matches!(self.outcome, Outcome::Done | Outcome::Unchanged)
     }
@@ -53,29 +53,32 @@ impl fmt::Display for Applied {
         let before = self.before.as_deref().unwrap_or("(not there)");
         let values = format!("{} -> {}", shown(before), shown(&self.after));
         match &self.outcome {
-            Outcome::Unchanged => write!(f, "{target}: is so already"),
+            Outcome::Unchanged => write!(f, "{target}: already set"),
             Outcome::Done => write!(f, "{target}: {values}"),
-            Outcome::RolledBack(why) => write!(f, "{target}: {values} did not hold, the old value is back: {why}"),
+            Outcome::RolledBack(why) => write!(
+                f,
+                "{target}: {values} did not take effect, the old value was restored: {why}"
+            ),
             Outcome::Refused(why) => write!(f, "{target}: refused: {why}"),
             Outcome::Foreign(ours) => write!(
                 f,
-                "{target}: left at {}: somebody else has set it since triptime set {}; before that it was {} (--undo --force puts it back)",
+                "{target}: left at {}: somebody else has set it since triptime set {}; before that it was {} (--undo --force restores it)",
                 shown(before),
                 shown(ours),
                 shown(&self.after)
             ),
             Outcome::Stuck(why) => write!(
                 f,
-                "{target}: {values} did not hold, and the old value is NOT back: {why}"
+                "{target}: {values} did not take effect, and the old value was NOT restored: {why}"
             ),
         }
     }
 }
 
-/// Changes the machine, one operation after the other, for the check `check`.
+/// Makes the changes one after the other, for the check `check`.
 ///
 /// # Errors
-/// The journal cannot be written: then nothing more is changed.
+/// The journal cannot be written: then no further change is made.
 pub fn apply(
     machine: &TunedMachine,
     journal: &mut Journal,
@@ -126,7 +129,7 @@ fn one(
     };
     match &outcome {
         Outcome::Refused(_) | Outcome::RolledBack(_) => journal.forget(mark)?,
-        // It is what the kernel made of our value, not somebody else's.
+        // The kernel's form of triptime's value, not another program's value.
         Outcome::Stuck(_) => {
             if let Ok(Some(now)) = machine.read(target) {
                 entry.after = values::before(target, &now, value);
@@ -138,7 +141,7 @@ fn one(
     Ok(applied(before, outcome))
 }
 
-/// Reads a value back.
+/// Reads a value back after writing it.
 fn verified(machine: &TunedMachine, target: &Target, value: &str) -> Result<(), String> {
     match machine.read(target) {
         Ok(now) if holds(target, now.as_deref(), value) => Ok(()),
@@ -147,7 +150,7 @@ fn verified(machine: &TunedMachine, target: &Target, value: &str) -> Result<(), 
     }
 }
 
-/// Puts the old value back after a change that did not hold.
+/// Restores the old value after a change that did not take effect.
 fn back(machine: &TunedMachine, operation: &Operation, before: Option<&str>, why: String) -> Outcome {
     let Operation { target, value } = operation;
     if machine.read(target).is_ok_and(|now| now.as_deref() == before) {
@@ -160,8 +163,8 @@ fn back(machine: &TunedMachine, operation: &Operation, before: Option<&str>, why
     }
 }
 
-/// Takes every change of the journal back, the last one first, and empties the journal. What cannot be taken back stays in it, and so
-/// does what somebody else has set since. Settings of an earlier boot are gone with it, and threads that have ended need nothing.
+/// Undoes every change in the journal, the last one first, and empties the journal. Changes that cannot be undone stay in it, and so do
+/// values that somebody else has set since. Settings of an earlier boot ended with it, and threads that have ended need nothing.
 ///
 /// # Errors
 /// The journal cannot be read or written.
@@ -169,7 +172,7 @@ pub fn undo(machine: &TunedMachine, journal: &mut Journal) -> Result<Vec<Applied
     take_back(machine, journal, 0, false)
 }
 
-/// As [`undo`], also over what somebody else has set since.
+/// As [`undo`], but also overwrites values that somebody else has set since.
 ///
 /// # Errors
 /// As of [`undo`].
@@ -177,7 +180,7 @@ pub fn undo_forced(machine: &TunedMachine, journal: &mut Journal) -> Result<Vec<
     take_back(machine, journal, 0, true)
 }
 
-/// As [`undo`], for the changes behind the first `first` of the journal: those stay as they are, in the machine and in the journal.
+/// As [`undo`], for the changes after the first `first` ones of the journal, which stay on the machine and in the journal.
 ///
 /// # Errors
 /// As of [`undo`].
@@ -255,18 +258,18 @@ fn restored(machine: &TunedMachine, entry: &JournalEntry, now: io::Result<Option
     }
 }
 
-/// True if the thing has gone, and its setting with it: a thread that ended, an interface or a group that was removed.
+/// True if the target has gone, and its setting with it: an ended thread, a removed interface or group.
 fn has_gone(machine: &TunedMachine, target: &Target, error: &io::Error) -> bool {
     let is_gone = error.kind() == io::ErrorKind::NotFound;
     match target {
         Target::File(_) => is_gone && machine.has_lost_folder_of(target),
-        // The kernel says ESRCH of a thread that ends while it is asked.
+        // The kernel returns ESRCH for a thread that ends during the call.
         Target::Thread(_) | Target::Priority(_) => true,
         _ => is_gone,
     }
 }
 
-/// The running boot; empty where it is not told.
+/// Id of the running boot; empty if unknown.
 pub(super) fn boot() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()

@@ -1,4 +1,5 @@
-//! The journal: what every target was before it was changed. A line of JSON for each change, on the disk before the change is made.
+//! The journal: the value of every target before its change. It has one line of JSON per change, which is on the disk before the change is
+//! made.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,28 +13,28 @@ use serde::{Deserialize, Serialize};
 
 use super::operation::Target;
 
-/// Where the journal is kept.
+/// Default path of the journal.
 pub const JOURNAL: &str = "/var/lib/triptime/tune.journal";
 
-/// How every line begins.
+/// Prefix of every line.
 const BEGIN: &[u8] = br#"{"check":""#;
 
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JournalEntry {
-    /// The check that asked for it.
+    /// Check that required the change.
     pub(super) check: String,
     /// The target of the change.
     pub(super) target: Target,
-    /// Its value before; none: a folder that was not there.
+    /// Value before the change; `None`: a folder that did not exist.
     pub(super) before: Option<String>,
     /// The new value.
     pub(super) after: String,
-    /// The boot during which it was changed: settings of the kernel end with it.
+    /// Boot of the change: kernel settings last until the next boot.
     pub(super) boot: String,
 }
 
-/// Why the journal cannot be used.
+/// Reason that the journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// It cannot be read or written.
@@ -41,41 +42,41 @@ pub enum JournalError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         error: io::Error,
     },
-    /// A line in its middle is none of ours.
+    /// A line in the middle was not written by triptime.
     #[error("{}, line {line}: {error}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
         /// The fault.
         error: String,
     },
-    /// Somebody else may have written it: what it says could be anything.
+    /// Somebody else may have written it, so its content is not trusted.
     #[error("{}: {why}: it is left alone; move it away, or name another file with --journal", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// Why it is none of ours.
+        /// Reason that it is not trusted.
         why: &'static str,
     },
-    /// Another process has it.
-    #[error("{}: another triptime tune is at work", path.display())]
+    /// Another process holds it.
+    #[error("{}: another triptime tune is running", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
     },
 }
 
-/// How often a held journal is tried again, and after what time.
+/// Number of attempts to lock a held journal, and the pause between them.
 const TRIES: u32 = 50;
 const BETWEEN: Duration = Duration::from_millis(10);
 
-/// The file at the path, locked. A process that is being started has the files of its parent for a moment, and with them the lock of
-/// a journal that was closed. Who had the lock before may have taken the file away: a lock on that one holds nothing.
+/// The file at the path, locked. A process that is being started briefly inherits the files of its parent, and with them the lock of a
+/// closed journal. The previous holder of the lock may have removed the file, so a lock on a removed file is not accepted.
 fn locked(path: &Path) -> Result<File, JournalError> {
     let failed = |error| JournalError::Io {
         path: path.to_owned(),
@@ -102,7 +103,7 @@ fn locked(path: &Path) -> Result<File, JournalError> {
     Err(JournalError::Busy { path: path.to_owned() })
 }
 
-/// Nobody else can write what is made so, and no link leads elsewhere.
+/// Creates the file so that nobody else can write it and no link redirects it.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     let no_follow = OFlags::NOFOLLOW.bits().cast_signed();
@@ -110,7 +111,7 @@ fn options() -> OpenOptions {
     options
 }
 
-/// The file at the path, or a new one; `None`: a symbolic link is there.
+/// The file at the path, or a new one; `None` if a symbolic link is there.
 fn there_or_made(path: &Path) -> io::Result<Option<File>> {
     let opened = match options().open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => options().create_new(true).open(path),
@@ -119,17 +120,17 @@ fn there_or_made(path: &Path) -> io::Result<Option<File>> {
     match opened {
         Ok(file) => Ok(Some(file)),
         Err(_) if fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink()) => Ok(None),
-        // Somebody was faster: theirs is opened.
+        // Another process created it first: that file is opened.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options().open(path).map(Some),
         Err(error) => Err(error),
     }
 }
 
-/// Why somebody else may have written this file.
+/// Reason to suspect that somebody else wrote this file.
 fn foreign(file: &File) -> io::Result<Option<&'static str>> {
     let found = file.metadata()?;
     let whys = [
-        (!found.is_file(), "it is no regular file"),
+        (!found.is_file(), "it is not a regular file"),
         (
             found.uid() != rustix::process::geteuid().as_raw(),
             "it belongs to another user",
@@ -157,10 +158,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal, or begins one. A file that is none of ours stays as it is.
+    /// Opens the journal, or creates one. A file that triptime did not write is left unchanged.
     ///
     /// # Errors
-    /// It cannot be made, another process has it, somebody else may have written it, or a line of it is none of ours.
+    /// It cannot be created, another process holds it, somebody else may have written it, or triptime did not write one of its lines.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let failed = |error| JournalError::Io {
             path: path.to_owned(),
@@ -178,13 +179,13 @@ impl Journal {
         let whole = text.iter().rposition(|octet| *octet == b'\n').map_or(0, |end| end + 1);
         let (lines, cut_off) = text.split_at(whole);
         let entries = journal.read(&String::from_utf8_lossy(lines))?;
-        // A short rest of a file without any line of ours may be anybody's.
+        // A short fragment without any complete line could be anybody's file.
         let is_ours = cut_off.starts_with(BEGIN) || (!entries.is_empty() && BEGIN.starts_with(cut_off));
         if !(is_ours || cut_off.is_empty()) {
             return Err(JournalError::Line {
                 path: path.to_owned(),
                 line: entries.len() + 1,
-                error: "no line of triptime tune".to_owned(),
+                error: "not a line of triptime tune".to_owned(),
             });
         }
         if !cut_off.is_empty() {
@@ -193,13 +194,13 @@ impl Journal {
         Ok(journal)
     }
 
-    /// A line that was cut off by a crash was never acted upon: it is taken away, so that the next one stands alone.
+    /// Removes a line that a crash cut off, so that the next one starts a new line: its change was never made.
     fn end_at(&self, whole: usize) -> io::Result<()> {
         self.file.set_len(whole as u64)?;
         self.file.sync_all()
     }
 
-    /// How many changes are in it.
+    /// Number of changes in it.
     ///
     /// # Errors
     /// It cannot be read.
@@ -207,7 +208,7 @@ impl Journal {
         self.entries().map(|entries| entries.len())
     }
 
-    /// Adds a change; it is on the disk when this returns. How long the journal was before, in octets.
+    /// Adds a change; it is on the disk when this returns. Returns the earlier length of the journal, in bytes.
     pub(super) fn add(&mut self, entry: &JournalEntry) -> Result<u64, JournalError> {
         let line = serde_json::to_string(entry).map_err(io::Error::other);
         let written = line.and_then(|line| {
@@ -219,7 +220,7 @@ impl Journal {
         written.map_err(|error| self.failed(error))
     }
 
-    /// Takes away what was added since the journal was `octets` long: a change that was not made needs no way back.
+    /// Removes the changes added since the journal had `octets` bytes: a change that was not made needs no undo.
     pub(super) fn forget(&mut self, octets: u64) -> Result<(), JournalError> {
         let cut = self.file.set_len(octets).and_then(|()| self.file.sync_all());
         cut.map_err(|error| self.failed(error))
@@ -242,7 +243,7 @@ impl Journal {
         text.lines().enumerate().map(read).collect()
     }
 
-    /// Keeps only these changes; an empty journal is taken away.
+    /// Keeps only these changes; an empty journal is removed.
     pub(super) fn keep(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
         let kept = self.rewritten(entries);
         kept.map_err(|error| self.failed(error))
@@ -256,7 +257,7 @@ impl Journal {
         if text.is_empty() {
             return fs::remove_file(&self.path);
         }
-        // Beside it first: a crash leaves the old journal or the new one.
+        // Written to a file next to it first: a crash leaves the old or the new journal.
         let mut beside = self.path.clone().into_os_string();
         beside.push(".new");
         let mut file = made_anew(Path::new(&beside))?;
@@ -273,7 +274,7 @@ impl Journal {
     }
 }
 
-/// A new file. What a crash of ours left there goes first; what may be somebody else's stays.
+/// A new file. First removes the remainder of a crashed triptime, but never a file that may be somebody else's.
 fn made_anew(path: &Path) -> io::Result<File> {
     let create = || options().create_new(true).open(path);
     match create() {

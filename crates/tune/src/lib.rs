@@ -1,8 +1,8 @@
-//! Puts findings right: what would be changed ([`plan`]), changes on the running machine with a way back ([`apply`], [`undo`]), and
-//! settings for other tools ([`emit`]).
+//! Remedies for findings: planned changes ([`plan`]), changes on the running machine that can be undone ([`apply`], [`undo`]), and settings
+//! for other tools ([`emit`]).
 //!
-//! Every change is one [`Operation`]: the journal has the old value before the new one is written, the new one is read back, and what
-//! did not hold is put back. `undo` goes through the journal backwards, also after a crash in the middle of `apply`.
+//! Every change is one [`Operation`]: the journal records the old value before the new one is written, the new one is read back, and a
+//! change that did not take effect is undone. `undo` processes the journal backwards, also after a crash in the middle of `apply`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Settings that are no files: threads, settings of drivers, swap areas. Values are in the words of [`Target`].
+//! Settings that are not files: threads, driver settings, swap areas. Values are texts in the form of [`Target`].
 
 use std::fs;
 use std::io;
@@ -9,10 +9,10 @@ use units::CpuList;
 use super::operation::{BROADCAST_LIMIT, BROADCAST_QUEUE, Target, ThreadId};
 use host::stat::ThreadStat;
 
-/// Limit of a kernel that does not report one, since Linux 6.4 (macvlan.c).
+/// Limit in kernels that do not report one, since Linux 6.4 (macvlan.c).
 const LIMIT_UNSAID: i32 = 1;
 
-/// Its value now.
+/// Current value.
 pub(super) fn read(target: &Target) -> io::Result<String> {
     match target {
         Target::Thread(thread) => {
@@ -30,7 +30,7 @@ pub(super) fn read(target: &Target) -> io::Result<String> {
     }
 }
 
-/// Gives it a value.
+/// Sets a value.
 pub(super) fn write(target: &Target, value: &str) -> io::Result<()> {
     match target {
         Target::Thread(thread) => {
@@ -48,7 +48,7 @@ pub(super) fn write(target: &Target, value: &str) -> io::Result<()> {
     }
 }
 
-/// The thread of this number is still the one that was meant.
+/// Checks that the thread with this id is still the intended one.
 fn check(thread: &ThreadId) -> io::Result<()> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", thread.tid))?;
     match ThreadStat::parse(&stat).map(|stat| stat.started_ticks) {
@@ -67,7 +67,7 @@ fn nic(interface: &str, setting: &str) -> io::Result<String> {
         BROADCAST_LIMIT => macvlan(interface).map(|found| found.queued_above.unwrap_or(LIMIT_UNSAID).to_string()),
         BROADCAST_QUEUE => macvlan(interface).and_then(|found| {
             let asked = found.queue_frames_asked.ok_or_else(|| {
-                io::Error::other("the kernel does not say how long a queue was asked for (Linux 5.11 does)")
+                io::Error::other("the kernel does not report the requested queue length (Linux 5.11 does)")
             })?;
             Ok(asked.to_string())
         }),
@@ -83,11 +83,11 @@ fn nic(interface: &str, setting: &str) -> io::Result<String> {
 fn macvlan(interface: &str) -> io::Result<sys::link::Macvlan> {
     let all = sys::link::macvlans().map_err(io::Error::other)?;
     let found = all.into_iter().find(|one| one.name == interface);
-    found.ok_or_else(|| io::Error::other(format!("{interface} is no macvlan")))
+    found.ok_or_else(|| io::Error::other(format!("{interface} is not a macvlan")))
 }
 
 fn set_nic(interface: &str, setting: &str, value: &str) -> io::Result<()> {
-    let wrong = || io::Error::other(format!("\"{value}\" is no value for {setting}"));
+    let wrong = || io::Error::other(format!("\"{value}\" is not a value for {setting}"));
     let changed = match setting {
         BROADCAST_LIMIT => sys::link::set_queued_above(interface, value.parse().map_err(|_| wrong())?),
         BROADCAST_QUEUE => sys::link::set_queue_frames(interface, value.parse().map_err(|_| wrong())?),
@@ -99,7 +99,7 @@ fn set_nic(interface: &str, setting: &str, value: &str) -> io::Result<()> {
     changed.map_err(io::Error::other)
 }
 
-/// A priority that the kernel gave by itself is below 0 and changes with the order of areas.
+/// Priorities assigned by the kernel are below 0 and change with the order of areas.
 fn swap(path: &str) -> io::Result<String> {
     let text = fs::read_to_string("/proc/swaps")?;
     let line = text.lines().find(|line| line.split_whitespace().next() == Some(path));

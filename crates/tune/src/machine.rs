@@ -1,4 +1,4 @@
-//! The machine that is changed: this one, or a copy of its files for tests.
+//! The machine to change: this one, or a copy of its files for tests.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,14 +8,14 @@ use super::live;
 use super::operation::Target;
 use host::mounts;
 
-/// Where settings of the kernel are.
+/// Folders of kernel settings.
 const SETTINGS: [&str; 3] = ["/proc/sys", "/proc/irq", "/sys"];
-/// Where groups usually are: control groups, and those of the cache.
+/// Usual folders of groups: control groups, and cache groups.
 const GROUPS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/resctrl"];
-/// How the names of our own groups begin.
+/// Prefix of the names of triptime's own groups.
 const OWN: &str = "triptime";
 
-/// A machine below a root directory. Threads, interfaces and swap can only be changed on the live one.
+/// A machine below a root directory. Threads, interfaces and swap can be changed only on the live one.
 #[derive(Debug)]
 pub struct TunedMachine {
     root: PathBuf,
@@ -43,7 +43,7 @@ impl TunedMachine {
         self.root.join(path.trim_start_matches('/'))
     }
 
-    /// The file, where it is a setting of the kernel: a journal could name any other, also by links and `..`.
+    /// Checked path of a kernel setting: a journal could name any other file, also through links and `..`.
     fn setting(&self, path: &str) -> io::Result<PathBuf> {
         let real = self.place(path).canonicalize()?;
         let inside = self.inside(&real)?;
@@ -52,17 +52,17 @@ impl TunedMachine {
             true => Ok(real),
             false => Err(no_place(
                 path,
-                "no setting of the kernel (/proc/sys, /proc/irq, /sys, control groups)",
+                "not a setting of the kernel (/proc/sys, /proc/irq, /sys, control groups)",
             )),
         }
     }
 
-    /// The folder, where it is a group of our own; it need not be there.
+    /// Checked path of a group of triptime's own, which need not exist.
     fn group(&self, path: &str) -> io::Result<PathBuf> {
         let place = self.place(path);
         let name = place.file_name().filter(|name| name.to_string_lossy().starts_with(OWN));
         let (Some(name), Some(above)) = (name, place.parent()) else {
-            return Err(no_place(path, "no group of triptime"));
+            return Err(no_place(path, "not a group of triptime"));
         };
         let above = above.canonicalize()?;
         match self.is_in_groups(&self.inside(&above)?) {
@@ -71,7 +71,7 @@ impl TunedMachine {
         }
     }
 
-    /// A real path as it is below the root.
+    /// A real path relative to the root.
     fn inside(&self, real: &Path) -> io::Result<PathBuf> {
         let root = self.root.canonicalize()?;
         let inside = real.strip_prefix(root).map_err(io::Error::other)?;
@@ -87,10 +87,10 @@ impl TunedMachine {
             })
     }
 
-    /// The value of a target now; `None`: a folder that is not there.
+    /// Current value of a target; `None` for a folder that does not exist.
     ///
     /// # Errors
-    /// It cannot be read; `NotFound`: there is no such thing, or no longer.
+    /// It cannot be read; `NotFound` if the target does not exist, or no longer.
     pub fn read(&self, target: &Target) -> io::Result<Option<String>> {
         match target {
             Target::File(path) => Ok(Some(fs::read_to_string(self.setting(path)?)?.trim().to_owned())),
@@ -99,13 +99,13 @@ impl TunedMachine {
         }
     }
 
-    /// Gives a target a value; `None` takes a folder away.
+    /// Sets a target to a value; `None` removes a folder.
     ///
     /// # Errors
-    /// The kernel refuses it.
+    /// The kernel refuses the value.
     pub fn write(&self, target: &Target, value: Option<&str>) -> io::Result<()> {
         match (target, value) {
-            // One write call with the whole value: files of the kernel take nothing else. They exist already.
+            // One write call with the whole value: kernel files accept nothing else. They exist already.
             (Target::File(path), Some(value)) => {
                 let mut file = fs::OpenOptions::new()
                     .write(true)
@@ -120,9 +120,9 @@ impl TunedMachine {
         }
     }
 
-    /// Text that is as good as the empty set of CPUs, or of memory nodes, of a control group: all that the group above has. The kernel
-    /// takes no empty set back while a group of version 2 has members (ENOSPC), or while one of version 1 has groups below it (EBUSY;
-    /// `validate_change` of kernel/cgroup/cpuset.c). `None`: the target is no such file.
+    /// Text equivalent to the empty set of CPUs, or of memory nodes, in a control group: everything that the parent has. The kernel refuses
+    /// an empty set while a group of version 2 has members (ENOSPC), or while one of version 1 has children (EBUSY; `validate_change` of
+    /// kernel/cgroup/cpuset.c). `None` if the target is another file.
     pub(super) fn as_good_as_empty(&self, target: &Target) -> Option<String> {
         let Target::File(path) = target else { return None };
         let sets = ["cpus", "mems"].into_iter();
@@ -134,7 +134,7 @@ impl TunedMachine {
         Some(text.trim().to_owned())
     }
 
-    /// True if the file's folder has gone, and its setting with it: a group that somebody removed.
+    /// True if the file's folder has gone, and its setting with it: somebody removed the group.
     pub(super) fn has_lost_folder_of(&self, target: &Target) -> bool {
         let Target::File(path) = target else { return false };
         self.place(path).parent().is_some_and(|folder| !folder.exists())

@@ -1,4 +1,4 @@
-//! One change of the running machine that can be taken back.
+//! One change of the running machine that can be undone.
 
 use std::fmt;
 
@@ -10,36 +10,36 @@ use serde::{Deserialize, Serialize};
 pub enum Target {
     /// A file of the kernel.
     File(String),
-    /// The CPUs that a thread may use.
+    /// CPUs that a thread may use.
     Thread(ThreadId),
-    /// The policy and priority of a thread: `fifo:50`, `other, nice 5`.
+    /// Policy and priority of a thread: `fifo:50`, `other, nice 5`.
     Priority(ThreadId),
-    /// A folder of the kernel that is made: a control group, a resctrl group.
+    /// A kernel folder to create: a control group, a resctrl group.
     Folder(String),
-    /// A number that the driver of a network interface keeps; switches are 0 or 1.
+    /// A number in the driver of a network interface; switches are 0 or 1.
     Nic {
         /// The interface, in this network namespace.
         interface: String,
-        /// As [`sys::ethtool::Setting`] names it, or [`BROADCAST_LIMIT`] or [`BROADCAST_QUEUE`] of a macvlan.
+        /// Name in [`sys::ethtool::Setting`], or [`BROADCAST_LIMIT`] or [`BROADCAST_QUEUE`] of a macvlan.
         setting: String,
     },
     /// A swap area: `on`, `on, priority 5` or `off`.
     Swap(String),
 }
 
-/// A group that more macvlans than this joined goes through the kernel's work queue; -1: none does.
+/// Number of macvlans in a group above which the group uses the kernel's work queue; -1: it never does.
 pub(super) const BROADCAST_LIMIT: &str = "broadcast-limit";
-/// Frames that a macvlan asks that queue to hold.
+/// Number of frames that a macvlan requests for that queue.
 pub(super) const BROADCAST_QUEUE: &str = "broadcast-queue";
 
-/// A thread: its number and its start time in ticks since boot, by which the same number is told from a later thread.
+/// A thread: its id and its start time in clock ticks since boot, which distinguishes it from a later thread with the same id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ThreadId {
     /// Number.
     pub tid: u32,
-    /// Ticks.
+    /// Start time in clock ticks since boot.
     pub started: u64,
-    /// Its name, for a person.
+    /// Name, for display.
     pub name: String,
 }
 
@@ -56,17 +56,17 @@ impl fmt::Display for Target {
     }
 }
 
-/// A change: the target and the value it gets. A folder's value is empty.
+/// A change: the target and its new value. A folder's value is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
     /// The target of the change.
     pub target: Target,
-    /// To what.
+    /// New value.
     pub value: String,
 }
 
 impl Operation {
-    /// Writes a file of the kernel.
+    /// Writes a kernel file.
     pub fn write(path: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             target: Target::File(path.into()),
@@ -74,7 +74,7 @@ impl Operation {
         }
     }
 
-    /// Makes a folder of the kernel.
+    /// Creates a kernel folder.
     pub fn folder(path: impl Into<String>) -> Self {
         Self {
             target: Target::Folder(path.into()),

@@ -11,37 +11,37 @@ use super::harm::{harm, risks_here};
 use super::operation::Operation;
 use host::Host;
 
-/// The changes that put one finding right.
+/// Changes that remedy one finding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TuneStep {
     /// The check.
     pub check: String,
     /// The rule's title: a statement that should be true.
     pub title: String,
-    /// When it can be changed.
+    /// Time at which it can be changed.
     pub change: Change,
-    /// How, for a person.
+    /// Remedy as text.
     pub how: String,
     /// The risk of the change.
     pub risk: String,
     /// Changes on the running machine; empty: it needs a boot, another tool, or a decision.
     pub operations: Vec<Operation>,
-    /// Why nothing can be changed on the running machine, where the rule knows changes.
+    /// Reason that nothing can be changed on the running machine, although the rule knows changes.
     pub unclear: Option<String>,
-    /// Why all of it would do harm on this machine.
+    /// Reason that the remedy would do harm on this machine.
     pub harm: Option<String>,
     /// Tools whose settings can be emitted, for a person to apply.
     pub emitted: Vec<String>,
 }
 
-/// The changes for all findings that failed or warned.
+/// Changes for all findings that failed or warned.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     /// A step for each finding, the worst first.
     pub steps: Vec<TuneStep>,
 }
 
-/// The plan for an audit of `host`; `only` these checks, or all when it is empty.
+/// Plan for an audit of `host`; `only` these checks, or all if it is empty.
 pub fn plan(host: &Host, audit: &Audit, only: &[String]) -> Plan {
     let open = audit.findings.iter().filter(|finding| {
         let asked = only.is_empty() || only.contains(&finding.rule.id);
@@ -102,7 +102,7 @@ fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) ->
     Ok(operations)
 }
 
-/// Subject of a part of a finding; `None`: the machine as a whole.
+/// Subject of a finding's part; `None`: the machine as a whole.
 fn subject<'a>(audit: &'a Audit, finding: &Finding, part: &PartFinding) -> Option<&'a Subject> {
     let mut parts = finding
         .rule
@@ -112,8 +112,8 @@ fn subject<'a>(audit: &'a Audit, finding: &Finding, part: &PartFinding) -> Optio
     parts.find(|known| known.name == part.part)
 }
 
-/// The writes without those of files that this kernel does not have, where it has others: kernels differ in their switches, and what a kernel
-/// lacks it does not do.
+/// Writes without those to files that this kernel lacks, if it has some of the files: kernels differ in their switches, and a kernel
+/// without a switch lacks the feature.
 fn writes_here(host: &Host, writes: Vec<(String, String)>) -> Vec<Operation> {
     let is_here = |path: &str| host.reader().exists(path).unwrap_or(true);
     let has_any = writes.iter().any(|(path, _)| is_here(path));

@@ -151,7 +151,7 @@ fn a_journal_of_others_is_not_taken_for_ours() {
     }
 }
 
-/// The value that was set is 2; somebody made it 7.
+/// The value that was set is 2; somebody changed it to 7.
 fn set_by_somebody_else() -> (tempfile::TempDir, TunedMachine, Journal) {
     let (folder, machine, mut journal) = machine(&[("/proc/sys/a", "1\n"), ("/sys/b", "1\n")]);
     let operations = [Operation::write("/proc/sys/a", "2"), Operation::write("/sys/b", "2")];
@@ -230,7 +230,7 @@ fn only_settings_of_the_kernel_and_groups_of_our_own_are_changed() {
     for operation in &strange {
         let refused = apply(&machine, &mut journal, "check", std::slice::from_ref(operation)).expect("a journal");
         assert!(matches!(refused[0].outcome, Outcome::Refused(_)), "{refused:?}");
-        // A journal that says so.
+        // A journal that contains it.
         let before = (!operation.to_string().starts_with("mkdir")).then(|| "1".to_owned());
         let (check, boot) = ("check".to_owned(), boot());
         let (target, after) = (operation.target.clone(), "2".to_owned());
@@ -319,7 +319,7 @@ fn actions_and_tools_that_rules_name_exist() {
                 );
             }
             let changes_now = !remedy.write.is_empty() || remedy.action.is_some();
-            // A lasting change needs a boot, and something can be done until then.
+            // A lasting change needs a boot, but something can be done until then.
             let until_then = remedy.change == Change::Reboot && remedy.write.is_empty();
             let says_so = matches!(remedy.change, Change::SafeNow | Change::Disruptive) || until_then;
             assert!(
@@ -343,7 +343,7 @@ fn above_settings_of_other_tools_stands_what_can_go_wrong() {
                 "{group}, {}",
                 rule.id
             );
-            // A comment of XML has no two hyphens, and one of any other tool no second line.
+            // An XML comment contains no two adjacent hyphens, and a comment of any other tool has one line.
             let plain = |note: &String| !note.contains("--") && !note.contains('\n');
             assert!(notes.iter().all(plain), "{group}, {}: {notes:?}", rule.id);
         }
@@ -358,7 +358,7 @@ proptest! {
     // Each case writes to the disk and waits for it.
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// However many changes, and wherever a crash cuts them off: undo leaves every value as it was.
+    /// For any number of changes, and any place of a crash, undo restores every value.
     #[test]
     fn undo_leaves_every_value_as_before(changes in values(), cut in 0usize..12) {
         let paths = ["/proc/sys/a", "/proc/sys/b", "/sys/c"];

@@ -1,12 +1,12 @@
-//! How values read and how they are written: the kernel shows some otherwise than they are written.
+//! Comparison of written and read values: the kernel shows some in another form.
 
 use super::operation::Target;
 
-/// A file of which one line is changed at a time.
+/// A file of which each write changes one line.
 const SCHEMATA: &str = "schemata";
-/// A file that is written `+cpuset` or `-cpuset`, and lists what is on.
+/// A file that is written as `+cpuset` or `-cpuset`, and lists the enabled controllers.
 const CONTROLLERS: &str = "cgroup.subtree_control";
-/// A file that reads `isolated`, or `isolated invalid (REASON)`.
+/// A file that reads as `isolated`, or `isolated invalid (REASON)`.
 const PARTITION: &str = "cpuset.cpus.partition";
 
 /// True if a target that reads as `now` has the value `value`.
@@ -21,13 +21,14 @@ pub(super) fn holds(target: &Target, now: Option<&str>, value: &str) -> bool {
     }
 }
 
-/// True where a target that reads as `now` still has what was written. The kernel says behind the kind of a partition why it is invalid.
+/// True if a target that reads as `now` still has the written value. After the kind of a partition, the kernel shows the reason that it is
+/// invalid.
 pub(super) fn is_kept(target: &Target, now: &str, written: &str) -> bool {
     let is_partition = matches!(target, Target::File(path) if is(path, PARTITION));
     holds(target, Some(now), written) || (is_partition && now.split_whitespace().next() == Some(written))
 }
 
-/// Text that must be written to a target that reads as `now` to have that back, after `value` was written.
+/// Text to write to a target that read as `now`, to restore it after `value` was written.
 pub(super) fn before(target: &Target, now: &str, value: &str) -> String {
     match target {
         Target::File(path) if is(path, SCHEMATA) => line_of(now, value).unwrap_or(value).to_owned(),
@@ -41,7 +42,7 @@ fn is(path: &str, file: &str) -> bool {
     path.rsplit('/').next() == Some(file)
 }
 
-/// `+cpuset` where `cpuset` is on, else `-cpuset`.
+/// Returns `+cpuset` if `cpuset` is enabled, else `-cpuset`.
 fn switch(now: &str, value: &str) -> String {
     let name = value.trim_start_matches(['+', '-']);
     let sign = if now.split_whitespace().any(|word| word == name) {
@@ -72,13 +73,13 @@ fn has_masks(now: &str, value: &str) -> bool {
     masks(value).is_some_and(|wanted| wanted.iter().all(|entry| now.contains(entry)))
 }
 
-/// The chosen word of `always [madvise] never`.
+/// Chosen word of `always [madvise] never`.
 fn chosen(shown: &str) -> String {
     let chosen = shown.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     chosen.map_or(shown, |(chosen, _)| chosen).to_owned()
 }
 
-/// Numbers without leading zeros in each group of a mask, words parted by one blank.
+/// Numbers without leading zeros in each group of a mask, words separated by single spaces.
 fn normal(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");

@@ -1,4 +1,4 @@
-//! Changes of this machine and their way back, on objects made for it: a thread, interfaces of a namespace, a control group.
+//! Changes of this machine and their undoing, on objects made for the test: a thread, interfaces of a namespace, a control group.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use sys::netns::NetNs;
 use sys::thread::{affinity_of, allowed_cpus, policy_of};
 use tune::{Applied, Journal, Operation, Outcome, Target, ThreadId, TunedMachine, apply, undo};
 
-/// A thread that only waits, and ends with this value.
+/// A thread that only waits, and ends when this value is dropped.
 struct Waiting {
     id: ThreadId,
     _end: mpsc::Sender<()>,
@@ -69,7 +69,7 @@ fn journal(folder: &Path) -> Journal {
     Journal::open(&folder.join("tune.journal")).expect("a journal")
 }
 
-/// Applies and takes back; every change must be done, and done again.
+/// Applies and undoes; every change must be made, and made again.
 fn there_and_back(operations: &[Operation], look: impl Fn()) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut journal = journal(folder.path());
@@ -258,7 +258,7 @@ fn a_setting_of_the_kernel_and_a_group_come_and_go() {
     assert!(!Path::new(&group).exists());
 }
 
-/// The place of a group of our own, where one with CPU sets can be made.
+/// Place for a group of triptime's own, if one with CPU sets can be made.
 fn group() -> Option<String> {
     let name = format!("triptime-test-{}", std::process::id());
     let places = ["/sys/fs/cgroup/cpuset", "/sys/fs/cgroup"].map(|root| format!("{root}/{name}"));
@@ -269,10 +269,10 @@ fn group() -> Option<String> {
     })
 }
 
-/// Set for the process that is killed: the folder of its journal, and the thread that it changes.
+/// Set for the process to be killed: the folder of its journal, and the thread that it changes.
 const KILLED: &str = "TRIPTIME_TEST_KILLED";
 
-/// The process that is killed half-way. By itself this test does the same with a thread of its own, to the end.
+/// The process that is killed half-way. Run alone, this test does the same with a thread of its own, to the end.
 #[test]
 fn many_changes_of_one_thread() {
     let own;

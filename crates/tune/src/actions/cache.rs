@@ -1,4 +1,4 @@
-//! The shared cache, divided by resctrl (Linux: filesystems/resctrl.rst).
+//! Division of the shared cache by resctrl (Linux: filesystems/resctrl.rst).
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use crate::operation::Operation;
 use audit::cache_masks;
 
 const ROOT: &str = "/sys/fs/resctrl";
-/// The group that has the real-time CPUs.
+/// Group with the real-time CPUs.
 const OWN: &str = "triptime";
 
-/// Real-time CPUs get up to half of the cache that no device and no other group fills; the default group loses these bits. The
-/// group's CPUs give it what runs there, as long as nobody put a thread into another group.
+/// Real-time CPUs get up to half of the cache that no device and no other group fills; the default group loses these bits. A thread on the
+/// group's CPUs belongs to the group, unless somebody put it into another one.
 pub(super) fn partition(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     if !scene.exists(&format!("{ROOT}/schemata")) {
         return Err(format!("resctrl is not mounted: mount -t resctrl resctrl {ROOT}"));
@@ -44,7 +44,7 @@ pub(super) fn partition(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
         ));
     }
     if own.is_empty() {
-        return Err(format!("{ROOT}/schemata names no cache that can be divided"));
+        return Err(format!("{ROOT}/schemata lists no cache that can be divided"));
     }
     let mut operations = vec![Operation::folder(&group)];
     operations.extend(own);
@@ -55,7 +55,7 @@ pub(super) fn partition(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
 
 type Masks = BTreeMap<String, BTreeMap<u32, u64>>;
 
-/// The masks of a group in the last cache that can be divided: the third level, else the second.
+/// Masks of a group in the last cache that can be divided: the third level, else the second.
 fn masks(scene: &Scene<'_>, folder: &str) -> Result<Masks, String> {
     let path = format!("{folder}/schemata");
     let text = scene.reader.text(&path).map_err(|error| error.to_string())?;
@@ -69,7 +69,7 @@ fn masks(scene: &Scene<'_>, folder: &str) -> Result<Masks, String> {
     Ok(all)
 }
 
-/// The masks of groups that are neither the default one nor ours.
+/// Masks of groups other than the default one and triptime's own.
 fn others(scene: &Scene<'_>, rt_cpus: &units::CpuList) -> Result<Vec<Masks>, String> {
     let is_group = |name: &str| !["info", "mon_groups", "mon_data", OWN].contains(&name);
     let mut found = Vec::new();
@@ -105,7 +105,7 @@ impl Limits {
         })
     }
 
-    /// The widest run of bits up to half of `now` that leaves a run to the default group: both, lowest bits first.
+    /// Splits the widest run of bits, up to half of `now`, so that a run remains for the default group: returns both, lowest bits first.
     fn divide(&self, now: u64, taken: u64) -> Option<(u64, u64)> {
         let free = now & !taken & !self.shareable;
         let fewest = self.fewest.max(1);

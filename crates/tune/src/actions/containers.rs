@@ -1,15 +1,15 @@
-//! CPUs and CPU time of a container that runs, by its control group.
+//! CPUs and CPU time of a running container, through its control group.
 
 use super::Scene;
 use crate::operation::Operation;
 use host::cgroup::Hierarchy;
 
-/// Deepest folder that a container's group is looked for in: kubepods.slice, its class, the pod, the container.
+/// Maximum depth of the folders searched for a container's group: kubepods.slice, its class, the pod, the container.
 const DEEPEST: usize = 6;
-/// Shortest beginning of an id that counts, as the runtimes take it.
+/// Minimum length of an id prefix, as the runtimes accept it.
 const SHORTEST: usize = 4;
 
-/// The container gets the real-time CPUs.
+/// Binds the container to the real-time CPUs.
 pub(super) fn cpus(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let rt_cpus = scene.cpus("rt_cpus")?;
     let (_, group) = group(scene, "cpuset")?;
@@ -19,7 +19,7 @@ pub(super) fn cpus(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     )])
 }
 
-/// No quota in the container's group; those above it are not the container's.
+/// Removes the quota of the container's group; its ancestors do not belong to the container.
 pub(super) fn no_quota(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (version, group) = group(scene, "cpu")?;
     if version == 1 {
@@ -34,12 +34,12 @@ pub(super) fn no_quota(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(vec![Operation::write(path, format!("max {period}"))])
 }
 
-/// The version and folder of the one group whose name has the container's id.
+/// Version and folder of the one group whose name contains the container's id.
 fn group(scene: &Scene<'_>, controller: &str) -> Result<(u8, String), String> {
     let id = &scene.part()?.name;
     if id.len() < SHORTEST || !id.bytes().all(|octet| octet.is_ascii_hexdigit()) {
         return Err(format!(
-            "{id} is no id of a container that runs: name it by its id (--container ID)"
+            "{id} is not the id of a running container: name it by its id (--container ID)"
         ));
     }
     let hierarchy = Hierarchy::read(scene.reader).map_err(|error| error.to_string())?;
@@ -61,7 +61,7 @@ fn group(scene: &Scene<'_>, controller: &str) -> Result<(u8, String), String> {
 }
 
 fn search(scene: &Scene<'_>, folder: &str, id: &str, depth: usize, found: &mut Vec<String>) {
-    // Files of a group have a dot and no dash; groups of containers are `<id>`, `docker-<id>.scope`, `pod<uid>`.
+    // Files of a group contain a dot and no dash; groups of containers are `<id>`, `docker-<id>.scope`, `pod<uid>`.
     let is_group = |name: &str| !name.contains('.') || name.ends_with(".slice") || name.ends_with(".scope");
     for name in scene.names(folder, is_group).unwrap_or_default() {
         let path = format!("{folder}/{name}");

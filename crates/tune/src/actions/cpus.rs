@@ -1,13 +1,13 @@
-//! CPUs, their clocks, and links that sleep.
+//! CPUs, their clocks, and power saving of links.
 
 use super::Scene;
 use crate::operation::Operation;
 
 const CPUS: &str = "/sys/devices/system/cpu";
-/// Switches of a PCI Express link (Linux: ABI/testing/sysfs-bus-pci).
+/// Power switches of a PCI Express link (Linux: ABI/testing/sysfs-bus-pci).
 const LINK_SWITCHES: [&str; 5] = ["l0s_aspm", "l1_aspm", "l1_1_aspm", "l1_2_aspm", "clkpm"];
 
-/// Real-time CPUs that are off are switched on.
+/// Switches on real-time CPUs that are offline.
 pub(super) fn online(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (wanted, online) = (scene.cpus("rt_cpus")?, scene.cpus("cpus.online")?);
     let mut operations = Vec::new();
@@ -15,7 +15,7 @@ pub(super) fn online(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
         let path = format!("{CPUS}/cpu{cpu}/online");
         if !scene.exists(&path) {
             return Err(format!(
-                "CPU {cpu}: this machine has none, or it cannot be switched on: correct --cpus"
+                "CPU {cpu} does not exist or cannot be switched on: correct --cpus"
             ));
         }
         operations.push(Operation::write(path, "1"));
@@ -23,7 +23,7 @@ pub(super) fn online(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// The lowest frequency of the clock that cache and mesh of each die have becomes its highest.
+/// Raises the lowest frequency of each die's clock for cache and mesh to its highest.
 pub(super) fn uncore_frequency(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let folder = format!("{CPUS}/intel_uncore_frequency");
     let dies = scene.names(&folder, |name| {
@@ -44,7 +44,7 @@ fn raised(scene: &Scene<'_>, lowest: &str, highest: &str) -> Result<Vec<Operatio
     })
 }
 
-/// Neither the interface's device nor its link, at both ends, may sleep.
+/// Disables power saving of the interface's device and of its link, at both ends.
 pub(super) fn links_awake(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let device = scene.fact("nic.pci-device")?.to_string();
     let above = device.rsplit_once('/').map_or("", |(above, _)| above);

@@ -4,7 +4,7 @@ use super::Scene;
 use crate::operation::{Operation, Target, ThreadId};
 use audit::{domain_moves, domain_priorities};
 
-/// They go where the definition says.
+/// Moves the threads to the CPUs in the definition.
 pub(super) fn places(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let moves = domain_moves(scene.reader, &scene.part()?.name, &scene.cpus("hk_cpus")?)?;
     let moved = moves.into_iter().map(|thread| Operation {
@@ -18,8 +18,8 @@ pub(super) fn places(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(moved.collect())
 }
 
-/// vCPUs become real-time threads: as the definition says, else at the lowest priority. None gets to where the kernel's own threads on its
-/// CPU are.
+/// Makes vCPUs real-time threads: with the policy of the definition, else at the lowest priority. No vCPU reaches the priority of the
+/// kernel's own threads on its CPU.
 pub(super) fn priorities(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let threads = domain_priorities(scene.reader, &scene.part()?.name)?;
     for thread in threads.iter().filter(|thread| thread.priority > 1) {

@@ -1,17 +1,17 @@
-//! Control groups of version 2: CPUs of their own for real-time work, and what is left for services.
+//! Control groups of version 2: separate CPUs for real-time work, and the remaining ones for services.
 
 use super::Scene;
 use crate::operation::Operation;
 use audit::cpuset_root;
 
-/// The group that has the real-time CPUs.
+/// Group with the real-time CPUs.
 const OWN: &str = "triptime-rt";
-/// Where services and sessions run.
+/// Slices of services and sessions.
 const SERVICES: [&str; 3] = ["init.scope", "system.slice", "user.slice"];
-/// The outer one first: a group has no CPU that the one around it lacks.
+/// Slices of machines, the outer one first: a group has no CPU that its parent lacks.
 const MACHINES: [&str; 2] = ["machine.slice", "machine.slice/machine-rt.slice"];
 
-/// An isolated partition of the real-time CPUs. Threads that belong there are put into it by whoever starts them.
+/// Makes an isolated partition of the real-time CPUs. The programs that start real-time threads must put them into it.
 pub(super) fn partition(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (rt_cpus, _) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
     let root = root(scene)?;
@@ -24,7 +24,7 @@ pub(super) fn partition(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     ])
 }
 
-/// Services and sessions get the other CPUs; machines that lack the real-time ones get all.
+/// Gives services and sessions the other CPUs; machines that lack the real-time CPUs get all.
 pub(super) fn slices(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
     let root = root(scene)?;
@@ -49,7 +49,7 @@ pub(super) fn slices(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// Groups below the root have CPUs of their own only when the root hands that on.
+/// Groups below the root have their own CPUs only if the root enables the controller for them.
 fn controller(root: &str) -> Operation {
     Operation::write(format!("{root}/cgroup.subtree_control"), "+cpuset")
 }
@@ -61,7 +61,7 @@ fn root(scene: &Scene<'_>) -> Result<String, String> {
             match controllers.split_whitespace().any(|name| name == "cpuset") {
                 true => Ok(root),
                 false => Err(format!(
-                    "{root}: the kernel has no controller cpuset for groups of version 2: boot with isolcpus="
+                    "{root}: the kernel has no cpuset controller for groups of version 2: boot with isolcpus="
                 )),
             }
         }

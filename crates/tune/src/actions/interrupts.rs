@@ -3,8 +3,8 @@
 use super::{Scene, is_number};
 use crate::operation::Operation;
 
-/// Without an interface: interrupts that may be served by real-time CPUs are moved to the others. With one: each of its interrupts
-/// gets one of the other CPUs. Interrupts that the kernel places itself refuse it, which is told.
+/// Without an interface: moves interrupts that real-time CPUs may serve to the others. With an interface: gives each of its interrupts one
+/// of the other CPUs. Interrupts that the kernel places itself refuse this, which is reported.
 pub(super) fn affinity(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     match scene.part {
         Some(_) => pinned(scene),
@@ -49,7 +49,7 @@ fn pinned(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// No receive queue passes frames on to other CPUs.
+/// Stops receive queues from passing frames to other CPUs.
 pub(super) fn steering_off(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let folder = format!("/sys/class/net/{}/queues", scene.part()?.name);
     let mut operations = Vec::new();

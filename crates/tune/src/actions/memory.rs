@@ -7,10 +7,11 @@ const HUGE: &str = "/sys/kernel/mm/hugepages";
 const NODES: &str = "/sys/devices/system/node";
 const KIB_OF_MIB: u64 = 1024;
 const GIB_MIB: u64 = 1024;
-/// The part of the free memory that may be taken: the rest is for what nobody counted.
+/// Share of the free memory that may be taken: the rest is a reserve for unknown needs.
 const PART: f64 = 0.8;
 
-/// Huge pages for all domains: of 1 GiB where the processor has them, else of 2 MiB; on a machine of several nodes on those of the domains.
+/// Reserves huge pages for all domains: of 1 GiB if the processor has them, else of 2 MiB; on a machine with several nodes, on those of the
+/// domains.
 pub(super) fn huge_pages(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let wanted = scene.fact("hugepages.wanted-pages")?.to_string();
     let sizes = [GIB_MIB, 2];
@@ -25,7 +26,7 @@ pub(super) fn huge_pages(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
         };
         let gibibytes: u64 = gibibytes
             .parse()
-            .map_err(|_| format!("\"{part}\" is no number of pages"))?;
+            .map_err(|_| format!("\"{part}\" is not a number of pages"))?;
         let (path, pages) = (format!("{folder}/{}", file(page_mib)), gibibytes * GIB_MIB / page_mib);
         let now = scene.count(&path)?;
         if pages > now {
@@ -46,7 +47,7 @@ fn file(page_mib: u64) -> String {
     format!("hugepages-{}kB/nr_hugepages", page_mib * KIB_OF_MIB)
 }
 
-/// Every swap area that can be switched on again is switched off, where memory holds what is in them.
+/// Switches off every swap area that can be switched on again, if memory can hold its content.
 pub(super) fn swap_off(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let path = "/proc/swaps";
     let text = scene.reader.text(path).map_err(|error| error.to_string())?;
@@ -63,7 +64,7 @@ pub(super) fn swap_off(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
         }
         used_kib += used
             .parse::<u64>()
-            .map_err(|_| format!("{path}: \"{used}\" is no size"))?;
+            .map_err(|_| format!("{path}: \"{used}\" is not a size"))?;
         areas.push(area.to_owned());
     }
     let free_kib = available_kib(scene)?;
@@ -83,5 +84,5 @@ fn available_kib(scene: &Scene<'_>) -> Result<u64, String> {
     let text = scene.reader.text("/proc/meminfo").map_err(|error| error.to_string())?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    kib.ok_or_else(|| "/proc/meminfo does not say how much memory is free".to_owned())
+    kib.ok_or_else(|| "/proc/meminfo does not show the free memory".to_owned())
 }

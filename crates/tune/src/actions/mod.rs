@@ -1,5 +1,5 @@
-//! Changes that are more than one write, by the names that rules give them: one file for each subject. An action reads files and
-//! facts and changes nothing; what it returns is shown before it is done.
+//! Changes beyond a single write, by the names that rules give them: one file for each subject. An action only reads files and facts; the
+//! changes that it returns are shown before they are made.
 
 mod cache;
 mod containers;
@@ -54,13 +54,13 @@ const ACTIONS: [(&str, Action); 29] = [
     ("macvlan-queue", network::macvlan_queue),
 ];
 
-/// True if there is an action of that name.
+/// True if an action of that name exists.
 #[cfg(test)]
 pub(crate) fn exists(name: &str) -> bool {
     ACTIONS.iter().any(|(known, _)| *known == name)
 }
 
-/// The changes that the action of that name makes.
+/// Changes that the action of that name makes.
 pub(super) fn operations(
     name: &str,
     reader: &Reader,
@@ -80,7 +80,7 @@ struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// The interface, CPU, container, domain or task that the rule is about.
+    /// Interface, CPU, container, domain or task that the rule checks.
     fn part(&self) -> Result<&'a Subject, String> {
         self.part
             .ok_or_else(|| "the rule names no part of the machine".to_owned())

@@ -7,9 +7,9 @@ use crate::operation::{BROADCAST_LIMIT, BROADCAST_QUEUE, Operation};
 use audit::NicAnswer;
 use audit::value::Value;
 
-/// The shortest receive ring that is set: drivers take powers of two.
+/// Minimum receive ring that is set: drivers accept powers of two.
 const RING: u32 = 1024;
-/// 100 ms of twenty streams of 4800 frames a second, so that a burst does not fill it.
+/// Length that holds 100 ms of twenty streams of 4800 frames a second, so that a burst does not fill it.
 const QUEUE_FRAMES: i64 = 10_000;
 
 /// The driver's answers about one interface.
@@ -27,7 +27,7 @@ impl Nic {
         })
     }
 
-    /// None: the driver does not have it, or does not say.
+    /// Returns `None` if the driver lacks it or does not report it.
     fn number(&self, question: &str, key: &str) -> Option<f64> {
         match self.said.get(question, key) {
             Ok(Value::Number(number)) => Some(number),
@@ -43,14 +43,14 @@ impl Nic {
         Operation::nic(&self.name, setting.to_string(), value)
     }
 
-    /// Switches off what is on.
+    /// Switches off a setting that is on.
     fn off(&self, question: &str, switches: &[(&str, Setting)]) -> Vec<Operation> {
         let on = switches.iter().filter(|(key, _)| self.is_on(question, key));
         on.map(|(_, setting)| self.set(*setting, 0)).collect()
     }
 }
 
-/// No frame waits for others: a driver that counts sent frames ends the wait with the first, others wait no time.
+/// No frame waits for others: a driver that counts sent frames ends the wait at the first, others do not wait at all.
 pub(super) fn coalescing(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let nic = Nic::of(scene)?;
     let adaptive = [
@@ -71,26 +71,26 @@ pub(super) fn coalescing(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// Energy-efficient Ethernet off, at this end of the cable.
+/// Switches energy-efficient Ethernet off at this end of the cable.
 pub(super) fn eee(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(Nic::of(scene)?.off("eee", &[("enabled", Setting::Eee)]))
 }
 
-/// A receive ring for 10 ms of the traffic, as far as the driver goes.
+/// Sets a receive ring for 10 ms of the traffic, up to the driver's maximum.
 pub(super) fn ring(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let nic = Nic::of(scene)?;
     let planned = scene.number("plan.ring-frames").unwrap_or(0.0) as u32;
     let longest = nic.number("rings", "rx-max").map_or(RING, |longest| longest as u32);
     let wanted = RING.max(planned.next_power_of_two()).min(longest);
     let now = nic.number("rings", "rx");
-    let now = now.ok_or_else(|| format!("{}: the driver does not say how long its ring is", nic.name))?;
+    let now = now.ok_or_else(|| format!("{}: the driver does not report the length of its ring", nic.name))?;
     Ok(match now < f64::from(wanted) {
         true => vec![nic.set(Setting::RxRing, i64::from(wanted))],
         false => Vec::new(),
     })
 }
 
-/// One queue that receives.
+/// Sets a single receive queue.
 pub(super) fn channels(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let nic = Nic::of(scene)?;
     let several = |key| nic.number("channels", key).is_some_and(|count| count > 1.0);
@@ -101,7 +101,7 @@ pub(super) fn channels(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     })
 }
 
-/// Pause frames neither negotiated nor sent nor heeded.
+/// Pause frames are neither negotiated nor sent nor obeyed.
 pub(super) fn pause(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let switches = [
         ("autoneg", Setting::PauseAutoneg),
@@ -111,12 +111,12 @@ pub(super) fn pause(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(Nic::of(scene)?.off("pause", &switches))
 }
 
-/// Groups go to macvlans without the kernel's work queue. The last macvlan that is set decides for all on the interface.
+/// Passes groups to macvlans without the kernel's work queue. The last macvlan that is set decides for all on the interface.
 pub(super) fn macvlan_direct(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(vec![Operation::nic(macvlan(scene)?, BROADCAST_LIMIT, -1)])
 }
 
-/// A work queue that holds a burst; the longest that a macvlan of the interface asked for is used.
+/// Sets a work queue that holds a burst; the longest that any macvlan of the interface requested is used.
 pub(super) fn macvlan_queue(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(vec![Operation::nic(macvlan(scene)?, BROADCAST_QUEUE, QUEUE_FRAMES)])
 }

@@ -1,4 +1,4 @@
-//! Threads: where they may run, and with which priority.
+//! Threads: their CPUs and priorities.
 
 use units::CpuList;
 
@@ -9,18 +9,18 @@ use audit::planned_differences;
 use host::roles;
 use host::stat::ThreadStat;
 
-/// The highest priority that is given: 99 belongs to the kernel's migration and watchdog threads.
+/// Highest priority that is set: 99 belongs to the kernel's migration and watchdog threads.
 const HIGHEST: u32 = 98;
-/// Priority of handlers of the process bus where no consumer needs more (RTC-Testbench).
+/// Priority of process-bus handlers if no consumer needs a higher one (RTC-Testbench).
 const OF_HANDLERS: u32 = 85;
 /// Priority of daemons and workers of PTP: below the threads of the card.
 const OF_TIME: u32 = 10;
-/// The open virtual switch's daemon, as the kernel keeps its name.
+/// Name of Open vSwitch's daemon, as the kernel keeps it.
 const SWITCH: &str = "ovs-vswitchd";
-/// Threads that run callbacks of RCU for other CPUs.
+/// Threads that run RCU callbacks for other CPUs.
 const OFFLOADING: [&str; 4] = ["rcuop/", "rcuos/", "rcuob/", "rcuog/"];
 
-/// A thread as it was found.
+/// A thread at the time it was found.
 struct Found {
     id: ThreadId,
     stat: ThreadStat,
@@ -35,7 +35,7 @@ impl Found {
         }
     }
 
-    /// None: it has that priority or a higher one.
+    /// Returns `None` if it has that priority or a higher one.
     fn raised(self, priority: u32) -> Option<Operation> {
         (self.stat.priority < priority).then(|| Operation {
             target: Target::Priority(self.id),
@@ -48,7 +48,7 @@ impl Found {
     }
 }
 
-/// The threads that `wanted` picks. One that ends meanwhile is left out.
+/// Threads that `wanted` selects. A thread that ends meanwhile is left out.
 fn find(scene: &Scene<'_>, wanted: impl Fn(&ThreadStat) -> bool) -> Result<Vec<Found>, String> {
     let mut found = Vec::new();
     for pid in scene.names("/proc", is_number)? {
@@ -81,8 +81,8 @@ fn begins_with(stat: &ThreadStat, names: &[&str]) -> bool {
     stat.is_kernel && names.iter().any(|name| stat.name.starts_with(name))
 }
 
-/// Threads that may run on real-time CPUs and are not real-time themselves are moved to the others; those that are bound to one CPU
-/// are the kernel's own and stay.
+/// Moves threads without real-time priority that may run on real-time CPUs to the other CPUs; threads bound to a single CPU are the
+/// kernel's own and stay.
 pub(super) fn off_real_time(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
     let movable = roles::movable(scene.reader, &rt_cpus).map_err(|error| error.to_string())?;
@@ -97,7 +97,7 @@ pub(super) fn off_real_time(scene: &Scene<'_>) -> Result<Vec<Operation>, String>
     Ok(moved.collect())
 }
 
-/// Threads that run callbacks of RCU for real-time CPUs go to the others.
+/// Moves threads that run RCU callbacks for real-time CPUs to the other CPUs.
 pub(super) fn of_rcu(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
     let found = find(scene, |stat| !stat.is_bound && begins_with(stat, &OFFLOADING))?;
@@ -105,8 +105,8 @@ pub(super) fn of_rcu(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(there.map(|thread| thread.on(&others)).collect())
 }
 
-/// The kernel's threads of each real-time CPU outrank virtual CPUs there: rcuc and rcub by three, timers and softirqs by one (TuneD
-/// profile realtime-virtual-host has 4, 2 and virtual CPUs at 1).
+/// Gives the kernel's threads of each real-time CPU higher priorities than virtual CPUs there: rcuc and rcub by three, timers and softirqs
+/// by one (TuneD profile realtime-virtual-host has 4, 2 and virtual CPUs at 1).
 pub(super) fn serving(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let rt_cpus = scene.cpus("rt_cpus")?;
     let all = find(scene, |_| true)?;
@@ -131,7 +131,7 @@ pub(super) fn serving(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// Threads that serve an interface outrank whoever waits for its frames.
+/// Gives threads that serve an interface a higher priority than the threads that wait for its frames.
 pub(super) fn of_interrupts(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let consumer = scene.number("nic.consumer-priority")? as u32;
     if consumer >= HIGHEST {
@@ -148,7 +148,7 @@ pub(super) fn of_interrupts(scene: &Scene<'_>) -> Result<Vec<Operation>, String>
     Ok(found.into_iter().filter_map(|thread| thread.raised(wanted)).collect())
 }
 
-/// Threads of vhost become real-time ones and leave the CPUs of virtual CPUs.
+/// Makes vhost threads real-time threads and moves them off the CPUs of virtual CPUs.
 pub(super) fn vhost(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let all = find(scene, |_| true)?;
     let guests = all.iter().filter(|thread| thread.is_virtual_cpu());
@@ -170,7 +170,7 @@ pub(super) fn vhost(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// Daemons and workers of PTP become real-time ones and leave the real-time CPUs.
+/// Makes PTP daemons and workers real-time threads and moves them off the real-time CPUs.
 pub(super) fn of_time(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
     let names = scene.list("time.threads")?;
@@ -187,7 +187,7 @@ pub(super) fn of_time(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// Open vSwitch's daemon leaves the real-time CPUs.
+/// Moves Open vSwitch's daemon off the real-time CPUs.
 pub(super) fn switch(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
     let mut operations = Vec::new();
@@ -209,7 +209,7 @@ pub(super) fn switch(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// The threads of a planned task become what is planned.
+/// Gives the threads of a planned task their planned policy and CPUs.
 pub(super) fn planned(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let task: PlannedTask = scene.part()?.name.parse()?;
     let different = planned_differences(scene.reader, &task).map_err(|unknown| unknown.text)?;
@@ -220,7 +220,7 @@ pub(super) fn planned(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
             started: thread.started_ticks,
             name: thread.name,
         };
-        // The CPUs come first: at its priority it may be in the way where it is now.
+        // The CPUs come first: with its priority the thread could disturb its present CPU.
         operations.extend(thread.cpus.map(|cpus| Operation {
             target: Target::Thread(id.clone()),
             value: cpus.to_string(),

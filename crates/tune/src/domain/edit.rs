@@ -1,14 +1,14 @@
-//! Changes of an XML text that leave everything else as it is.
+//! Edits of an XML text that leave everything else unchanged.
 
 use std::fmt::Write;
 use std::ops::Range;
 
 use roxmltree::Node;
 
-/// How much deeper a child stands, where no sibling shows it.
+/// Indentation of a child if no sibling shows it.
 const STEP: &str = "  ";
 
-/// A part of a text and what comes in its place.
+/// A part of a text and its replacement.
 #[derive(Debug)]
 pub(super) struct Edit {
     pub(super) place: Range<usize>,
@@ -16,13 +16,13 @@ pub(super) struct Edit {
 }
 
 impl Edit {
-    /// The whole text, changed.
+    /// The whole text after the edit.
     pub(super) fn apply(&self, text: &str) -> String {
         [&text[..self.place.start], &self.text, &text[self.place.end..]].concat()
     }
 }
 
-/// An attribute gets a value; one that is not there comes behind the others.
+/// Sets an attribute; a new one is added after the others.
 pub(super) fn attribute(text: &str, node: Node<'_, '_>, name: &str, value: &str) -> Edit {
     let value = escaped(value);
     if let Some(found) = node.attribute_node(name) {
@@ -39,7 +39,7 @@ pub(super) fn attribute(text: &str, node: Node<'_, '_>, name: &str, value: &str)
     }
 }
 
-/// An attribute goes, with the blank before it.
+/// Removes an attribute, with the space before it.
 pub(super) fn without_attribute(text: &str, node: Node<'_, '_>, name: &str) -> Option<Edit> {
     let range = node.attribute_node(name)?.range();
     let before = text[..range.start].trim_end().len();
@@ -55,7 +55,7 @@ fn tag_name<'a>(text: &'a str, node: Node<'_, '_>) -> &'a str {
     &source[..end.unwrap_or(source.len())]
 }
 
-/// An element goes, with its line where nothing else is on it.
+/// Removes an element, with its line if nothing else is on it.
 pub(super) fn removed(text: &str, range: Range<usize>) -> Edit {
     let before = text[..range.start].trim_end_matches([' ', '\t']);
     let after = text[range.end..].trim_start_matches([' ', '\t', '\r']);
@@ -70,7 +70,7 @@ pub(super) fn removed(text: &str, range: Range<usize>) -> Edit {
     }
 }
 
-/// An element in the place of another.
+/// Replaces an element by another.
 pub(super) fn replaced(text: &str, node: Node<'_, '_>, wanted: Node<'_, '_>) -> Edit {
     Edit {
         place: node.range(),
@@ -78,7 +78,7 @@ pub(super) fn replaced(text: &str, node: Node<'_, '_>, wanted: Node<'_, '_>) -> 
     }
 }
 
-/// A new element behind `sibling`.
+/// Adds an element after `sibling`.
 pub(super) fn behind(text: &str, sibling: Node<'_, '_>, wanted: Node<'_, '_>) -> Edit {
     let indent = indent_of(text, sibling.range().start);
     let at = sibling.range().end;
@@ -88,7 +88,7 @@ pub(super) fn behind(text: &str, sibling: Node<'_, '_>, wanted: Node<'_, '_>) ->
     }
 }
 
-/// A new element as the last of `parent`.
+/// Adds an element as the last child of `parent`.
 pub(super) fn inside(text: &str, parent: Node<'_, '_>, wanted: Node<'_, '_>) -> Edit {
     if let Some(last) = parent.last_element_child() {
         return behind(text, last, wanted);
@@ -113,7 +113,7 @@ pub(super) fn inside(text: &str, parent: Node<'_, '_>, wanted: Node<'_, '_>) -> 
     }
 }
 
-/// The text of an element without elements in it.
+/// Sets the text of an element without child elements.
 pub(super) fn content(node: Node<'_, '_>, value: &str) -> Option<Edit> {
     let place = node.children().find(|child| child.is_text())?.range();
     Some(Edit {
@@ -122,7 +122,7 @@ pub(super) fn content(node: Node<'_, '_>, value: &str) -> Option<Edit> {
     })
 }
 
-/// The white space before the element, where it begins its line.
+/// White space before the element, if the element begins its line.
 fn indent_of(text: &str, at: usize) -> String {
     let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let before = &text[line..at];
@@ -130,7 +130,7 @@ fn indent_of(text: &str, at: usize) -> String {
     before[..blank].to_owned()
 }
 
-/// An element as libvirt writes it, its first line without indent.
+/// An element in libvirt's format, its first line without indent.
 fn written(node: Node<'_, '_>, indent: &str) -> String {
     let mut out = format!("<{}", node.tag_name().name());
     for attribute in node.attributes() {

@@ -1,4 +1,4 @@
-//! A fragment of a definition merged into a whole one, one small edit after the other until nothing differs.
+//! Merges a fragment into a whole definition, one small edit after the other until nothing differs.
 
 use roxmltree::Node;
 use units::CpuList;
@@ -6,10 +6,10 @@ use units::CpuList;
 use super::edit::{self, Edit};
 use audit::definition::{document, needless_places};
 
-/// Edits that one fragment can need: a domain has some hundreds of elements.
+/// Maximum number of edits for one fragment: a domain has some hundreds of elements.
 const MOST_EDITS: usize = 2000;
 
-/// Elements that are told apart by an attribute.
+/// Elements that an attribute distinguishes.
 const KEYS: [(&str, &str); 7] = [
     ("vcpupin", "vcpu"),
     ("iothreadpin", "iothread"),
@@ -19,11 +19,11 @@ const KEYS: [(&str, &str); 7] = [
     ("hostdev", "type"),
     ("interface", "type"),
 ];
-/// Of these there is one only, for all.
+/// Elements that exist only once.
 const ALONE: [&str; 2] = ["vcpusched", "page"];
-/// Changed where they are, each of them, and never added.
+/// Elements that are all changed in place, and never added.
 const WHERE_THERE: [&str; 4] = ["disk", "watchdog", "hostdev", "interface"];
-/// Attributes that stay where the definition has them.
+/// Attributes whose existing values are kept.
 const KEPT: [(&str, &str); 6] = [
     ("clock", "offset"),
     ("watchdog", "model"),
@@ -32,18 +32,18 @@ const KEPT: [(&str, &str); 6] = [
     ("driver", "name"),
     ("driver", "iothread"),
 ];
-/// Texts that stay where the definition has them.
+/// Texts whose existing values are kept.
 const KEPT_TEXT: [&str; 1] = ["iothreads"];
-/// Elements of the domain that belong behind its `<vcpu>`.
+/// Elements of the domain that belong after its `<vcpu>`.
 const BEHIND_VCPU: [&str; 4] = ["memoryBacking", "iothreads", "cputune", "numatune"];
 
-/// The definition with everything in it that the fragment names.
+/// The definition, completed by everything that the fragment contains.
 ///
 /// # Errors
-/// One of them is no well-formed XML.
+/// One of them is not well-formed XML.
 pub(super) fn merged(text: &str, fragment: &str) -> Result<String, String> {
     let fragment = format!("<domain>{fragment}</domain>");
-    let wanted = document(&fragment).map_err(|error| format!("what is asked for is no whole XML: {error}"))?;
+    let wanted = document(&fragment).map_err(|error| format!("the fragment is not well-formed XML: {error}"))?;
     let mut text = text.to_owned();
     for _ in 0..MOST_EDITS {
         let Some(edit) = next(&text, wanted.root_element())? else {
@@ -51,7 +51,7 @@ pub(super) fn merged(text: &str, fragment: &str) -> Result<String, String> {
         };
         text = edit.apply(&text);
     }
-    Err("it does not fit what the definition has".to_owned())
+    Err("it does not fit the definition".to_owned())
 }
 
 fn next(text: &str, wanted: Node<'_, '_>) -> Result<Option<Edit>, String> {
@@ -63,7 +63,7 @@ fn next(text: &str, wanted: Node<'_, '_>) -> Result<Option<Edit>, String> {
         .or_else(|| io_pinned(text, root, wanted)))
 }
 
-/// The first difference between an element and what is asked of it.
+/// First difference between an element and the fragment's element.
 fn within(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> {
     let name = wanted.tag_name().name();
     if name == "page" && is_gibibyte(now) && is_gibibyte(wanted) {
@@ -108,7 +108,7 @@ fn below(text: &str, parent: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit>
     {
         return Some(edit::removed(text, more.range()));
     }
-    // A device of the model none has neither an address nor anything else.
+    // A device of the model none has no address and no other content.
     let is_none = wanted.attribute("model") == Some("none");
     if is_none && (first.attribute("model") != Some("none") || first.first_element_child().is_some()) {
         return Some(edit::replaced(text, first, wanted));
@@ -116,7 +116,7 @@ fn below(text: &str, parent: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit>
     within(text, first, wanted)
 }
 
-/// A page of 1 GiB, however it is written.
+/// True for a page of 1 GiB, in any notation.
 fn is_gibibyte(page: Node<'_, '_>) -> bool {
     let written = (page.attribute("size"), page.attribute("unit"));
     [
@@ -138,13 +138,12 @@ fn is_same(one: Node<'_, '_>, wanted: Node<'_, '_>) -> bool {
         && key.is_none_or(|key| one.attribute(key) == wanted.attribute(key))
 }
 
-/// Drives are none of it: they are no part of a relay.
+/// Excludes drives: a relay needs them.
 fn takes_io_threads(device: &Node<'_, '_>) -> bool {
     !device.has_tag_name("disk") || matches!(device.attribute("device"), None | Some("disk"))
 }
 
-/// Removals that a fragment asks for: devices that nobody needs, where it names a USB controller; the model of a processor that is
-/// passed through.
+/// Removals that a fragment implies: unneeded devices if it contains a USB controller; the model of a processor that is passed through.
 fn cleared(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> {
     let at = |node: Node<'_, '_>, name: &str| {
         node.children()
@@ -171,7 +170,7 @@ fn cleared(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> 
     }
 }
 
-/// Where a fragment says how many vCPUs there are, pins and policies of others go.
+/// If a fragment states the number of vCPUs, pins and policies of other vCPUs are removed.
 fn consistent(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> {
     let vcpu = wanted.children().find(|child| child.has_tag_name("vcpu"))?;
     let count: u32 = vcpu.text()?.trim().parse().ok()?;
@@ -194,7 +193,7 @@ fn consistent(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edi
     })
 }
 
-/// Every I/O thread that the definition has gets the CPUs that the fragment gives the first one.
+/// Every I/O thread in the definition gets the CPUs that the fragment gives the first one.
 fn io_pinned(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> {
     let pin = wanted.descendants().find(|node| node.has_tag_name("iothreadpin"))?;
     let cpus = pin.attribute("cpuset")?;

@@ -1,4 +1,4 @@
-//! Settings for a libvirt domain as a unified diff against its definition: comments and order stay as they are.
+//! Settings for a libvirt domain as a unified diff against its definition: comments and order are kept.
 
 mod edit;
 mod merge;
@@ -16,24 +16,24 @@ use audit::{Audit, definition};
 use host::Host;
 
 const KIND: &str = "libvirt";
-/// Definitions of domains, as libvirt stores them and as they run.
+/// Folders of the domains' definitions: stored and running.
 const STORED: &str = "/etc/libvirt/qemu";
 const RUNNING: &str = "/run/libvirt/qemu";
 
-/// The diff that puts the findings about the definition at `path` right; `only` these checks, or all when it is empty. What can go wrong, and
-/// what only a person can decide, stands before it, as lines that begin with `#`, which patch and git apply pass over. Empty: nothing to change.
+/// Diff that remedies the findings about the definition at `path`; `only` these checks, or all if it is empty. Risks and manual steps
+/// precede it as lines that begin with `#`, which patch and git apply skip. Empty: nothing to change.
 ///
 /// # Errors
-/// The file cannot be read, or is no definition of a domain.
+/// The file cannot be read, or is not the definition of a domain.
 pub fn libvirt_patch(audit: &Audit, only: &[String], path: &str) -> Result<String, String> {
     patch(audit, only, path, &definition::definition_text(path)?)
 }
 
-/// As [`libvirt_patch`], for a domain of the machine by its name: against its definition as libvirt stores it, else, of one that only runs,
-/// against what runs, as `virsh dumpxml` shows it. `None`: neither can be read.
+/// As [`libvirt_patch`], for a domain of the machine by its name: against its stored definition, or, for a domain that only runs, against
+/// the running one, as `virsh dumpxml` shows it. `None` if neither can be read.
 ///
 /// # Errors
-/// The file holds no definition of a domain.
+/// The file does not contain the definition of a domain.
 pub fn libvirt_patch_of_name(
     host: &Host,
     audit: &Audit,
@@ -43,7 +43,7 @@ pub fn libvirt_patch_of_name(
     let stored = host.reader().text(&format!("{STORED}/{name}.xml")).ok();
     let text = stored.or_else(|| {
         let status = host.reader().text(&format!("{RUNNING}/{name}.xml")).ok()?;
-        // The status has the definition in it, among what only libvirt needs.
+        // The status file contains the definition, among data that only libvirt needs.
         let (begin, end) = (status.find("<domain ")?, status.rfind("</domain>")?);
         Some(format!("{}\n", status.get(begin..end + "</domain>".len())?))
     })?;
@@ -68,7 +68,7 @@ fn patch(audit: &Audit, only: &[String], path: &str, before: &str) -> Result<Str
     Ok(said.concat() + &diff(path, before, &after))
 }
 
-/// The findings about this domain that failed or warned.
+/// Findings about this domain that failed or warned.
 fn open<'a>(audit: &'a Audit, only: &'a [String], name: &'a str) -> impl Iterator<Item = &'a Finding> {
     audit.findings.iter().filter(move |finding| {
         let asked = only.is_empty() || only.contains(&finding.rule.id);
@@ -80,26 +80,26 @@ fn open<'a>(audit: &'a Audit, only: &'a [String], name: &'a str) -> impl Iterato
     })
 }
 
-/// The findings about any domain that a fragment can put right.
+/// Findings about any domain that a fragment can remedy.
 #[cfg(test)]
 fn open_of_any(audit: &Audit) -> impl Iterator<Item = &Finding> {
     let domains = audit.facts.parts(Class::Domain).iter();
     domains.flat_map(|part| open(audit, &[], &part.name))
 }
 
-/// The definition with what one finding asks for.
+/// The definition with the change for one finding.
 fn changed(text: &str, audit: &Audit, finding: &Finding, part: &Subject) -> Result<String, String> {
     let lines = finding.rule.remedy.emit.get(KIND).into_iter().flatten();
     let filled = lines.map(|line| fill(line, &audit.facts, Some(part)).map_err(|unknown| unknown.text));
     let fragment = filled.collect::<Result<Vec<_>, _>>()?.join("\n");
-    // Places that only a person can fill, in capitals.
+    // Placeholders in capitals, which only a person can fill.
     if fragment.contains("0xBUS") {
-        return Err("which device it is, only its owner knows".to_owned());
+        return Err("only the owner of the domain knows the device".to_owned());
     }
     merge::merged(text, &fragment)
 }
 
-/// Risks, as lines that patch passes over.
+/// Risks, as lines that patch skips.
 fn risks_of(audit: &Audit, finding: &Finding) -> Vec<String> {
     let notes = notes(audit, finding).into_iter().skip(1);
     notes.map(|risk| format!("# {}: {risk}\n", finding.rule.id)).collect()

@@ -13,7 +13,7 @@ const WELOTEC: &str = include_str!("../../../audit/src/tests/definitions/welotec
 const SEAPATH: &str = include_str!("../../../audit/src/tests/definitions/seapath-before.xml");
 const ABB: &str = include_str!("../../../audit/src/tests/definitions/abb-before.xml");
 
-/// Everything wrong that a fragment can put right, in a form that no tool writes: several elements on a line, comments, entities.
+/// A domain with every fault that a fragment can remedy, in a form that no tool writes: several elements on a line, comments, entities.
 const STRANGE: &str = "<?xml version='1.0'?>\n<!-- kept: 1 -->\n<domain type='kvm'><name>strange &amp; old</name>\n\
     <vcpu placement='auto'>2</vcpu> <!-- kept: 2 -->\n  <iothreads>2</iothreads>\n  <cputune>\n    <vcpupin vcpu='0' cpuset='0-3'/>\n    \
     <vcpupin vcpu='5' cpuset='3'/>\n    <vcpusched vcpus='0' scheduler='rr' priority='99'/><vcpusched vcpus='1-4' scheduler='fifo' priority='2'/>\n\
@@ -46,7 +46,7 @@ fn audit(file: &Path) -> Audit {
     audit::audit(&Host::at(root.path()).expect("a tree"), &parameters, &[])
 }
 
-/// The checks of a domain that failed or warned and that a fragment can put right.
+/// Checks of a domain that failed or warned and that a fragment can remedy.
 fn open(audit: &Audit) -> Vec<String> {
     let all = super::open_of_any(audit);
     all.map(|finding| finding.rule.id.clone()).collect()

@@ -1,16 +1,16 @@
-//! Fragments for compose, fitted to the file that they are merged into: compose joins lists, and refuses the whole where two keys contradict
-//! each other.
+//! Fragments for compose, adapted to the file into which they are merged: compose joins lists, and refuses the whole file if two keys
+//! contradict each other.
 
 use serde_json::Value as Json;
 
 use audit::facts::{Facts, Subject};
 use audit::value::Value;
 
-/// Limits of a service, and the same below `deploy.resources.limits`. Where a service has both, they must be equal (compose-go 2.16,
+/// Limits of a service, and the same below `deploy.resources.limits`. If a service has both, they must be equal (compose-go 2.16,
 /// loader/validate.go, checkConsistency).
 const MIRRORED: [(&str, &str); 2] = [("mem_limit", "memory"), ("cpus", "cpus")];
 
-/// Fits a fragment to the service that it is for. Returns what only a person can do.
+/// Adapts a fragment to its service. Returns the manual steps.
 pub(super) fn fit(facts: &Facts, part: &Subject, fragment: &mut Json) -> Vec<String> {
     let has_limits = facts.get(Some(part), "ctr.deploy-limits") == Ok(Value::from(true));
     let has_mode = facts
@@ -21,7 +21,8 @@ pub(super) fn fit(facts: &Facts, part: &Subject, fragment: &mut Json) -> Vec<Str
         if has_limits {
             mirror(service);
         }
-        // A service with a mode can join no network (as above); one with an empty mode gets no default network (loader/normalize.go).
+        // A service with a network mode cannot join networks (as above); with an empty mode it gets no default network
+        // (loader/normalize.go).
         if has_mode && service.get("networks").is_some() {
             service["network_mode"] = Json::from("");
         }
@@ -35,7 +36,7 @@ fn mirror(service: &mut Json) {
     for (key, below) in MIRRORED {
         let limit = match &service[key] {
             Json::Null => continue,
-            // The schema has a text there, where a service has a number.
+            // The schema requires a text here, but a number in a service.
             Json::Number(number) => Json::from(number.to_string()),
             limit => limit.clone(),
         };
@@ -43,7 +44,7 @@ fn mirror(service: &mut Json) {
     }
 }
 
-/// Networks that the file takes as they are: compose refuses a driver for them (compose-go 2.16, validation/external.go).
+/// Networks that the file declares as external: compose refuses a driver for them (compose-go 2.16, validation/external.go).
 fn made_elsewhere(facts: &Facts, part: &Subject, fragment: &mut Json) -> Vec<String> {
     let Ok(Value::List(external)) = facts.get(Some(part), "ctr.external-networks") else {
         return Vec::new();
@@ -61,15 +62,15 @@ fn made_elsewhere(facts: &Facts, part: &Subject, fragment: &mut Json) -> Vec<Str
         .map(|(name, wanted)| {
             let options = wanted["driver_opts"].to_string();
             format!(
-                "by hand: the network {name:?} is made elsewhere: make it with the driver {} and the options {options}",
+                "by hand: the network {name:?} is defined elsewhere: create it with the driver {} and the options {options}",
                 wanted["driver"]
             )
         })
         .collect()
 }
 
-/// Capabilities that the definition adds and the fragment drops: compose joins the lists of its files, and the engine adds after it dropped
-/// (moby, oci/caps/utils.go, TweakCapabilities of 28.0), so only a person takes them out.
+/// Capabilities that the definition adds and the fragment drops: compose joins the lists of its files, and the engine adds after dropping
+/// (moby, oci/caps/utils.go, TweakCapabilities of 28.0), so only a person can remove them.
 fn added(facts: &Facts, part: &Subject, fragment: &Json) -> Option<String> {
     let Ok(Value::List(added)) = facts.get(Some(part), "ctr.added") else {
         return None;
@@ -85,7 +86,7 @@ fn added(facts: &Facts, part: &Subject, fragment: &Json) -> Option<String> {
     let kept: Vec<String> = added.iter().filter(is_kept).map(|name| format!("{name:?}")).collect();
     (!kept.is_empty()).then(|| {
         format!(
-            "by hand: take {} out of cap_add of the service {:?}: compose joins the lists of its files, and what is added counts more than what is dropped",
+            "by hand: take {} out of cap_add of the service {:?}: compose joins the lists of its files, and added capabilities override dropped ones",
             kept.join(", "),
             part.name
         )

@@ -1,8 +1,8 @@
-//! Settings of containers as documents that their tools merge with what is there: a compose file for `docker compose -f`, patches for
+//! Settings of containers as documents that their tools merge with existing ones: a compose file for `docker compose -f`, patches for
 //! `kubectl patch`, a JSON document for `config.json`.
 //!
-//! A rule has fragments, rooted as the document is. Fragments of several rules for one object become one document; a key that stands twice
-//! would be none.
+//! A rule has fragments with the same root as the document. Fragments of several rules for one object become one document, because a
+//! repeated key would make the document invalid.
 
 use std::fmt::Write;
 
@@ -14,15 +14,15 @@ use audit::template::fill;
 use audit::value::Value;
 use audit::{Audit, yaml_documents};
 
-/// A document, and what it is of: only what is of the same is merged.
+/// A document and its object: only documents of the same object are merged.
 struct Document {
     of: String,
-    /// Checks that ask for something in it, each with what it checks and what can go wrong.
+    /// Checks that contribute to it, each with its title and its risks.
     notes: Vec<String>,
     content: Json,
 }
 
-/// The documents for every finding that failed or warned. Empty: none of them needs one.
+/// Documents for every finding that failed or warned. Empty: none of them needs one.
 ///
 /// # Errors
 /// A value that all of them need is missing, such as CPUs.
@@ -53,7 +53,7 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
     }
     match (documents.is_empty(), left_out.first(), kind) {
         (true, Some(why), _) => Err(why.clone()),
-        // JSON has no comments in which to say what is left out.
+        // JSON has no comments for the list of parts that are left out.
         (_, Some(why), "oci") => Err(why.clone()),
         (_, _, "oci") => one_bundle(&documents),
         _ => {
@@ -64,7 +64,7 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
     }
 }
 
-/// Files of control groups of version 2 are named where the bundle names some: with version 1 the whole is refused (runc 1.1,
+/// Sets files of control groups of version 2 only if the bundle sets some: with version 1 the runtime refuses the whole bundle (runc 1.1,
 /// libcontainer/cgroups/v1_utils.go, ErrV1NoUnified; crun, cgroup-resources.c).
 fn fit_bundle(facts: &Facts, part: &Subject, fragment: &mut Json) {
     let resources = fragment.pointer_mut("/linux/resources").and_then(Json::as_object_mut);
@@ -73,19 +73,19 @@ fn fit_bundle(facts: &Facts, part: &Subject, fragment: &mut Json) {
     }
 }
 
-/// A bundle has one `config.json`, and what merges documents takes one besides it.
+/// A bundle has one `config.json`, and merging tools accept a single further document.
 fn one_bundle(documents: &[Document]) -> Result<String, String> {
     match documents {
         [] => Ok(String::new()),
         [document] => Ok(format!("{:#}\n", document.content)),
         several => Err(format!(
-            "{} bundles need something, and each has a config.json of its own: name one with --container",
+            "{} bundles need changes, and each has its own config.json: name one with --container",
             several.len()
         )),
     }
 }
 
-/// A fragment with every place filled. It is read before: what is filled in can be any text.
+/// A fragment with every placeholder filled. It is parsed first, because the filled-in values can be any text.
 fn fragment(kind: &str, text: &str, audit: &Audit, part: Option<&Subject>) -> Result<Json, String> {
     names::check(kind, text, &audit.facts, part)?;
     let read = yaml_documents(text)?.into_iter().next();
@@ -113,7 +113,7 @@ fn mapped(value: Json, filled: &impl Fn(&str) -> Result<String, String>) -> Resu
     })
 }
 
-/// Compose has one file for all; objects of Kubernetes are told apart by kind and name, bundles by their container.
+/// Compose has one file for all; objects of Kubernetes are distinguished by kind and name, bundles by their container.
 fn identity(kind: &str, part: &str, fragment: &Json) -> String {
     match kind {
         "compose" => String::new(),
@@ -139,8 +139,8 @@ fn add(documents: &mut Vec<Document>, notes: &[String], of: String, fragment: Js
     merge(&mut document.content, fragment);
 }
 
-/// Of two values of one key the first counts, which comes from the finding that matters more. Lists have the items of both; items with one
-/// `name` or `type` are one.
+/// Merges two documents. If a key has two values, the first one counts, from the more important finding. Lists contain the items of both;
+/// items with the same `name` or `type` are combined.
 fn merge(own: &mut Json, other: Json) {
     match (own, other) {
         (Json::Object(own), Json::Object(other)) => {
@@ -187,7 +187,7 @@ fn written(documents: &[Document], left_out: &[String]) -> String {
     out
 }
 
-/// YAML in blocks: what a person reads and changes.
+/// YAML in block style, for a person to read and change.
 fn yaml(value: &Json, depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
     match value {
@@ -209,7 +209,7 @@ fn yaml(value: &Json, depth: usize, out: &mut String) {
     }
 }
 
-/// Writes the value behind a key or a dash: on the same line where it is a scalar or empty.
+/// Writes the value after a key or a dash: on the same line if it is a scalar or empty.
 fn behind(value: &Json, depth: usize, out: &mut String) {
     let is_block = match value {
         Json::Object(entries) => !entries.is_empty(),
@@ -227,7 +227,7 @@ fn behind(value: &Json, depth: usize, out: &mut String) {
     }
 }
 
-/// A key without quotes where nothing in it means something else.
+/// A key, without quotes if all its characters are safe.
 fn plain(key: &str) -> String {
     let is_plain = key.starts_with(|c: char| c.is_ascii_lowercase())
         && key.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))

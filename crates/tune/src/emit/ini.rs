@@ -1,5 +1,5 @@
-//! Files in sections, as systemd, udev and TuneD read them. Settings of several rules for one section stand together: of several `.link`
-//! files that match a card udev reads one only.
+//! Files in sections, as systemd, udev and TuneD read them. Settings of several rules for one section are combined, because udev reads only
+//! one of several `.link` files that match a card.
 
 use std::fmt::Write;
 
@@ -8,15 +8,15 @@ use super::EmittedLine;
 /// A file in sections.
 #[derive(Default)]
 pub(super) struct File {
-    /// Its path, or what it is a part of; empty: not said.
+    /// Path of the file, or the file to which it belongs; empty if unknown.
     name: String,
-    /// Checks that ask for something in it, with their titles.
+    /// Checks that contribute to it, with their titles.
     notes: Vec<String>,
     sections: Vec<(String, Vec<String>)>,
 }
 
 impl File {
-    /// Adds a setting; one that is there already stands once.
+    /// Adds a setting unless it already exists.
     pub(super) fn set(&mut self, section: &str, setting: String) {
         let place = self.sections.iter().position(|(known, _)| known == section);
         let place = place.unwrap_or_else(|| {
@@ -26,7 +26,7 @@ impl File {
         once(&mut self.sections[place].1, setting);
     }
 
-    /// Adds what `lines` say, whatever file they name.
+    /// Adds the settings in `lines`, for every file that they name.
     pub(super) fn add(&mut self, lines: &[EmittedLine<'_>]) {
         for (line, place) in placed(lines) {
             let LinePosition {
@@ -40,7 +40,7 @@ impl File {
         }
     }
 
-    /// As a tool reads it.
+    /// Text of the file in the tool's format.
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
         for comment in std::iter::once(&self.name)
@@ -61,7 +61,7 @@ impl File {
     }
 }
 
-/// The files that `lines` are of, behind the commands among them: lines that stand in no section.
+/// Files in `lines`, after the commands among them: lines outside any section.
 pub(super) fn files(lines: &[EmittedLine<'_>]) -> String {
     let (mut commands, mut files): (Vec<String>, Vec<File>) = (Vec::new(), Vec::new());
     for (line, place) in placed(lines) {
@@ -88,14 +88,14 @@ pub(super) fn files(lines: &[EmittedLine<'_>]) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Where a line stands.
+/// Place of a line.
 #[derive(Clone, Default)]
 struct LinePosition {
     file: String,
     section: Option<String>,
 }
 
-/// The settings and commands among `lines`, and where each stands: `# PATH` begins a file, `[NAME]` a section. A rule begins anew.
+/// Settings and commands among `lines`, with their places: `# PATH` begins a file, `[NAME]` a section. Each rule starts without a place.
 fn placed<'l, 'a>(lines: &'l [EmittedLine<'a>]) -> Vec<(&'l EmittedLine<'a>, LinePosition)> {
     let (mut place, mut last, mut found) = (LinePosition::default(), "", Vec::new());
     for line in lines {

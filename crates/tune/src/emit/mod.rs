@@ -1,4 +1,4 @@
-//! Settings for what needs a boot or another tool.
+//! Settings for boot loaders and other tools.
 
 mod compose;
 mod definition;
@@ -20,13 +20,13 @@ use audit::template::fill;
 use audit::value::Value;
 use audit::{Audit, REPEATED};
 
-/// The name under which the guide puts a profile of TuneD.
+/// Name that the guide gives a TuneD profile.
 const PROFILE: &str = "triptime";
 
-/// The size of pages that rules ask for.
+/// Page size that rules use.
 const GIB: &str = "1G";
 
-/// For which tools settings can be made.
+/// Tools for which settings can be emitted.
 pub const KINDS: [&str; 14] = [
     "kernel-args",
     "sysctl",
@@ -44,22 +44,22 @@ pub const KINDS: [&str; 14] = [
     "kubernetes",
 ];
 
-/// A line for a tool, with the check that asks for it.
+/// A line for a tool, with the check that contributes it.
 struct EmittedLine<'a> {
     finding: &'a Finding,
-    /// Stands above it, in comments.
+    /// Texts above it, as comments.
     notes: Vec<String>,
     text: String,
 }
 
-/// A setting of the kernel or a file of it, and its value.
+/// A kernel setting or file, and its value.
 struct Set {
     name: String,
     value: String,
 }
 
-/// The head of every `.link` file: it is read instead of `99-default.link` of systemd 252 and not besides, so without these
-/// lines the card would match nothing, or lose its name.
+/// Head of every `.link` file: the file replaces `99-default.link` of systemd 252, so without these lines the card would not match, or lose
+/// its name.
 const LINK_HEAD: [&str; 6] = [
     "[Match]",
     "Path={nic.path}",
@@ -69,7 +69,8 @@ const LINK_HEAD: [&str; 6] = [
     "MACAddressPolicy=persistent",
 ];
 
-/// The settings of `kind` for every finding that failed or warned; `only` these checks, or all when it is empty. Empty: none of them needs such a setting.
+/// Settings of `kind` for every finding that failed or warned; `only` these checks, or all if it is empty. Empty: none of them needs such a
+/// setting.
 ///
 /// # Errors
 /// A value that a setting needs is missing, such as CPUs.
@@ -84,7 +85,7 @@ pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String
     }
 }
 
-/// Risks of the settings of a tool whose format has no comments, each behind the name of its check.
+/// Risks of settings for a tool whose format has no comments, each after the name of its check.
 pub fn risks(audit: &Audit, only: &[String], kind: &str) -> Vec<String> {
     let open = Open { audit, only };
     let asked = open
@@ -97,7 +98,7 @@ pub fn risks(audit: &Audit, only: &[String], kind: &str) -> Vec<String> {
     said.collect()
 }
 
-/// Texts above the settings for a finding: its check, and what can go wrong, here too.
+/// Texts above the settings for a finding: its check, and the risks, including those on this machine.
 pub(super) fn notes(audit: &Audit, finding: &Finding) -> Vec<String> {
     let here = risks_here(audit, finding)
         .into_iter()
@@ -105,7 +106,7 @@ pub(super) fn notes(audit: &Audit, finding: &Finding) -> Vec<String> {
     finding.rule.notes().into_iter().chain(here).collect()
 }
 
-/// The findings that settings are made for.
+/// Findings for which settings are emitted.
 struct Open<'a> {
     audit: &'a Audit,
     only: &'a [String],
@@ -122,7 +123,7 @@ impl<'a> Open<'a> {
         })
     }
 
-    /// The lines for a tool; why settings are left out that need what is not known.
+    /// Lines for a tool, and reasons for leaving out settings that need unknown values.
     fn lines(&self, kind: &str, left_out: &mut Vec<String>) -> Vec<EmittedLine<'a>> {
         let mut lines = Vec::new();
         for finding in self.findings() {
@@ -134,7 +135,7 @@ impl<'a> Open<'a> {
         lines
     }
 
-    /// The lines of a finding, part by part: a section and its settings stay together. What two parts have in common stands once.
+    /// Lines of a finding, part by part: a section and its settings stay together. Lines that several parts share appear once.
     fn lines_of(&self, finding: &'a Finding, kind: &str) -> Result<Vec<EmittedLine<'a>>, String> {
         let Some(texts) = finding.rule.remedy.emit.get(kind) else {
             return Ok(Vec::new());
@@ -162,7 +163,7 @@ impl<'a> Open<'a> {
         Ok(texts.map(line).collect())
     }
 
-    /// Comments above settings of these kinds, and where `files`, of files of /sys: each check, and what can go wrong.
+    /// Comments above settings of these kinds, or with `files` above files of /sys: each check, with its risks.
     fn notes(&self, kinds: &[&str], files: bool) -> String {
         let is_set = |finding: &'a Finding, kind| self.lines_of(finding, kind).is_ok_and(|lines| !lines.is_empty());
         let is_written = |finding: &Finding| {
@@ -176,7 +177,7 @@ impl<'a> Open<'a> {
             .collect()
     }
 
-    /// Lines that stand each for itself, or in files with sections.
+    /// Lines that are independent, or belong to files with sections.
     fn of_lines(&self, kind: &str) -> Result<String, String> {
         let mut left_out = Vec::new();
         let lines = self.lines(kind, &mut left_out);
@@ -197,7 +198,7 @@ impl<'a> Open<'a> {
         fill(&text, &self.audit.facts, subject.as_ref()).map_err(|unknown| unknown.text)
     }
 
-    /// Subject of a part of a finding; `None`: the machine as a whole.
+    /// Subject of a finding's part; `None`: the machine as a whole.
     fn subject(&self, finding: &Finding, part: &PartFinding) -> Option<Subject> {
         let subjects = finding.rule.each.map_or(&[][..], |class| self.audit.facts.parts(class));
         let mut subject = subjects.iter().find(|known| known.name == part.part)?.clone();
@@ -207,8 +208,8 @@ impl<'a> Open<'a> {
         Some(subject)
     }
 
-    /// The kernel arguments in one line; of two for the same thing the first counts, which comes from the finding that matters more. Those that
-    /// the machine was started with are left out, and other values of the same name are to be taken out: the kernel may take either of two.
+    /// Kernel arguments in one line. If two set the same thing, the first counts, from the more important finding. Arguments of the running
+    /// kernel are left out, and other values of the same name are to be removed: the kernel may use either of two.
     fn arguments(&self, left_out: &mut Vec<String>) -> String {
         let mut found: Vec<String> = Vec::new();
         for line in self.lines("kernel-args", left_out) {
@@ -253,7 +254,7 @@ impl<'a> Open<'a> {
         with_left_out(text, &left_out, "kernel-args")
     }
 
-    /// A profile: arguments, kernel settings, files of /sys, and what TuneD's own plugins do.
+    /// A profile: arguments, kernel settings, files of /sys, and settings for TuneD's own plugins.
     fn tuned(&self) -> Result<String, String> {
         let (mut profile, mut left_out) = (ini::File::default(), Vec::new());
         let arguments = self.arguments(&mut left_out);
@@ -279,7 +280,7 @@ impl<'a> Open<'a> {
         with_left_out(text, &left_out, "tuned")
     }
 
-    /// The profile that is active now, without which its settings would go.
+    /// The active profile, whose settings would otherwise be lost.
     fn included(&self) -> String {
         let is_name = |name: &&str| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -295,7 +296,7 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Names and values of kernel settings; of two values of one name the first counts, as with arguments.
+    /// Names and values of kernel settings; if a name has two values, the first counts, as for arguments.
     fn settings(&self, left_out: &mut Vec<String>) -> Vec<Set> {
         let mut found: Vec<Set> = Vec::new();
         for line in self.lines("sysctl", left_out) {
@@ -313,8 +314,8 @@ impl<'a> Open<'a> {
         found
     }
 
-    /// Files of /sys and their values. An empty value undoes what somebody did since the boot, so none is needed at one; and it is none
-    /// in tmpfiles.d(5).
+    /// Files of /sys and their values. An empty value only undoes a change since the boot, so none is needed at the next boot; it is also
+    /// no value in tmpfiles.d(5).
     fn files(&self, left_out: &mut Vec<String>) -> Vec<Set> {
         let mut found = Vec::new();
         for finding in self.findings() {
@@ -336,12 +337,12 @@ impl<'a> Open<'a> {
     }
 }
 
-/// The name of a kernel argument; the kernel takes `-` and `_` for the same.
+/// Name of a kernel argument; the kernel treats `-` and `_` alike.
 fn name_of(argument: &str) -> String {
     argument.split('=').next().unwrap_or(argument).replace('-', "_")
 }
 
-/// Behind a text, as comments, what was left out of it; where nothing is left, the first reason is the answer.
+/// Appends comments with the omitted settings to a text; if the text is empty, the first reason is returned.
 fn with_left_out(text: String, left_out: &[String], kind: &str) -> Result<String, String> {
     if let (true, Some(why)) = (text.is_empty(), left_out.first()) {
         return Err(why.clone());
@@ -357,7 +358,7 @@ fn with_left_out(text: String, left_out: &[String], kind: &str) -> Result<String
     Ok(text + &notes.concat())
 }
 
-/// Lines under a comment that names the check, in the comment style of the tool.
+/// Lines below a comment that names the check, in the tool's comment style.
 fn commented(lines: &[EmittedLine<'_>], kind: &str) -> String {
     let (before, behind) = marks(kind);
     let mut out = String::new();
@@ -375,8 +376,9 @@ fn commented(lines: &[EmittedLine<'_>], kind: &str) -> String {
     out
 }
 
-/// The arguments that reserve pages of one size: a number is of the size before it, else of the default size (Linux: kernel-parameters.txt). Of a
-/// size that stands twice the kernel ignores the second, and the number behind it (mm/hugetlb.c of 6.12: hugepagesz_setup, hugepages_setup).
+/// Arguments that reserve pages of one size: a number belongs to the size before it, else to the default size (Linux:
+/// kernel-parameters.txt). If a size is repeated, the kernel ignores the second one and the number after it (mm/hugetlb.c of 6.12:
+/// hugepagesz_setup, hugepages_setup).
 fn pages_of(size: &str, arguments: &[String]) -> Vec<String> {
     let default = arguments
         .iter()
@@ -395,7 +397,7 @@ fn pages_of(size: &str, arguments: &[String]) -> Vec<String> {
     found
 }
 
-/// A text as it may stand in a comment: on one line, and in XML without two hyphens together, which end it.
+/// A text that is safe in a comment: on one line, and in XML without two adjacent hyphens, which would end it.
 fn comment(text: &str, kind: &str) -> String {
     let text = on_one_line(text);
     match kind {
@@ -404,7 +406,7 @@ fn comment(text: &str, kind: &str) -> String {
     }
 }
 
-/// The marks before and behind a comment.
+/// Marks before and after a comment.
 fn marks(kind: &str) -> (&'static str, &'static str) {
     match kind {
         "libvirt" => ("<!-- ", " -->"),

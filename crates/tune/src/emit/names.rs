@@ -1,9 +1,9 @@
-//! Names that come from a machine or a definition, and may be any text: those that a tool could take for something else are refused.
+//! Names from a machine or a definition, which may be any text: names that a tool could misinterpret are refused.
 
 use audit::facts::{Facts, Subject};
 use audit::value::Value;
 
-/// Refuses a text for the tool `kind` that asks for a name which this tool would refuse, or take for more than a name.
+/// Refuses a text for the tool `kind` with a name that this tool would refuse, or interpret as more than a name.
 pub(super) fn check(kind: &str, text: &str, facts: &Facts, part: Option<&Subject>) -> Result<(), String> {
     let name = |fact: &str| match facts.get(part, fact) {
         Ok(Value::Text(name)) if text.contains(&format!("{{{fact}}}")) => Some(name),
@@ -11,7 +11,7 @@ pub(super) fn check(kind: &str, text: &str, facts: &Facts, part: Option<&Subject
     };
     if let Some(nic) = name("nic").filter(|nic| !is_interface(nic)) {
         return Err(format!(
-            "the interface's name {nic:?} has characters that mean something in files of tools, or is no name: rename the interface"
+            "the interface's name {nic:?} has characters with a special meaning in configuration files, or is not a name: rename the interface"
         ));
     }
     let (container, pod) = (name("ctr.name"), name("pod.name"));
@@ -29,23 +29,23 @@ pub(super) fn check(kind: &str, text: &str, facts: &Facts, part: Option<&Subject
 }
 
 fn refused(name: &str, what: &str) -> String {
-    format!("{name:?} is no name that {what} can have: rename it")
+    format!("{name:?} is not a valid name for {what}: rename it")
 }
 
-/// A name that means nothing but itself in a rule of udev, a unit, a shell's command, a playbook. The kernel allows more (dev_valid_name of
-/// Linux 6.12 refuses `/`, `:`, blanks and 16 octets), and a tree can hold anything.
+/// True for a name without special meaning in a udev rule, a unit, a shell command or a playbook. The kernel allows more (dev_valid_name of
+/// Linux 6.12 refuses `/`, `:`, spaces and 16 bytes or more), and a tree can contain anything.
 fn is_interface(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
     let is_name = (1..16).contains(&name.len()) && ![".", ".."].contains(&name);
     is_name && !name.starts_with('-') && name.chars().all(is_plain)
 }
 
-/// The key of a service (compose-spec, schema/compose-spec.json: patternProperties of services).
+/// True for a valid service key (compose-spec, schema/compose-spec.json: patternProperties of services).
 fn is_service(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
-/// RFC 1123, as Kubernetes reads it (apimachinery 1.31, pkg/util/validation/validation.go, IsDNS1123Label).
+/// True for a label of RFC 1123, as Kubernetes checks it (apimachinery 1.31, pkg/util/validation/validation.go, IsDNS1123Label).
 fn is_label(name: &str) -> bool {
     let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     (1..64).contains(&name.len())
@@ -54,12 +54,12 @@ fn is_label(name: &str) -> bool {
         && name.chars().all(|c| is_end(c) || c == '-')
 }
 
-/// Labels with points between them (the same file, IsDNS1123Subdomain).
+/// True for labels separated by dots (the same file, IsDNS1123Subdomain).
 fn is_subdomain(name: &str) -> bool {
     name.len() < 254 && name.split('.').all(is_label)
 }
 
-/// A text without what ends a line, reaches a terminal as a command, or is not seen.
+/// Text without characters that end a line, control a terminal, or are invisible.
 pub(crate) fn on_one_line(text: &str) -> String {
     text.replace(units::foreign::is_unfit, " ")
 }

@@ -1,18 +1,18 @@
-//! Tasks for Ansible, of modules that every installation has. No text in them comes from a machine unchecked: Ansible would take `{{ }}` as
-//! a program, and names with such characters are refused before.
+//! Tasks for Ansible, with modules that every installation has. Every text from a machine is checked: Ansible would evaluate `{{ }}` as a
+//! program, so names with such characters are refused before.
 
 use super::{Open, Set};
 
 /// Files that are read at each boot.
 const SYSCTL: &str = "/etc/sysctl.d/90-triptime.conf";
 const TMPFILES: &str = "/etc/tmpfiles.d/90-triptime.conf";
-/// Read by grub-mkconfig of Debian and Ubuntu behind `/etc/default/grub`.
+/// Read by grub-mkconfig of Debian and Ubuntu after `/etc/default/grub`.
 const GRUB: &str = "/etc/default/grub.d/90-triptime.cfg";
 
 /// The tasks.
 ///
 /// # Errors
-/// Something that all settings need was not told, such as CPUs.
+/// A value that all settings need is missing, such as CPUs.
 pub(super) fn emit(open: &Open<'_>) -> Result<String, String> {
     let mut left_out = Vec::new();
     let (settings, files, arguments) = (
@@ -44,7 +44,7 @@ fn line(name: &str, path: &str, line: &str) -> String {
     )
 }
 
-/// Each boot loader its own way: grubby is of Fedora and Red Hat, update-grub of Debian and Ubuntu.
+/// Each boot loader needs its own task: grubby on Fedora and Red Hat, update-grub on Debian and Ubuntu.
 fn boot(arguments: &str) -> String {
     let grub = format!("GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {arguments}\"\n");
     let grubby = format!("grubby --update-kernel=ALL --args=\"{arguments}\"");
@@ -59,7 +59,7 @@ fn boot(arguments: &str) -> String {
     )
 }
 
-/// JSON's quotes are YAML's.
+/// Quotes a text: JSON's quotes are valid in YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! Real-time CPUs for several containers: no two get the same.
+//! Divides the real-time CPUs among several containers: no two get the same.
 
 use units::CpuList;
 
@@ -7,10 +7,10 @@ use audit::facts::{Class, Subject};
 use audit::finding::Outcome;
 use audit::value::{Unknown, Value};
 
-/// The rule that asks for CPUs of a container's own.
+/// Rule that requires separate CPUs for a container.
 const RULE: &str = "ctr-cpuset";
 
-/// Puts in the place of all real-time CPUs, for a container, those that are its own.
+/// Replaces, for a container, all real-time CPUs by its own share.
 pub(super) fn give(audit: &Audit, container: &mut Subject) {
     let asking = parts(audit, |outcome| {
         matches!(outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown)
@@ -24,7 +24,7 @@ pub(super) fn give(audit: &Audit, container: &mut Subject) {
     container.set("rt_cpus", share(&all.without(&taken(audit)), place, asking.len()));
 }
 
-/// The containers by what the rule says of them; the one that this runs in is the one that its definition is of.
+/// Containers by their outcome; the container in which this process runs counts as the one of its definition.
 fn parts(audit: &Audit, wanted: impl Fn(Outcome) -> bool) -> Vec<&str> {
     let finding = audit.findings.iter().find(|finding| finding.rule.id == RULE);
     let parts = finding.into_iter().flat_map(|finding| &finding.parts);
@@ -41,7 +41,7 @@ fn is_running(audit: &Audit, name: &str) -> bool {
     known.is_some_and(|part| audit.facts.get(Some(part), "ctr.form") == Ok(Value::from("running")))
 }
 
-/// CPUs of containers that are as they should be.
+/// CPUs of containers that satisfy the rule.
 fn taken(audit: &Audit) -> CpuList {
     let kept = parts(audit, |outcome| outcome == Outcome::Pass);
     let subjects = audit.facts.parts(Class::Container).iter();
@@ -53,12 +53,12 @@ fn taken(audit: &Audit) -> CpuList {
     cpus.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
 }
 
-/// An equal part for each, in order; the first ones get what is over.
+/// An equal share for each, in order; the first ones get the remainder.
 fn share(free: &CpuList, place: usize, count: usize) -> Result<CpuList, Unknown> {
     let (each, over) = (free.len() / count, free.len() % count);
     if each == 0 {
         return Err(Unknown::unclear(format!(
-            "{count} containers have {} real-time CPUs between them that no other has: name more with --cpus",
+            "{count} containers have {} real-time CPUs between them that no other container uses: name more with --cpus",
             free.len()
         )));
     }

@@ -1,5 +1,5 @@
-//! A remedy tried on the facts, before it is shown, done or written for another tool: would the judged CPUs, the clock, the card of the
-//! connection and the console still be there?
+//! Tries a remedy on the facts, before it is shown, applied or emitted: would the judged CPUs, the clock, the card of the connection and
+//! the console still exist?
 
 use units::CpuList;
 
@@ -11,22 +11,22 @@ use audit::value::Value;
 
 const OFFER: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-/// How the alarms of a source that failed its check begin (rules/kernel-log.toml).
+/// Prefix of the alarms about a clock source that failed its check (rules/kernel-log.toml).
 const UNSTABLE: &str = "clock source unstable";
 
-/// An effect of a remedy that could take something needed away.
+/// Effect of a remedy that could remove something needed.
 enum Effect<'a> {
     /// The second and further threads of every core are switched off.
     FirstThreadsOnly,
-    /// This is to be the clock source, or is to be trusted.
+    /// The clock source is selected or trusted.
     Clock(&'a str),
-    /// The devices of a domain leave this machine.
+    /// Devices of a domain leave this machine.
     Passed,
     /// The driver of the screen is not loaded.
     Screen(&'a str),
 }
 
-/// Checks that are asked for and whose remedy would do harm, each with the reason. `only` these checks, or all when it is empty.
+/// Requested checks whose remedy would do harm, each with the reason. `only` these checks, or all if it is empty.
 pub fn harms(audit: &Audit, only: &[String]) -> Vec<(String, String)> {
     let open = audit.findings.iter().filter(|finding| {
         let asked = only.is_empty() || only.contains(&finding.rule.id);
@@ -36,7 +36,7 @@ pub fn harms(audit: &Audit, only: &[String]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Why the remedy of a finding would do harm on this machine.
+/// Reason that the remedy of a finding would do harm on this machine.
 pub(super) fn harm(audit: &Audit, finding: &Finding) -> Option<String> {
     let effects = effects(&finding.rule.remedy);
     effects.iter().find_map(|effect| match effect {
@@ -47,7 +47,7 @@ pub(super) fn harm(audit: &Audit, finding: &Finding) -> Option<String> {
     })
 }
 
-/// Risks for a finding's interfaces on this machine: one through which somebody may be connected loses its link or its address.
+/// Risks for a finding's interfaces on this machine: an interface through which somebody may be connected loses its link or address.
 pub(super) fn risks_here(audit: &Audit, finding: &Finding) -> Vec<String> {
     let remedy = &finding.rule.remedy;
     let takes_addresses = remedy.write.iter().any(|write| write.to.contains("/conf/{nic}/"));
@@ -77,7 +77,7 @@ fn connected(facts: &Facts, nic: &Subject) -> Option<String> {
         [Some(_), Some(_)] => Some(format!(
             "{name:?} has an address of its own: who is connected through it is cut off meanwhile"
         )),
-        _ => Some(format!("whether anybody is connected through {name:?} is not known")),
+        _ => Some(format!("it is not known if anybody is connected through {name:?}")),
     }
 }
 
@@ -104,7 +104,7 @@ fn effects(remedy: &Remedy) -> Vec<Effect<'_>> {
     of_write.chain(of_words).collect()
 }
 
-/// A card that goes to a guest takes the connection with it.
+/// A card that is passed to a guest takes the connection with it.
 fn card_lost(facts: &Facts, finding: &Finding) -> Option<String> {
     let domains = facts.parts(Class::Domain).iter();
     let parts = domains.filter(|domain| finding.open_parts().any(|part| part.part == domain.name));
@@ -115,14 +115,14 @@ fn card_lost(facts: &Facts, finding: &Finding) -> Option<String> {
                 "it would take {carrying} away from this machine, which is reached through it: pass another device to the domain"
             )),
             Err(unknown) => Some(format!(
-                "it is not known whether this machine is reached through a device of the domain: {}",
+                "it is not known if this machine is reached through a device of the domain: {}",
                 unknown.text
             )),
         })
         .next()
 }
 
-/// Without its driver a screen may stay dark: text needs what the firmware left, which not every machine has.
+/// Without its driver a screen may stay dark: text needs the firmware's display mode, which not every machine has.
 fn screen_lost(facts: &Facts, driver: &str) -> Option<String> {
     let is_screen = |name: &String| {
         let number = name.strip_prefix("tty");
@@ -140,9 +140,9 @@ fn screen_lost(facts: &Facts, driver: &str) -> Option<String> {
     }
 }
 
-/// The kernel keeps the first thread of each core.
+/// The kernel keeps the first thread of each core online.
 fn threads_lost(facts: &Facts) -> Option<String> {
-    // Without CPUs set aside the class has every CPU.
+    // Without reserved CPUs the class contains every CPU.
     match facts.get(None, "rt_cpus") {
         Ok(Value::Cpus(cpus)) if !cpus.is_empty() => {}
         _ => return None,
@@ -167,7 +167,7 @@ fn threads_lost(facts: &Facts) -> Option<String> {
     })
 }
 
-/// A source that the kernel has thrown out is not on offer, and is right to be distrusted.
+/// A source that the kernel has rejected is not available, and rightly distrusted.
 fn clock_lost(facts: &Facts, name: &str) -> Option<String> {
     let offer = match facts.get(None, OFFER) {
         Ok(offer) => offer.to_string(),

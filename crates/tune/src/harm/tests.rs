@@ -6,12 +6,12 @@ use audit::Audit;
 use audit::parameters::Parameters;
 use host::Host;
 
-/// Where the definition of a domain lies, if there is one.
+/// Place of a domain's definition, if there is one.
 const DOMAIN: &str = "etc/libvirt/qemu/relay.xml";
 
 const CLOCK: &str = "sys/devices/system/clocksource/clocksource0";
 
-/// Two cores with two threads each, (0,2) and (1,3), of which these CPUs are judged.
+/// Two cores with two threads each, (0,2) and (1,3); these CPUs are judged.
 fn audited(cpus: &str, files: &[(&str, &str)], look: impl Fn(&Host, &Parameters, &Audit)) {
     let root = tempfile::tempdir().expect("a directory");
     let mut all: Vec<(String, String)> = vec![
@@ -50,7 +50,7 @@ fn audited(cpus: &str, files: &[(&str, &str)], look: impl Fn(&Host, &Parameters,
     look(&host, &parameters, &audit);
 }
 
-/// Why the remedy of this check is refused, which must be so for every way to it.
+/// Reason that the remedy of this check is refused, which must be the same for every way of applying it.
 fn harm(check: &str, cpus: &str, files: &[(&str, &str)]) -> Option<String> {
     let only = [check.to_owned()];
     let found = std::cell::RefCell::new(None);
@@ -104,7 +104,7 @@ fn a_counter_that_the_kernel_threw_out_is_not_trusted() {
     assert!(why.contains("unstable"), "{why}");
 }
 
-/// A machine of hardware with a screen that its processor drives, and these consoles.
+/// A bare machine with a screen on the processor's graphics, and these consoles.
 fn with_screen(consoles: Option<&'static str>) -> Vec<(&'static str, &'static str)> {
     let screen = [
         ("proc/cpuinfo", "processor : 0\nflags : fpu tsc\n"),
@@ -138,7 +138,7 @@ fn the_only_console_is_not_taken_away() {
     assert!(unknown.contains("not known"), "{unknown}");
 }
 
-/// A domain that is given the card of eno1, and a default route through this interface.
+/// A domain that gets the card of eno1, and a default route through this interface.
 fn with_card(route: &'static str) -> Vec<(&'static str, &'static str)> {
     vec![
         ("proc/cpuinfo", "processor : 0\nflags : fpu tsc\n"),
@@ -189,7 +189,7 @@ fn the_card_of_the_connection_is_not_given_to_a_guest() {
     }
 }
 
-/// The card with the default route, one that only has an address, one without, and one of which nothing is known.
+/// The card with the default route, one that only has an address, one without, and one about which nothing is known.
 #[test]
 fn an_interface_through_which_somebody_may_be_connected_is_named_as_a_risk() {
     let untuned = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts/debian-untuned/root");

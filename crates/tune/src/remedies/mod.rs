@@ -1,4 +1,4 @@
-//! Ways to put a run's machine right, as the run keeps them: for each finding that failed the command that does it, else the step by hand.
+//! Remedies for a run's machine, as the run keeps them: for each failed finding its command, else the manual step.
 
 use model::Fact;
 use model::fact::REMEDIES;
@@ -11,8 +11,8 @@ use audit::rule::Change;
 use audit::value::Value;
 use host::Host;
 
-/// A fact for each finding that failed and that can be mended on this machine without what [`refusals`] names: the command with the options
-/// of the audit, or the check, then a colon and the step.
+/// A fact for each failed finding that can be remedied on this machine without a harm in [`refusals`]: the command with the options of the
+/// audit, or the check, then a colon and the step.
 pub fn remedies(host: &Host, audit: &Audit, parameters: &Parameters) -> Vec<Fact> {
     let is_failed = |finding: &&Finding| finding.outcome == Outcome::Fail;
     let failed = audit.findings.iter().filter(is_failed);
@@ -29,12 +29,12 @@ pub fn remedies(host: &Host, audit: &Audit, parameters: &Parameters) -> Vec<Fact
     steps.map(|step| fact(audit, step, &words)).collect()
 }
 
-/// True where every CPU is judged: what moves work off them has nowhere to move it to.
+/// True if every CPU is judged: work has no other CPU to move to.
 fn is_none_left(audit: &Audit) -> bool {
     matches!(audit.facts.get(None, "hk_cpus"), Ok(Value::Cpus(others)) if others.is_empty())
 }
 
-/// True if no tool can do any of it.
+/// True if no tool can do any part of it.
 fn is_by_hand(audit: &Audit, step: &TuneStep) -> bool {
     let mut rules = audit.findings.iter().map(|finding| &finding.rule);
     rules.any(|rule| {
@@ -60,7 +60,7 @@ fn fact(audit: &Audit, step: &TuneStep, words: &[String]) -> Fact {
     }
 }
 
-/// The options of `tune` that do it here. What is disruptive is shown first, with its risk. `None`: a person does it.
+/// Options of `tune` that apply it here. Disruptive changes are only shown, with their risk. `None`: a manual step.
 fn way<'a>(audit: &Audit, step: &'a TuneStep) -> Option<Vec<&'a str>> {
     let only = [step.check.clone()];
     let has_text = |tool: &&String| emit(audit, &only, tool).is_ok_and(|text| !text.is_empty());

@@ -4,7 +4,7 @@ use super::remedies;
 use audit::parameters::Parameters;
 use host::Host;
 
-/// Two CPUs, the second judged, and nothing set up; `more` files.
+/// Two CPUs, the second judged, and nothing tuned; with `more` files.
 fn told(cpus: Option<&str>, more: &[(&str, &str)]) -> Vec<(String, String)> {
     let files = [
         ("sys/devices/system/cpu/online", "0-1\n"),

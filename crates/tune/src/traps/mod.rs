@@ -1,4 +1,4 @@
-//! Combinations that cost more than they bring, or take the machine away from whoever tunes it.
+//! Combinations of settings that cost more than they gain, or cut the user off from the machine.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use host::roles::is_virtual_cpu;
 use host::stat::ThreadStat;
 
 const RESCTRL: &str = "/sys/fs/resctrl";
-/// The check of tasks that are the user's own.
+/// Check for tasks that the user defines.
 const PLANNED: &str = "rt-task-planned";
 
-/// Why a step is not taken unless told so.
+/// Reason that a step is refused unless forced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The check.
@@ -26,7 +26,7 @@ pub struct Refusal {
     pub why: String,
 }
 
-/// The steps of a plan that would do more harm than good.
+/// Steps of a plan that would do more harm than good.
 pub fn refusals(host: &Host, audit: &Audit, parameters: &Parameters, plan: &Plan) -> Vec<Refusal> {
     let scene = Scene {
         host,
@@ -76,18 +76,18 @@ const TRAPS: [Trap; 7] = [
     bound_to_cpu,
 ];
 
-/// Every CPU set aside: the rest of the machine has none.
+/// Every CPU is reserved: the rest of the machine has none.
 fn none_left(scene: &Scene<'_>, _: &TuneStep) -> Option<String> {
     match scene.cpus("hk_cpus") {
         Some(others) if !others.is_empty() => None,
         Some(_) => {
             Some("every CPU online is set aside for real-time work: none is left for everything else".to_owned())
         }
-        None => Some("which CPUs are left for everything else is not known".to_owned()),
+        None => Some("the CPUs that are left for everything else are not known".to_owned()),
     }
 }
 
-/// No budget for real-time threads, one that never sleeps, and a CPU that others need.
+/// No budget for real-time threads, a thread that never sleeps, and a CPU that others need.
 fn unbounded(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let budget = Target::File("/proc/sys/kernel/sched_rt_runtime_us".to_owned());
     let lifts = step
@@ -110,7 +110,7 @@ fn unbounded(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     })
 }
 
-/// CPUs that the scheduler leaves alone.
+/// CPUs without load balancing.
 fn kept_free(scene: &Scene<'_>) -> CpuList {
     let free = ["cpus.isolated", "cpus.partitions"]
         .into_iter()
@@ -118,9 +118,9 @@ fn kept_free(scene: &Scene<'_>) -> CpuList {
     free.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
 }
 
-/// A thread that may never sleep becomes a real-time thread on a CPU that others need, and no budget would stop it.
+/// A thread that may never sleep becomes a real-time thread on a CPU that others need, and no budget would limit it.
 fn for_good(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
-    // A budget that cannot be read may be none.
+    // An unreadable budget may be unlimited.
     let has_budget = scene.host.rt_runtime().is_ok_and(|budget| !budget.is_unlimited());
     if has_budget {
         return None;
@@ -148,7 +148,7 @@ fn for_good(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
         })
 }
 
-/// The CPUs of a thread after the step.
+/// CPUs of a thread after the step.
 fn cpus_then(scene: &Scene<'_>, step: &TuneStep, thread: &ThreadId) -> Option<CpuList> {
     let moved = step
         .operations
@@ -203,7 +203,7 @@ fn groups_now(host: &Host) -> BTreeMap<String, CacheMasks> {
     .collect()
 }
 
-/// The first resource and domain in which both have a bit that no device fills.
+/// First resource and domain in which both have a bit that no device fills.
 fn overlap(host: &Host, own: &CacheMasks, other: &CacheMasks) -> Option<String> {
     for (resource, domains) in own {
         let line = host.reader().line(&format!("{RESCTRL}/info/{resource}/shareable_bits"));
@@ -223,15 +223,15 @@ fn overlap(host: &Host, own: &CacheMasks, other: &CacheMasks) -> Option<String> 
     None
 }
 
-/// The interface through which whoever tunes is connected.
+/// Interface through which the user is connected.
 fn cut_off(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let carrier = scene.carriers.iter().find(|name| touches(step, name))?;
     Some(format!("{carrier} carries the connection to this machine"))
 }
 
-/// True if a step changes an interface: its files, or the settings that its driver keeps.
+/// True if a step changes an interface: its files, or its driver's settings.
 fn touches(step: &TuneStep, name: &str) -> bool {
-    // Also of /proc/sys/net/ipv6/conf, where an address can go.
+    // Includes /proc/sys/net/ipv6/conf, where an address can be removed.
     let folders = [format!("/net/{name}/"), format!("/conf/{name}/")];
     step.operations.iter().any(|one| match &one.target {
         Target::File(path) => folders.iter().any(|folder| path.contains(folder)),
@@ -240,7 +240,7 @@ fn touches(step: &TuneStep, name: &str) -> bool {
     })
 }
 
-/// The priority of the kernel's own migration and watchdog threads.
+/// Priority of the kernel's own migration and watchdog threads.
 fn highest(_: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let found = step.operations.iter().find(|one| {
         let is_priority = matches!(one.target, Target::Priority(_));
@@ -251,7 +251,7 @@ fn highest(_: &Scene<'_>, step: &TuneStep) -> Option<String> {
     ))
 }
 
-/// Threads of the kernel that do the work of one CPU.
+/// Kernel threads that do the work of one CPU.
 fn bound_to_cpu(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     let found = step.operations.iter().find_map(|one| {
         let Target::Thread(thread) = &one.target else {
@@ -261,7 +261,7 @@ fn bound_to_cpu(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
         ThreadStat::parse(&line).filter(|stat| stat.is_kernel && stat.is_bound)
     })?;
     Some(format!(
-        "{} is a thread of the kernel for one CPU: elsewhere it does harm",
+        "{} is a kernel thread for one CPU: on another CPU it does harm",
         found.name
     ))
 }

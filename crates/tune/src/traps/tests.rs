@@ -7,7 +7,7 @@ use audit::parameters::{Parameters, Workload};
 use audit::rule::Change;
 use host::Host;
 
-/// CPUs 0 to 3, a default route by a bridge on eth0.
+/// CPUs 0 to 3, and a default route through a bridge on eth0.
 const BASE: [(&str, &str); 5] = [
     ("sys/devices/system/cpu/online", "0-3\n"),
     ("sys/devices/system/cpu/possible", "0-3\n"),
@@ -19,7 +19,7 @@ const BASE: [(&str, &str); 5] = [
     ("sys/class/net/br0/lower_eth0/ifindex", "2\n"),
 ];
 
-/// Why a step of these operations is refused.
+/// Reason that a step with these operations is refused.
 fn whys(files: &[(&str, &str)], parameters: &Parameters, operations: Vec<Operation>) -> Vec<String> {
     let root = tempfile::tempdir().expect("a directory");
     for (path, text) in BASE.iter().chain(files) {

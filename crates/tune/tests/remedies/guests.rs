@@ -1,14 +1,14 @@
-//! A recorded machine that runs guests besides, with everything about them left as it comes.
+//! A recorded machine that additionally runs guests, with default settings everywhere.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::Twin;
 
-/// The card that the guest gets; no recorded machine has one there.
+/// Card that the guest gets; no recorded machine has one at this address.
 const CARD: &str = "0000:f3:00.0";
 
-/// KVM and its modules as the kernel sets them, an IOMMU, a screen on the processor's graphics and a console besides.
+/// KVM and its modules with the kernel's defaults, an IOMMU, a screen on the processor's graphics, and a further console.
 const FILES: [(&str, &str); 18] = [
     ("sys/module/kvm/parameters/halt_poll_ns", "200000\n"),
     ("sys/module/kvm/parameters/kvmclock_periodic_sync", "Y\n"),
@@ -32,7 +32,7 @@ const FILES: [(&str, &str); 18] = [
 
 const ROUTES: &str = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n";
 
-/// Puts it there. The guest gets a card by a domain that somebody else binds.
+/// Adds the guest. It gets a card through a domain that somebody else binds.
 pub(super) fn bring(twin: &mut Twin) {
     for (path, text) in FILES {
         write(twin, path, text);
@@ -59,7 +59,7 @@ fn write(twin: &Twin, path: &str, text: &str) {
     fs::write(place, text).expect("a file");
 }
 
-/// Gives a PCI device to a driver.
+/// Binds a PCI device to a driver.
 pub(super) fn bind(twin: &Twin, address: &str, driver: &str) {
     let bus = twin.root().join("sys/bus/pci");
     let link = bus.join("devices").join(address).join("driver");

@@ -1,5 +1,5 @@
-//! Every remedy of every recorded machine, done on a copy of it: the finding that asked for it is gone, no other came, and none is
-//! content because it sees less.
+//! Every remedy of every recorded machine, applied to a copy of it: the finding that required it is gone, no new one appears, and no rule
+//! passes because it sees less.
 
 mod guests;
 mod modules;
@@ -22,7 +22,7 @@ use recorded::{copy, machines};
 use tempfile::TempDir;
 use tune::{self, Journal, Operation, Target, TuneStep, TunedMachine};
 
-/// Other rules that a remedy puts right besides its own: the remedy, the rule, and why that is right.
+/// Other rules that a remedy also satisfies: the remedy, the rule, and the reason.
 const ALSO_RIGHT: [(&str, &str, &str); 7] = [
     (
         "irq-nic-affinity",
@@ -97,7 +97,7 @@ impl Twin {
         parts.collect()
     }
 
-    /// Does what the kernel would do. False where no copy of a machine can: threads and drivers are not in a tree.
+    /// Does the kernel's part of an operation. Returns false if a copy of a machine cannot: threads and drivers are not in a tree.
     fn perform(&self, step: &TuneStep) -> bool {
         let (files, others): (Vec<Operation>, Vec<Operation>) = step
             .operations
@@ -111,11 +111,11 @@ impl Twin {
         for (place, shown) in choices {
             fs::write(place, shown).expect("a file");
         }
-        // The kernel makes the files of a group; a tree has none of them.
+        // The kernel creates the files of a group; a tree lacks them.
         applied.iter().all(is_done) && others.iter().all(|one| self.other(one))
     }
 
-    /// A file of the kernel that shows all words and the chosen one in brackets, as it will be shown.
+    /// New content of a kernel file that shows all words, with the chosen one in brackets.
     fn choice(&self, operation: &Operation) -> Option<(PathBuf, String)> {
         let Target::File(path) = &operation.target else {
             return None;
@@ -153,7 +153,7 @@ fn is_open(outcome: Option<&Outcome>) -> bool {
     matches!(outcome, Some(Outcome::Fail | Outcome::Warn))
 }
 
-/// True where a rule is content now and was not before. A part that is gone and was unknown tells nothing new.
+/// True if a rule passes now and did not before. A part that is gone and was unknown is no evidence.
 fn is_relieved(was: &Outcome, is: Option<&Outcome>) -> bool {
     match was {
         Outcome::Fail | Outcome::Warn => matches!(is, None | Some(Outcome::Pass | Outcome::NotApplicable)),
@@ -162,7 +162,7 @@ fn is_relieved(was: &Outcome, is: Option<&Outcome>) -> bool {
     }
 }
 
-/// How bad it is.
+/// Rank of an outcome, the worst highest.
 fn rank(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Fail => 2,
@@ -171,7 +171,7 @@ fn rank(outcome: &Outcome) -> u8 {
     }
 }
 
-/// Rules that are content after `remedy` and have no reason for it of their own.
+/// Rules that pass after `remedy` without a reason of their own.
 fn blinded(remedy: &[&str], before: &Outcomes, after: &Outcomes) -> Vec<String> {
     let is_meant = |id: &str| {
         let mut known = ALSO_RIGHT.iter();
@@ -184,7 +184,7 @@ fn blinded(remedy: &[&str], before: &Outcomes, after: &Outcomes) -> Vec<String> 
         .collect()
 }
 
-/// Findings that are worse than before.
+/// Findings that became worse.
 fn worse(before: &Outcomes, after: &Outcomes) -> Vec<String> {
     let known = after
         .iter()
@@ -195,7 +195,7 @@ fn worse(before: &Outcomes, after: &Outcomes) -> Vec<String> {
         .collect()
 }
 
-/// One after the other, on one copy of each machine.
+/// Applies the remedies one after the other, on one copy of each machine.
 #[test]
 fn what_is_changed_on_the_running_machine_mends_its_own_finding_and_blinds_no_rule() {
     let (mut wrong, mut mended) = (Vec::new(), 0);
@@ -206,7 +206,7 @@ fn what_is_changed_on_the_running_machine_mends_its_own_finding_and_blinds_no_ru
         let first = twin.outcomes();
         let mut before = first.clone();
         for step in tune::plan(&twin.host(), &audit, &[]).steps {
-            // An earlier remedy may have changed the same.
+            // An earlier remedy may have made the same change.
             let plan = tune::plan(&twin.host(), &twin.audit(), std::slice::from_ref(&step.check));
             let Some(step) = plan.steps.first().filter(|step| !step.operations.is_empty()) else {
                 continue;
@@ -232,7 +232,7 @@ fn what_is_changed_on_the_running_machine_mends_its_own_finding_and_blinds_no_ru
     assert!(mended > 15, "{mended}");
 }
 
-/// Rules that judge threads, which a tree does not start anew: the rule and what starts them so.
+/// Rules that judge threads, which a tree does not restart: the rule, and the program that restarts them properly.
 const OF_THREADS: [(&str, &str); 2] = [
     ("rcu-nocbs", "the kernel starts a thread for the callbacks of each CPU"),
     ("tasks-off-rt-cpus", "every service starts on these CPUs"),
@@ -248,7 +248,7 @@ fn has_settings(text: &str) -> bool {
         .any(|line| !line.trim().is_empty() && !line.starts_with('#'))
 }
 
-/// The closed loop: a machine after a change, the files for it, the next boot, the audit again. How many findings are gone.
+/// The closed loop: a machine after a change, its files, the next boot, the audit again. Returns the number of findings that are gone.
 fn closed(kinds: &[&str], change: fn(&mut Twin)) -> usize {
     let (mut wrong, mut mended) = (Vec::new(), 0);
     for machine in machines() {

@@ -1,10 +1,10 @@
-//! Files of modprobe.d(5), as each module is loaded at the next boot. tests/readers asks the real modprobe how it reads them.
+//! Files of modprobe.d(5), applied as each module is loaded at the next boot. tests/readers checks them with the real modprobe.
 
 use std::fs;
 
 use super::{Twin, guests};
 
-/// Parts of the kernel that show parameters and are no modules (Linux 6.12: drivers/cpuidle/Kconfig): modprobe never loads them.
+/// Built-in parts of the kernel that show parameters (Linux 6.12: drivers/cpuidle/Kconfig): modprobe never loads them.
 const BUILT_IN: [&str; 1] = ["haltpoll"];
 
 impl Twin {
@@ -21,7 +21,7 @@ impl Twin {
         }
     }
 
-    /// A module shows its parameters, and those that are true or false as Y or N.
+    /// A module shows its parameters, boolean ones as Y or N.
     fn options(&self, module: &str, options: &[&str]) {
         let module = module.replace('-', "_");
         if BUILT_IN.contains(&module.as_str()) {
@@ -39,7 +39,7 @@ impl Twin {
         }
     }
 
-    /// vfio-pci comes before this driver and takes the devices of its numbers.
+    /// vfio-pci is loaded before this driver and takes the devices with its numbers.
     fn before(&self, driver: &str, ids: &[String]) {
         let devices = self.root().join("sys/bus/pci/devices");
         for device in fs::read_dir(&devices).expect("devices").flatten() {
@@ -55,7 +55,7 @@ impl Twin {
         }
     }
 
-    /// The cards of a driver that is not loaded.
+    /// Cards of a driver that is not loaded.
     fn never(&self, driver: &str) {
         let cards = fs::read_dir(self.root().join("sys/class/drm"));
         for card in cards.into_iter().flatten().flatten() {
@@ -67,7 +67,7 @@ impl Twin {
     }
 }
 
-/// The numbers that vfio-pci takes.
+/// Numbers that vfio-pci takes.
 fn ids(text: &str) -> Vec<String> {
     let options = text.lines().find_map(|line| line.strip_prefix("options vfio-pci ids="));
     options.unwrap_or_default().split(',').map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Readers of emitted files: what each makes of a copy of a machine.
+//! Readers of emitted files: their effect on a copy of a machine.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use tune::{Operation, TunedMachine};
 use super::Twin;
 
 impl Twin {
-    /// The next boot, with what was emitted in its place.
+    /// The next boot, with the emitted files installed.
     pub(super) fn boot(&self, emitted: &[(&str, String)]) {
         for (kind, text) in emitted {
             match *kind {
@@ -39,7 +39,7 @@ impl Twin {
         }
     }
 
-    /// Writes a file of the kernel that is there, as all these readers do.
+    /// Writes an existing kernel file, as all these readers do.
     pub(super) fn set(&self, path: &str, value: &str) {
         let operation = Operation::write(path, value);
         let choice = self.choice(&operation);
@@ -54,7 +54,7 @@ impl Twin {
         }
     }
 
-    /// Settings that udev makes by a `.link` file of the only card that has one.
+    /// Settings that udev applies from a `.link` file to the only card that has one.
     fn link(&self, text: &str) {
         let Some(card) = self.parameters.nics.first().filter(|_| text.contains("[Link]")) else {
             return;
@@ -82,7 +82,7 @@ impl Twin {
         fs::write(place, answers.to_string()).expect("answers");
     }
 
-    /// A profile of TuneD and the daemon that applies it (TuneD 2.20: plugins sysctl, sysfs, cpu and bootloader).
+    /// A TuneD profile and the daemon that applies it (TuneD 2.20: plugins sysctl, sysfs, cpu and bootloader).
     fn profile(&self, text: &str) {
         let tuned = self.root().join("etc/tuned");
         fs::create_dir_all(tuned.join("triptime")).expect("folders");
@@ -125,7 +125,7 @@ impl Twin {
         }
     }
 
-    /// `0:f:4:*:rcuc.*`: order, policy, priority, CPUs, and an expression for names (TuneD 2.20: plugin_scheduler.py).
+    /// Parses `0:f:4:*:rcuc.*`: order, policy, priority, CPUs, and an expression for names (TuneD 2.20: plugin_scheduler.py).
     fn of_group(&self, value: &str) {
         let [_, "f", priority, "*", names] = value.splitn(5, ':').collect::<Vec<_>>()[..] else {
             return;
@@ -133,7 +133,7 @@ impl Twin {
         self.raise(names.trim_end_matches(".*"), priority.parse().expect("a priority"));
     }
 
-    /// Rules of udev, when their device comes (udev(7): `ATTR` is below the device, `[net/IF]` below /sys/class).
+    /// Applies udev rules when their device appears (udev(7): `ATTR` is below the device, `[net/IF]` below /sys/class).
     fn rules(&self, text: &str) {
         let quoted = |line: &str, key: &str| {
             let (_, rest) = line.split_once(&format!("{key}\""))?;
@@ -160,7 +160,7 @@ impl Twin {
         }
     }
 
-    /// `-C eth0 rx-usecs 0`: the setting of a card, as its driver tells it then.
+    /// Applies `-C eth0 rx-usecs 0`: the setting of a card, as its driver then reports it.
     fn ethtool(&self, command: &str) {
         let words: Vec<&str> = command.split(' ').collect();
         let (section, card, pairs) = match words.as_slice() {
@@ -196,7 +196,7 @@ impl Twin {
         fs::write(place, answers.to_string()).expect("answers");
     }
 
-    /// Gives threads whose names begin so a real-time priority (proc(5): fields 40 and 41 of `stat`).
+    /// Gives threads with this name prefix a real-time priority (proc(5): fields 40 and 41 of `stat`).
     fn raise(&self, begin: &str, priority: u32) {
         for process in fs::read_dir(self.root().join("proc")).expect("processes").flatten() {
             let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
@@ -230,13 +230,13 @@ impl Twin {
         }
     }
 
-    /// The kernel's own arguments, in the files in which it shows what it made of them (Linux 6.12: kernel-parameters.txt).
+    /// The kernel's own arguments, in the files that show their effect (Linux 6.12: kernel-parameters.txt).
     fn arguments(&self, words: &str, notes: &str) {
         let line = self.root().join("proc/cmdline");
         let before = fs::read_to_string(&line).unwrap_or_default();
         let name = |word: &str| word.split('=').next().unwrap_or(word).to_owned();
         let new: Vec<String> = words.split_whitespace().map(name).collect();
-        // A person takes out what the notes name.
+        // A person removes the arguments that the notes name.
         let kept = before
             .split_whitespace()
             .filter(|word| !notes.contains(&format!("take {word} out")));

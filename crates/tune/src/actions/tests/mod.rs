@@ -7,7 +7,7 @@ use audit::facts::{Class, Subject};
 use audit::parameters::Parameters;
 use host::Host;
 
-/// CPUs 0 to 3 of which 2 and 3 are for real-time work, and control groups of version 2.
+/// CPUs 0 to 3, of which 2 and 3 are for real-time work, and control groups of version 2.
 const BASE: [(&str, &str); 5] = [
     ("sys/devices/system/cpu/online", "0-3\n"),
     ("sys/devices/system/cpu/possible", "0-3\n"),
@@ -26,10 +26,10 @@ fn base() -> Parameters {
     }
 }
 
-/// The task that is planned.
+/// The planned task.
 const PLANNED: &str = "relay*=fifo:80@2";
 
-/// Changes that an action makes on a machine with these files, one text for each operation; `->` is a link.
+/// Changes that an action makes on a machine with these files, one text for each operation; `->` marks a link.
 fn done(files: &[(&str, &str)], part: Option<(Class, &str)>, action: &str) -> Result<Vec<String>, String> {
     let root = tempfile::tempdir().expect("a directory");
     for (path, text) in BASE.iter().chain(files) {

@@ -1,4 +1,4 @@
-//! Threads: where they go, and with which priority.
+//! Threads: their CPUs and priorities.
 
 use super::{PLANNED, done};
 use audit::facts::Class;

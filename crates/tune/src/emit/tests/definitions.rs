@@ -1,4 +1,4 @@
-//! Settings emitted for a definition are those of that machine.
+//! Settings emitted for a definition belong to that machine.
 
 use std::fs;
 use std::path::Path;

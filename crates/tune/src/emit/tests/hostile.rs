@@ -1,4 +1,4 @@
-//! Names that a tree or a definition may hold are quoted for the reader of each file, or refused: nothing of them is read as a setting.
+//! Names from a tree or a definition are quoted for the reader of each file, or refused: no part of them is read as a setting.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use audit::facts::Class;
 use audit::parameters::Parameters;
 use host::Host;
 
-/// Names that mean something to a shell, a template, a unit, YAML, XML or a path, and one with every other character in it.
+/// Names with a special meaning to a shell, a template, a unit, YAML, XML or a path, and one with every other character.
 fn names() -> Vec<String> {
     let known = [
         "",
@@ -76,7 +76,7 @@ fn is_service(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
-/// Settings, without comments: what a reader acts on.
+/// Settings without comments: the part that a reader acts on.
 fn settings(text: &str) -> String {
     let lines = text
         .lines()
@@ -84,7 +84,7 @@ fn settings(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// True where a file of `kind` is one for its reader.
+/// True if a file of `kind` is valid for its reader.
 fn is_read(kind: &str, text: &str) -> Result<(), String> {
     match kind {
         "compose" | "kubernetes" => {
@@ -139,7 +139,7 @@ fn tried(audit: &Audit, name: &str) {
         let odd = text.chars().find(|c| c.is_control() && *c != '\n');
         assert_eq!(odd, None, "{kind}, {name:?}: {text:?}");
         is_read(kind, &text).unwrap_or_else(|why| panic!("{kind}, {name:?}: {why}:\n{text}"));
-        // A name of few characters is somewhere by chance.
+        // A short name may occur anywhere by chance.
         let is_there = name.chars().count() > 2 && settings(&text).contains(name);
         let is_taken = is_plain(name) || (kind == "compose" && is_service(name));
         assert!(is_taken || !is_there || name == "a b", "{kind}, {name:?}:\n{text}");

@@ -1,5 +1,5 @@
-//! Output for containers is read back by real readers, merged as the tools merge it, and judged: it must satisfy the rules that
-//! asked for it.
+//! Output for containers is read back by real readers, merged as the tools merge it, and judged: it must satisfy the rules that produced
+//! it.
 
 mod definitions;
 mod hostile;
@@ -18,7 +18,7 @@ use audit::rule::built_in;
 use audit::{Audit, yaml_documents};
 use host::Host;
 
-/// A machine of eight CPUs, of which 4 to 7 are for containers.
+/// A machine with eight CPUs; 4 to 7 are for containers.
 fn audit(name: &str, definition: &str) -> (Audit, TempDir) {
     let root = tempfile::tempdir().expect("a directory");
     for (path, text) in [
@@ -44,7 +44,7 @@ fn audit(name: &str, definition: &str) -> (Audit, TempDir) {
     (audit::audit(&host, &parameters, &[]), root)
 }
 
-/// The checks of containers that failed and that `kind` has something for.
+/// Checks of containers that failed and for which `kind` has settings.
 fn failed(audit: &Audit, kind: &str) -> Vec<String> {
     let failed = audit.findings.iter().filter(|finding| finding.outcome == Outcome::Fail);
     let of = failed.filter(|finding| finding.group == "container" && finding.rule.remedy.emit.contains_key(kind));
@@ -56,14 +56,14 @@ fn outcome(audit: &Audit, id: &str) -> Outcome {
     finding.expect("a rule").outcome
 }
 
-/// How a tool merges lists of its documents.
+/// A tool's way of merging lists.
 #[derive(Clone, Copy)]
 enum Lists {
-    /// Compose: the items of both.
+    /// Compose: the items of both lists.
     Joined,
     /// JSON Merge Patch (RFC 7386), as `jq '.[0] * .[1]'`.
     Replaced,
-    /// Kubernetes: containers by their names, others are replaced.
+    /// Kubernetes: merges containers by name, replaces other lists.
     Named,
 }
 
@@ -89,7 +89,7 @@ fn patched(own: &mut Json, patch: Json, lists: Lists) {
     }
 }
 
-/// Each rule of `kind` that the definition fails, holds after what is emitted was merged into it. Returns the rules.
+/// Each rule of `kind` that the definition fails passes after the emitted document was merged into it. Returns the rules.
 fn mends(name: &str, definition: &str, kind: &str, lists: Lists) -> Vec<String> {
     let (before, _root) = audit(name, definition);
     let wrong = failed(&before, kind);
@@ -103,7 +103,7 @@ fn mends(name: &str, definition: &str, kind: &str, lists: Lists) -> Vec<String> 
     }
     let (after, _root) = audit(name, &whole.to_string());
     for id in wrong.iter().filter(|id| *id != "k8s-node") {
-        // A pod's node decides which CPUs the pod gets; an object of its own says what a network is.
+        // A pod's node decides the CPUs of the pod; a separate object defines a network.
         let expected = match (kind, id.as_str()) {
             ("kubernetes", "ctr-cpuset" | "ctr-network-path") => Outcome::Unknown,
             _ => Outcome::Pass,
@@ -179,7 +179,7 @@ fn quadlets_satisfy_the_rules_they_are_for() {
     let emitted = emit(&before, &wrong, "quadlet").expect("lines");
     let (after, _root) = audit("relay.container", &format!("{bare}{emitted}"));
     for id in &wrong {
-        // The network is a unit of its own: whose driver it has is not in this one.
+        // The network is a separate unit, whose driver is not in this one.
         let expected = if id == "ctr-network-path" {
             Outcome::Unknown
         } else {
@@ -228,14 +228,14 @@ fn every_fragment_of_a_rule_is_well_formed() {
     assert!(count > 20, "{count}");
 }
 
-/// Commands of modprobe.d(5) of kmod 30: it passes over every other line.
+/// Commands of modprobe.d(5) of kmod 30, which skips every other line.
 #[test]
 fn every_line_for_modprobe_is_a_command_of_its_files() {
     let rules = built_in().into_iter().flat_map(|(_, rules)| rules.rules);
     for rule in rules {
         for line in rule.remedy.emit.get("modprobe").into_iter().flatten() {
             let command = line.split(' ').next().unwrap_or_default();
-            // A fact may be whole lines.
+            // A fact may consist of whole lines.
             let known = [
                 "alias",
                 "blacklist",
@@ -318,7 +318,7 @@ fn a_file_for_two_bundles_is_refused() {
     assert!(of(&places[..1]).is_ok_and(|text| text.contains("\"cpus\": \"4-7\"")));
 }
 
-/// Capitals in a place of a text are for a person: in a file that a machine reads they are no value.
+/// Placeholders in capitals are for a person: in a file for a machine they are not values.
 #[test]
 fn no_rule_has_a_place_for_a_person_where_a_machine_reads() {
     for (_, rules) in built_in() {

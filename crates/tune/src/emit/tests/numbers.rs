@@ -1,4 +1,4 @@
-//! Numbers that settings take from the machine: of pages, of devices, of CPUs.
+//! Numbers in settings that come from the machine: of pages, devices and CPUs.
 
 use std::fs;
 
@@ -91,7 +91,7 @@ fn numbers_of_this_machine_are_filled_in_or_the_setting_is_refused() {
     );
 }
 
-/// A domain of 5 GiB and one of 1.5 GiB, each on a node or on none.
+/// A domain of 5 GiB and one of 1.5 GiB, each bound to a node or to none.
 #[test]
 fn huge_pages_are_reserved_on_the_node_of_each_domain_in_whole_pages() {
     let of = |release: &str, nodes: [&str; 2]| {
