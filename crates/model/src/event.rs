@@ -182,7 +182,7 @@ pub struct Event {
     pub kind: EventKind,
     /// The affected series; `None`: every series that its kind affects, see `docs/doubts.md`.
     pub series: Option<SeriesId>,
-    /// What happened, where and how much, in words for a person.
+    /// Description for a person: the event, its place and its size.
     pub text: String,
 }
 

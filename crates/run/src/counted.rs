@@ -12,7 +12,7 @@ use units::Monotonic;
 pub struct CountedSpan {
     /// The series. Spans of the same name belong to the same series.
     pub series: SeriesSpec,
-    /// End of the span. It began where the previous span of this series ended, or at the instant of the last call of
+    /// End of the span. It began where the previous span of this series ended, or at the instant last given to
     /// [`Counted::handed_over`]. A span that overlaps several windows makes one of them.
     pub at: Monotonic,
     /// Counts of its samples.

@@ -183,7 +183,7 @@ pub fn shown(octets: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = units.iter().find(|(size, _)| octets >= *size);
     unit.map_or_else(
-        || format!("{octets} octets"),
+        || format!("{octets} bytes"),
         |(size, name)| format!("{:.1} {name}", octets as f64 / *size as f64),
     )
 }
@@ -247,7 +247,7 @@ mod tests {
     fn octets_have_a_unit_that_is_no_larger_than_they_are() {
         assert_eq!(
             [shown(999), shown(1024), shown(5 << 20), shown(3 << 30)],
-            ["999 octets", "1.0 KiB", "5.0 MiB", "3.0 GiB"]
+            ["999 bytes", "1.0 KiB", "5.0 MiB", "3.0 GiB"]
         );
     }
 }

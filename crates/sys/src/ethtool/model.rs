@@ -50,7 +50,7 @@ pub struct Driver {
     pub bus: String,
 }
 
-/// Whether both ends may send at the same time.
+/// Duplex mode: one end, or both ends, may send at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duplex {
     /// One end at a time: collisions, and unbounded delay.

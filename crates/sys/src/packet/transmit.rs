@@ -59,7 +59,7 @@ impl TxBatch {
     pub fn set_len(&mut self, index: usize, octets: usize) {
         assert!(
             octets <= self.frame_bytes,
-            "{octets} octets in room for {}",
+            "{octets} bytes in room for {}",
             self.frame_bytes
         );
         self.lengths[index] = octets;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "65 octets in room for 64")]
+    #[should_panic(expected = "65 bytes in room for 64")]
     fn a_frame_longer_than_its_room_is_a_defect_of_the_caller() {
         TxBatch::new(1, 64).set_len(0, 65);
     }
