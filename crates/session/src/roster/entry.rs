@@ -42,8 +42,8 @@ pub struct Entry {
     pub seen_ns: i64,
     /// When the recorder last looked at the rings.
     pub recorder_seen_ns: Option<i64>,
-    /// When a window was last written; or, if that was earlier, when the step began in which windows are due. `None`: no window is
-    /// due, because the run waits for frames from others.
+    /// When a window was last written; if that was before the current step, when that step began. `None`: no window is due, because
+    /// the run waits for frames from others.
     pub window_seen_ns: Option<i64>,
     /// Number of series.
     pub series: usize,
