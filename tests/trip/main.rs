@@ -298,7 +298,7 @@ fn a_type_test_fills_its_cells_and_draws_them() {
     let html = std::fs::read_to_string(&page).expect("a page");
     assert!(html.contains("Type test zone") && html.contains("operate times of BC faults"));
     let again = support::run(&["report", "--full", &file]);
-    assert!(text(&again).contains("zone: how far it reaches"), "{}", text(&again));
+    assert!(text(&again).contains("zone: reach"), "{}", text(&again));
 }
 
 /// Each series of the zone has one shot inside it. A test set that was held up does not count it, and says so; of at least one it does.

@@ -26,10 +26,10 @@ pub struct Pacing {
 }
 
 impl Pacing {
-    /// Of a series of gaps between frames.
+    /// Computes the pacing of a series of gaps between frames.
     ///
     /// # Errors
-    /// Why it has no interval, in words.
+    /// Reason why the stream has no interval.
     pub fn of(series: &SeriesView) -> Result<Self, String> {
         if series.samples() != Some(Samples::Spacing) {
             return Err("its samples are not gaps between the frames of a stream".to_owned());
@@ -46,13 +46,14 @@ impl Pacing {
         })
     }
 
-    /// How much longer the longest gap is than the interval, in ns.
+    /// Difference between the longest gap and the interval, in ns.
     pub fn excess_ns(&self) -> u64 {
         self.longest_ns.saturating_sub(self.interval_ns)
     }
 }
 
-/// The median of the gaps, rounded down as the histogram keeps it, where half of them are within half of it.
+/// The median of the gaps, rounded down as stored in the histogram, if half of the gaps differ from it by at most half
+/// of it.
 fn learned(series: &SeriesView) -> Result<u64, String> {
     let gaps = series.histogram.count();
     if gaps < FEWEST {
@@ -62,11 +63,11 @@ fn learned(series: &SeriesView) -> Result<u64, String> {
         ));
     }
     let [low, middle, high] = quartiles(series);
-    // Stamps so coarse say how many frames came in a time, and not how evenly.
+    // Such coarse stamps show the number of frames in a time, but not whether they were evenly spaced.
     if 2 * series.stamp_step_ns() > middle {
         return mean(series);
     }
-    // A gap of 0 is kept as 1 ns.
+    // A gap of 0 is stored as 1 ns.
     if middle <= 1 || low < middle / 2 || high > middle + middle / 2 {
         let [low, high] = [low, high].map(Ns);
         return Err(format!(
@@ -83,7 +84,7 @@ fn mean(series: &SeriesView) -> Result<u64, String> {
         .ok_or_else(|| "all its frames have one stamp: they show no interval".to_owned())
 }
 
-/// Lower edges of the buckets that hold the quartiles.
+/// Lower edges of the buckets that contain the quartiles.
 fn quartiles(series: &SeriesView) -> [u64; 3] {
     let gaps = series.histogram.count();
     [1, 2, 3].map(|quarter| {
@@ -93,7 +94,7 @@ fn quartiles(series: &SeriesView) -> [u64; 3] {
             seen = seen.saturating_add(bucket.count);
             seen < rank
         });
-        // Of all the same gap, it is that.
+        // If all gaps are equal, it is their exact value.
         let least_ns = series.min_ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0);
         holds
             .next()
@@ -101,26 +102,26 @@ fn quartiles(series: &SeriesView) -> [u64; 3] {
     })
 }
 
-/// The buffer that a listener needs so that it never runs dry.
+/// The buffer that a listener needs to never run empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffer {
-    /// How late a frame came, or left, at worst: the least time to hold back, in ns.
+    /// Largest lateness of a frame on arrival or departure: the minimum time to hold frames back, in ns.
     pub time_ns: u64,
-    /// The same in frames of the stream, rounded up.
+    /// The same time in frames of the stream, rounded up.
     pub frames: u64,
     /// The interval of the stream, in ns.
     pub interval_ns: u64,
     /// The talker's largest delta, or the longest gap, in ns.
     pub worst_ns: u64,
-    /// Steps that the stamps come in, in ns, where these are of a capture; else 0.
+    /// Resolution of a capture's time stamps, in ns; otherwise 0.
     pub step_ns: u64,
-    /// True if it is from how late the talker was, and not from the gaps at the listener or in a capture.
+    /// True if it is computed from the talker's lateness, false if from the gaps at the listener or in a capture.
     pub is_of_talker: bool,
 }
 
 impl Buffer {
-    /// Of an AVB stream, or of test frames in its place: `talk/*`, `listen/*` and `spacing/*`. `None` for others, where the
-    /// interval or the worst sample is not known, and where the stamps are too coarse to tell one gap from another.
+    /// The buffer for an AVB stream, or for test frames in its place: `talk/*`, `listen/*` and `spacing/*`. `None` for
+    /// others, if the interval or the worst sample is not known, or if the stamps are too coarse to distinguish gaps.
     pub fn of(series: &SeriesView) -> Option<Self> {
         if !is_avb(series) {
             return None;
@@ -144,7 +145,7 @@ impl Buffer {
         })
     }
 
-    /// `at least 545 µs, 5 frames of 125 µs (the longest gap is 670 µs)`.
+    /// Text such as `at least 545 µs, 5 frames of 125 µs (the longest gap is 670 µs)`.
     pub fn text(&self) -> String {
         let frames = match self.frames {
             1 => "1 frame".to_owned(),
@@ -166,7 +167,7 @@ impl Buffer {
     }
 }
 
-/// True if the stream is one of AVB, or of test frames in its place: by its label, of a talker by its frames.
+/// True for an AVB stream, or test frames in its place: decided by the label or, for a talker, by the frames.
 fn is_avb(series: &SeriesView) -> bool {
     if series.is(&kind::TALK) {
         if series.spec.name.starts_with(SEARCH) {

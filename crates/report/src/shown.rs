@@ -1,7 +1,6 @@
-//! A report made safe to show: every text in it that others may have written, and every text that was made from such
-//! texts.
+//! Makes a report safe to show: every text in it that may come from other sources, and every text made from such texts.
 //!
-//! A run is judged first and made safe afterwards, because limits find series by their real names.
+//! A run is judged before it is made safe, because limits find series by their original names.
 
 use crate::Report;
 use crate::budget::{Budget, Line, State};

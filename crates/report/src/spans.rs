@@ -1,26 +1,27 @@
-//! The largest sample of each span of time. Of series that stand beside each other the spans have one length: the longer a span, the larger
-//! its largest sample, whatever was measured.
+//! The largest sample of each span of time. For series that are compared, all spans have the same length: a longer span
+//! has a larger maximum, regardless of what is measured.
 
 use crate::html::boxes;
 use crate::insight::{whole_windows, with_largest};
 use model::{SeriesView, WindowRow};
 use units::Ns;
 
-/// Lengths within this share of each other are the same.
+/// Lengths that differ by less than this share are treated as equal.
 const SAME: f64 = 0.01;
 
-/// Length of the whole windows of a series, in ns; `None` without any.
+/// Length of the whole windows of a series, in ns; `None` if it has none.
 pub(crate) fn window_ns(series: &SeriesView) -> Option<u64> {
     let lengths = whole_windows(series).map(|row| row.end_ns.saturating_sub(row.start_ns));
     lengths.max().filter(|ns| *ns > 0)
 }
 
-/// The longest windows that any of these has, in ns; 0 without any: no shorter spans are common to all of them.
+/// Length of the longest windows of these series, in ns; 0 if there are none. Shorter spans are not possible for all of
+/// them.
 pub(crate) fn longest_ns<'a>(all: impl IntoIterator<Item = &'a SeriesView>) -> u64 {
     all.into_iter().filter_map(window_ns).max().unwrap_or(0)
 }
 
-/// Largest sample of each span of this length, in ns; `None`: the windows of the series make up no such spans.
+/// Largest sample of each span of this length, in ns; `None` if the series' windows do not fit into such spans.
 pub(crate) fn maxima(series: &SeriesView, span_ns: u64) -> Option<Vec<f64>> {
     let Some(window_ns) = window_ns(series) else {
         return Some(Vec::new());
@@ -31,7 +32,7 @@ pub(crate) fn maxima(series: &SeriesView, span_ns: u64) -> Option<Vec<f64>> {
     }
     let rows: Vec<&WindowRow> = whole_windows(series).collect();
     let spans: Vec<&[&WindowRow]> = match times as usize {
-        // Between windows that stand for themselves there may be anything.
+        // There may be gaps between single windows.
         1 => rows.chunks(1).collect(),
         several => rows
             .chunk_by(|one, next| one.end_ns == next.start_ns)
@@ -42,7 +43,7 @@ pub(crate) fn maxima(series: &SeriesView, span_ns: u64) -> Option<Vec<f64>> {
     Some(spans.into_iter().filter_map(largest).map(|ns| ns as f64).collect())
 }
 
-/// A box for each of these series, all of spans of one length, and what stands above them; no box at all is an empty text.
+/// Box plots of these series, all over spans of the same length, and their caption; the caption is empty without boxes.
 pub(crate) fn boxes_of(all: &[(String, &SeriesView)]) -> (String, String) {
     let span_ns = longest_ns(all.iter().map(|(_, series)| *series));
     let mut caption = format!(
@@ -67,7 +68,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    /// So many windows of a length, behind each other; the largest sample of each is its number.
+    /// Consecutive windows of this length; the largest sample of each window is its number.
     fn series(windows: u64, length_ns: u64) -> SeriesView {
         let mut series = synthetic::series("wakeup/cpu1", 1_000, 9_000, 1);
         let row = series.windows[0].clone();

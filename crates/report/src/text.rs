@@ -1,9 +1,9 @@
-//! Small things every form of the report writes the same way.
+//! Formatting that all output formats share.
 
 use model::{Counter, SeriesView};
 use units::Realtime;
 
-/// A count with its digits in groups of three: `600 000`.
+/// A count with digits in groups of three: `600 000`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -16,7 +16,7 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
-/// A counter of a series, or a dash where nothing counts it.
+/// A counter of a series, or a dash if the series does not count it.
 pub(crate) fn counted_text(series: &SeriesView, counter: Counter) -> String {
     match series.lists(counter) {
         true => count(series.counters.get(counter)),
@@ -24,7 +24,7 @@ pub(crate) fn counted_text(series: &SeriesView, counter: Counter) -> String {
     }
 }
 
-/// With a capital letter at its beginning.
+/// The text with a capital first letter.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string());
@@ -37,12 +37,12 @@ pub(crate) fn plural(n: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", count(n))
 }
 
-/// A duration, or a dash where there is none.
+/// A duration, or a dash if there is none.
 pub(crate) fn ns_or_dash(ns: Option<f64>) -> String {
     ns.map_or_else(|| "–".to_owned(), units::format_ns)
 }
 
-/// A quantile as people write it: `p99.9` for `p999`.
+/// The usual name of a quantile: `p99.9` for `p999`.
 pub(crate) fn quantile_name(name: &str) -> String {
     match name.strip_prefix("p99") {
         Some(rest) if !rest.is_empty() => format!("p99.{rest}"),
@@ -56,7 +56,7 @@ pub(crate) fn rfc3339(at: Realtime) -> String {
     format!("{at:.9}")
 }
 
-/// An instant for a person, to the second: `2026-11-21 02:00:00 UTC`.
+/// An instant for people, to the second: `2026-11-21 02:00:00 UTC`.
 pub(crate) fn wall_clock(at: Realtime) -> String {
     timestamp(at).strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }

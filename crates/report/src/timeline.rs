@@ -2,18 +2,18 @@
 
 use units::foreign::Show;
 
-/// Each CPU over one time.
+/// All CPUs during the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
-    /// From when, in ns since the run's start.
+    /// Beginning in ns since the run's start.
     pub from_ns: u64,
-    /// To when.
+    /// End in ns since the run's start.
     pub to_ns: u64,
-    /// When the late sample was due, and when it came.
+    /// Due instant and arrival of the late sample.
     pub waited_ns: (u64, u64),
-    /// Of which series it is.
+    /// Series of the late sample.
     pub series: String,
-    /// A lane for each CPU.
+    /// One lane for each CPU.
     pub lanes: Vec<Lane>,
 }
 
@@ -26,14 +26,14 @@ pub struct Lane {
     pub stretches: Vec<Stretch>,
 }
 
-/// A time in which one had a CPU.
+/// A time during which one occupant had a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
-    /// From when, in ns since the run's start.
+    /// Beginning in ns since the run's start.
     pub from_ns: u64,
-    /// To when.
+    /// End in ns since the run's start.
     pub to_ns: u64,
-    /// The occupant, by name.
+    /// Name of the occupant.
     pub who: String,
     /// Its kind.
     pub occupant: Occupant,
@@ -48,17 +48,17 @@ pub enum Occupant {
     Interrupt,
     /// A softirq.
     Softirq,
-    /// Nobody.
+    /// No occupant.
     Idle,
-    /// The events do not tell.
+    /// The events do not show the occupant.
     Unknown,
 }
 
 impl Occupant {
-    /// All of them, in the order of the key.
+    /// All kinds, in the order of the key.
     pub(crate) const ALL: [Self; 5] = [Self::Thread, Self::Interrupt, Self::Softirq, Self::Idle, Self::Unknown];
 
-    /// The word for it, and its class in a drawing.
+    /// The word for it, which is also its CSS class in a drawing.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Thread => "thread",

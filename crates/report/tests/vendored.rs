@@ -1,4 +1,4 @@
-//! The vendored chart library is the one that was looked at: uPlot 1.6.32 as published on npm.
+//! The vendored chart library is the version that was reviewed: uPlot 1.6.32 as published on npm.
 
 use std::process::Command;
 

@@ -1,8 +1,8 @@
-//! Bars and bands for charts, and the charts of a terminal.
+//! Bars and bands for charts, and charts for the terminal.
 
 use ::recording::{Band, LogHistogram};
 
-/// Bars to a decade.
+/// Number of bars per factor of ten.
 const PER_DECADE: f64 = 10.0;
 
 /// Width and height of a terminal's chart in characters.
@@ -19,7 +19,7 @@ pub(crate) struct Bar {
     pub(crate) count: u64,
 }
 
-/// The histogram in bars of equal width on a logarithmic axis, from the first to the last that holds a sample.
+/// The histogram as bars of equal width on a logarithmic axis, from the first to the last bar with a sample.
 pub(crate) fn bars(histogram: &LogHistogram) -> Vec<Bar> {
     let index = |ns: u64| ((ns.max(1) as f64).log10() * PER_DECADE + 1e-9).floor() as i64;
     let mut counts = std::collections::BTreeMap::<i64, u64>::new();
@@ -38,7 +38,7 @@ pub(crate) fn bars(histogram: &LogHistogram) -> Vec<Bar> {
     (*first..=*last).map(bar).collect()
 }
 
-/// Several parts of a recording as one, so that `most` are left.
+/// Merges parts of a recording until at most `most` are left.
 pub(crate) fn merged(bands: &[Option<Band>], most: usize) -> Vec<Option<Band>> {
     let each = bands.len().div_ceil(most.max(1)).max(1);
     let merge = |part: &[Option<Band>]| {
@@ -46,7 +46,7 @@ pub(crate) fn merged(bands: &[Option<Band>], most: usize) -> Vec<Option<Band>> {
         let first = *there.next()?;
         Some(there.fold(first, |all, band| Band {
             min_ns: all.min_ns.min(band.min_ns),
-            // The middle of the part with the most samples stands for all.
+            // The median of the part with the most samples represents all of them.
             median_ns: if band.samples > all.samples {
                 band.median_ns
             } else {
@@ -59,7 +59,7 @@ pub(crate) fn merged(bands: &[Option<Band>], most: usize) -> Vec<Option<Band>> {
     bands.chunks(each).map(merge).collect()
 }
 
-/// Latency along, count up, both logarithmic, as lines of text.
+/// A chart as lines of text, with latency along the horizontal axis and counts on the vertical axis, both logarithmic.
 pub(crate) fn histogram_lines(histogram: &LogHistogram) -> Vec<String> {
     let bars = bars(histogram);
     let (Some(first), Some(last)) = (bars.first(), bars.last()) else {
@@ -68,7 +68,7 @@ pub(crate) fn histogram_lines(histogram: &LogHistogram) -> Vec<String> {
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or(1).max(10);
     let decades = (most as f64).log10().ceil();
     let wide = (COLUMNS / bars.len()).clamp(1, 3);
-    // A single sample is an eighth of a row high, so that it can be seen.
+    // A single sample is drawn an eighth of a row high, to be visible.
     let eighths = |count: u64| match count {
         0 => 0,
         n => 1 + ((n as f64).log10() / decades * (ROWS * 8 - 1) as f64) as usize,
@@ -95,7 +95,7 @@ pub(crate) fn histogram_lines(histogram: &LogHistogram) -> Vec<String> {
     lines
 }
 
-/// `10^6` at the row where that count ends.
+/// The label `10^6` in the row where that count ends.
 fn power_label(row: usize, decades: f64) -> String {
     let at = |row: usize| (row as f64 / ROWS as f64 * decades).floor();
     match (at(row), at(row + 1)) {
@@ -104,7 +104,8 @@ fn power_label(row: usize, decades: f64) -> String {
     }
 }
 
-/// Time along, latency up (logarithmic): smallest to largest of each part, and its middle, as lines of text.
+/// A chart as lines of text, with time along the horizontal axis and latency on the logarithmic vertical axis:
+/// smallest, largest and median of each part.
 pub(crate) fn band_lines(bands: &[Option<Band>]) -> Vec<String> {
     let bands = merged(bands, COLUMNS);
     let there = || bands.iter().flatten();

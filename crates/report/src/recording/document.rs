@@ -1,4 +1,4 @@
-//! The recording of every sample.
+//! The recording of every sample, in the result document.
 
 use crate::text::rfc3339;
 use ::recording::{LogHistogram, StreamSurvey, Survey};

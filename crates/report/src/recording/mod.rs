@@ -1,4 +1,4 @@
-//! A recording of every sample, ready to be shown.
+//! A recording of every sample, prepared for output.
 
 pub(crate) mod chart;
 
@@ -14,7 +14,7 @@ use model::Figures;
 use std::io;
 use units::{Realtime, SignedNs};
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct RecordingSection;
 
 impl Section for RecordingSection {
@@ -31,15 +31,16 @@ impl Section for RecordingSection {
     }
 }
 
-/// Streams that are listed; the rest is in the JSON document.
+/// Maximum number of streams listed; the JSON document contains all of them.
 const STREAMS_LISTED: usize = 32;
 
-/// Heads of the table of ways: latency over all streams.
+/// Headings of the table of paths: latency over all streams.
 pub(crate) const WAY_HEADS: [&str; 10] = [
     "way", "samples", "min", "mean", "p50", "p99", "p99.9", "p99.99", "p99.999", "max",
 ];
 
-/// Heads of the table of streams. What has no record is counted as lost by the hops, where it is a recording of hops.
+/// Headings of the table of streams. In a recording of hops, samples without a record are not called lost: the hops
+/// count losses.
 pub(crate) fn stream_heads(survey: &Survey) -> [&'static str; 12] {
     [
         "stream",
@@ -57,10 +58,10 @@ pub(crate) fn stream_heads(survey: &Survey) -> [&'static str; 12] {
     ]
 }
 
-/// Heads of the table of worst samples.
+/// Headings of the table of worst samples.
 pub(crate) const WORST_HEADS: [&str; 5] = ["latency", "stream", "sample", "smpCnt", "at"];
 
-/// Its contents, and its gaps.
+/// Sentences on its contents and gaps.
 pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
     let (first_ns, last_ns) = survey.span_ns;
     let mut said = vec![format!(
@@ -94,8 +95,8 @@ pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
     said
 }
 
-/// Frames without a record. A frame that no later point timed has none, whether it was lost on the way or not measured, and one that never
-/// came to the first point neither: which it is, the hops count.
+/// Frames without a record. A frame has none if no later point timed it, whether it was lost or not measured, and also
+/// if it never reached the first point. Only the hops count which of these happened.
 fn missing(survey: &Survey) -> String {
     let lost = survey.lost();
     match (survey.is_of_hops(), survey.points.first()) {
@@ -109,12 +110,12 @@ fn missing(survey: &Survey) -> String {
     }
 }
 
-/// `kernel -> application`.
+/// Text such as `kernel -> application`.
 pub(crate) fn way_name(survey: &Survey, way: &LatencySurvey) -> String {
     format!("{} -> {}", survey.points[way.from], survey.points[way.to])
 }
 
-/// A row for each way, over all streams.
+/// One row for each path, over all streams.
 pub(crate) fn way_rows(survey: &Survey) -> Vec<Vec<String>> {
     let row = |(index, way): (usize, &LatencySurvey)| {
         let histogram = survey.histogram(index);
@@ -140,8 +141,8 @@ fn all_figures(figures: &Figures) -> [String; 8] {
     ]
 }
 
-/// A row for each stream: those that lost samples first, then those with the largest latency. Latency is that of the longest way,
-/// pacing that at the first point. Also tells how many streams have no row.
+/// One row for each stream: first streams that lost samples, then those with the largest latency. Latency is that of
+/// the longest path, pacing that at the first point. Also returns the number of streams without a row.
 pub(crate) fn stream_rows(survey: &Survey) -> (Vec<Vec<String>>, usize) {
     let mut streams: Vec<_> = survey.streams.iter().collect();
     let largest =
@@ -183,7 +184,7 @@ pub(crate) fn stream_rows(survey: &Survey) -> (Vec<Vec<String>>, usize) {
     (rows, streams.len().saturating_sub(STREAMS_LISTED))
 }
 
-/// The worst samples of a way.
+/// The worst samples of a path.
 pub(crate) fn worst_rows(survey: &Survey, way: &LatencySurvey, most: usize) -> Vec<Vec<String>> {
     let row = |worst: &recording::Worst| {
         let info = survey.streams.get(worst.stream).map(|stream| &stream.info);

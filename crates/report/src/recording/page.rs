@@ -1,4 +1,4 @@
-//! The recording of every sample: tables and drawings.
+//! The recording of every sample in the HTML page: tables and drawings.
 
 use super::chart::{bars, merged};
 use super::{WAY_HEADS, WORST_HEADS, sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows};
@@ -10,10 +10,10 @@ use ::recording::{Band, LatencySurvey, LogHistogram, Survey};
 use askama::Template;
 use std::fmt::Write;
 
-/// Parts of the drawing over time.
+/// Number of parts in the drawing over time.
 const PARTS: usize = 300;
 
-/// Worst samples that are listed of each way.
+/// Number of worst samples listed for each path.
 const WORST_LISTED: usize = 20;
 
 #[derive(Template)]
@@ -48,7 +48,7 @@ struct Html {
     worst_heads: [&'static str; 5],
 }
 
-/// The part of the page; empty without a recording.
+/// The section of the page; empty without a recording.
 pub(super) fn html(report: &Report) -> askama::Result<String> {
     let Some(recording) = RecordingPart::of(report) else {
         return Ok(String::new());
@@ -105,7 +105,7 @@ fn way_part(survey: &Survey, index: usize, way: &LatencySurvey) -> WayPart {
     }
 }
 
-/// Latency along, count up, both logarithmic.
+/// A chart with latency along the horizontal axis and counts on the vertical axis, both logarithmic.
 fn histogram(name: &str, histogram: &LogHistogram) -> String {
     let bars = bars(histogram);
     let mut out = open(&format!("{name}: histogram of {} samples", count(histogram.count())));
@@ -128,7 +128,8 @@ fn histogram(name: &str, histogram: &LogHistogram) -> String {
     out + "</svg>"
 }
 
-/// Time along, latency up (logarithmic): from smallest to largest of each part, and the median.
+/// A chart with time along the horizontal axis and latency on the logarithmic vertical axis: smallest, largest and
+/// median of each part.
 fn bands(name: &str, bands: &[Option<Band>], length_s: f64) -> String {
     let mut out = open(&format!("{name}: smallest, median and largest latency over time"));
     let there = bands.iter().flatten();

@@ -1,11 +1,11 @@
-//! The recording of every sample.
+//! The recording of every sample, for a terminal.
 
 use super::{WAY_HEADS, WORST_HEADS, chart, sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows};
 use crate::Report;
 use crate::terminal::{Align, Paint, TextTable};
 use std::fmt::Write;
 
-/// Worst samples that are listed of each way.
+/// Number of worst samples listed for each path.
 const WORST_LISTED: usize = 10;
 
 pub(super) fn recording(report: &Report, paint: &Paint) -> String {
@@ -41,7 +41,7 @@ pub(super) fn recording(report: &Report, paint: &Paint) -> String {
     out
 }
 
-/// A table whose first `left` columns are flush left.
+/// A table whose first `left` columns are left-aligned.
 fn table(heads: &[&str], left: usize, rows: Vec<Vec<String>>) -> TextTable {
     let columns: Vec<(&str, Align)> = heads
         .iter()

@@ -1,11 +1,11 @@
-//! Remedies for the findings of the run's audit that are most likely to matter for the causes that were seen.
+//! Remedies from the run's audit that are most likely to help against the observed causes.
 
 use crate::Report;
 use audit::rule::{Rule, built_in};
 use model::Cause;
 use model::fact::REMEDIES;
 
-/// The remedies that a run kept, those of the gravest rules first.
+/// The remedies stored in a run, those of the most severe rules first.
 pub(super) struct Findings<'a> {
     found: Vec<(Rule, &'a str)>,
 }
@@ -25,7 +25,7 @@ impl<'a> Findings<'a> {
         Self { found }
     }
 
-    /// Remedies that cure a cause: a hypervisor's stall is not cured by isolated CPUs.
+    /// Remedies that help against a cause: for example, isolated CPUs do not help against a hypervisor's stall.
     pub(super) fn curing(&self, cause: Cause) -> impl Iterator<Item = String> {
         let cures = move |rule: &Rule| rule.causes.iter().any(|cured| cured == cause.word());
         let found = self.found.iter().filter(move |(rule, _)| cures(rule));

@@ -1,4 +1,4 @@
-//! Causes of the samples that were over their limits, by name.
+//! Causes of the samples over their limits, by name.
 
 use crate::limits::Unit;
 use crate::text::count;
@@ -6,27 +6,27 @@ use crate::verdict::Check;
 use model::{Cause, Explanation, RunView, SeriesView, Spike};
 use units::{Ns, SignedNs};
 
-/// Names and how many samples each held up.
+/// Names of causes, and the number of samples that each delayed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Held {
-    /// The most frequent first, the way itself last.
+    /// The most frequent first, the path itself last.
     pub(crate) by: Vec<Holder>,
-    /// Samples over the limit that were kept one by one, unexplained ones too. The others are not examined.
+    /// Samples over the limit that were stored individually, including unexplained ones. Others are not examined.
     pub(crate) samples: u64,
 }
 
-/// One that held samples up.
+/// A cause that delayed samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) cause: Cause,
-    /// The thread, softirq or interrupt; else the cause's own word.
+    /// The thread, softirq or interrupt; otherwise the name of the cause.
     pub(crate) name: String,
     pub(crate) samples: u64,
-    /// A CPU on which it did.
+    /// A CPU on which it happened.
     pub(crate) cpu: Option<u32>,
 }
 
-/// Causes of the samples of the checks' series that are over their limits, as far as these are kept one by one.
+/// Causes of the samples over their limits in the checks' series, as far as these samples are stored individually.
 pub(super) fn held(run: &RunView, checks: &[&Check]) -> Held {
     let mut held = Held::default();
     for check in checks.iter().filter(|check| check.limit.quantity.unit() == Unit::Ns) {
@@ -62,23 +62,23 @@ impl Held {
         }
     }
 
-    /// The most frequent first; the way itself is nobody, and comes last.
+    /// Sorts the most frequent first; the path itself comes last.
     fn sort(&mut self) {
         self.by
             .sort_by_key(|holder| (holder.cause == Cause::Path, std::cmp::Reverse(holder.samples)));
     }
 
-    /// How many samples nobody explains.
+    /// Number of samples without an explanation.
     pub(super) fn untold(&self) -> u64 {
         self.samples - self.by.iter().map(|holder| holder.samples).sum::<u64>()
     }
 
-    /// True where most samples have no explanation.
+    /// True if most samples have no explanation.
     pub(super) fn is_mostly_untold(&self) -> bool {
         self.untold() * 2 > self.samples
     }
 
-    /// Adds those of another limit.
+    /// Adds the causes of another limit.
     pub(super) fn merge(&mut self, other: &Self) {
         self.samples += other.samples;
         for holder in &other.by {
@@ -90,8 +90,8 @@ impl Held {
         self.sort();
     }
 
-    /// `hypervisor 97, softirq NET_RX 26, not explained 3`, of the `most` frequent; those that nobody explains first where these are
-    /// most. Empty where nothing is explained.
+    /// Text with the `most` most frequent causes, such as `hypervisor 97, softirq NET_RX 26, not explained 3`. Samples
+    /// without an explanation come first if they are the majority. Empty if nothing is explained.
     pub(crate) fn text(&self, most: usize) -> String {
         if self.by.is_empty() {
             return String::new();
@@ -113,7 +113,8 @@ impl Holder {
     }
 }
 
-/// The name of a cause: the one that had the CPU longest where that is what the cause means, else the cause. Threads of one name are one.
+/// The name of a cause: the occupant that had the CPU longest, if the cause means an occupant; otherwise the cause.
+/// Threads of the same name are counted together.
 fn name(explanation: &Explanation) -> String {
     let named = matches!(explanation.cause, Cause::Thread | Cause::Softirq | Cause::Interrupt);
     let first = explanation.occupants.first().filter(|_| named);

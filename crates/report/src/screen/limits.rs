@@ -1,4 +1,4 @@
-//! The limits of a run, one row each, however many series they judge.
+//! The limits of a run, one row each, regardless of the number of series they judge.
 
 use super::held::{Held, held};
 use crate::Report;
@@ -8,7 +8,7 @@ use crate::verdict::{Check, Judgement, Measured, RequirementCheck, Verdict};
 use model::RunView;
 use units::Ns;
 
-/// The outcome of a limit, the worst first.
+/// The outcome of a limit, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
     Exceeded,
@@ -26,7 +26,7 @@ impl State {
         }
     }
 
-    /// In a sentence.
+    /// The word used in a sentence.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Exceeded => "exceeded",
@@ -36,7 +36,7 @@ impl State {
         }
     }
 
-    /// A sign that stands beside the colour, never in its place.
+    /// A sign shown in addition to the colour, never instead of it.
     pub(crate) fn sign(self) -> &'static str {
         match self {
             Self::Exceeded => "✗",
@@ -46,7 +46,7 @@ impl State {
         }
     }
 
-    /// The verdict whose colour it has.
+    /// The verdict with the same colour.
     pub(crate) fn verdict(self) -> Option<Verdict> {
         match self {
             Self::Exceeded => Some(Verdict::Fail),
@@ -62,25 +62,25 @@ impl State {
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) state: State,
-    /// The worst figure of those that made the state.
+    /// The worst figure among those with this state.
     pub(crate) worst: String,
     pub(crate) allowed: String,
-    /// How many times the allowed time that is, where it is exceeded.
+    /// Ratio of the figure to the allowed time, if it is exceeded.
     pub(crate) times: Option<f64>,
-    /// The series of the worst figure, and how many others are in the same state.
+    /// The series with the worst figure, and the number of other series in the same state.
     pub(crate) series: String,
     pub(crate) others: usize,
     /// Causes of the samples over the limit.
     pub(crate) held: Held,
-    /// Why it is undecided or not measured; may be empty.
+    /// Reason why it is undecided or not measured; may be empty.
     pub(crate) why: String,
     /// The bound that the worst figure proves.
     pub(crate) proof: Option<Proof>,
 }
 
 impl Row {
-    /// The causes of the samples over the limit, by name; for a figure within it the bound that it proves; else why it is
-    /// undecided or not measured. May be empty.
+    /// The causes of the samples over the limit, by name; for a figure within the limit, the bound that it proves;
+    /// otherwise the reason why it is undecided or not measured. May be empty.
     pub(crate) fn reason(&self) -> String {
         let held = match self.state {
             State::Exceeded => self.held.text(3),
@@ -90,12 +90,12 @@ impl Row {
         if held.is_empty() { self.why.clone() } else { held }
     }
 
-    /// The class that colours it on a page.
+    /// The CSS class that sets its colour on a page.
     pub(crate) fn look(&self) -> &'static str {
         self.state.verdict().map_or("none", Verdict::word)
     }
 
-    /// `age/MU08 +7`: the series of the worst figure, and how many others are in the same state.
+    /// Text such as `age/MU08 +7`: the series with the worst figure, and the number of other series in the same state.
     pub(crate) fn place(&self) -> String {
         match self.others {
             0 => self.series.clone(),
@@ -103,13 +103,13 @@ impl Row {
         }
     }
 
-    /// How many times the allowed time its figure is, where it is exceeded: `14.4`.
+    /// Ratio of its figure to the allowed time if it is exceeded, such as `14.4`.
     pub(crate) fn times_text(&self) -> String {
         self.times.map_or_else(String::new, |times| format!("{times:.1}"))
     }
 }
 
-/// How rare samples over a limit are.
+/// A bound for the frequency of samples over a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Proof {
     pub(crate) samples: u64,
@@ -118,12 +118,12 @@ pub(crate) struct Proof {
     pub(crate) probability: f64,
 }
 
-/// The limits and requirements of every profile: exceeded ones first, the furthest over its limit first of all.
+/// The limits and requirements of every profile: exceeded ones first, starting with the one furthest over its limit.
 pub(crate) fn rows(report: &Report) -> Vec<Row> {
     rows_of(&report.run, &report.profiles, &report.judgement)
 }
 
-/// The same of a run that was judged by profiles.
+/// The rows of a run that was judged by these profiles.
 pub(crate) fn rows_of(run: &RunView, profiles: &[Profile], judgement: &Judgement) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for profile in profiles {
@@ -210,7 +210,7 @@ fn of_requirement(check: &RequirementCheck) -> Row {
     }
 }
 
-/// True if `a` is further beyond its limit than `b`, of the same limit.
+/// True if `a` exceeds its limit by more than `b`, for the same limit.
 fn is_worse(a: &Check, b: &Check) -> bool {
     let figure = |check: &Check| check.measured.map(Measured::as_f64);
     match (figure(a), figure(b), a.limit.quantity.sense()) {
@@ -226,7 +226,7 @@ fn times(check: &Check) -> Option<f64> {
     Some(figure / check.limit.allowed as f64)
 }
 
-/// `4 of 8 limits exceeded, 2 undecided, 1 within, 1 not measured`
+/// Text such as `4 of 8 limits exceeded, 2 undecided, 1 within, 1 not measured`.
 pub(crate) fn tally(rows: &[Row]) -> String {
     let n = |state: State| rows.iter().filter(|row| row.state == state).count() as u64;
     let states = [State::Exceeded, State::Undecided, State::Within, State::NotMeasured];
@@ -245,7 +245,7 @@ pub(crate) fn tally(rows: &[Row]) -> String {
 }
 
 impl Proof {
-    /// `0 of 600 000 over 120 µs in 10.0 min: at most 1 in 200 000 (95 %)`
+    /// Text such as `0 of 600 000 over 120 µs in 10.0 min: at most 1 in 200 000 (95 %)`.
     pub(crate) fn text(&self) -> String {
         format!(
             "0 of {} over {} in {}: at most {}",
@@ -256,7 +256,7 @@ impl Proof {
         )
     }
 
-    /// The bound that `span_ns` without a sample over the limit would prove.
+    /// The bound that a run of `span_ns` without a sample over the limit would prove.
     pub(crate) fn of_longer(&self, span_ns: f64) -> Option<String> {
         if self.exposure_ns == 0 || span_ns < 4.0 * self.exposure_ns as f64 {
             return None;

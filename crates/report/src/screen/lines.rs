@@ -3,20 +3,20 @@
 use super::COLUMNS;
 use crate::terminal::{width, wrapped};
 
-/// Where the text of a labelled line begins.
+/// Column at which the text of a labelled line begins.
 pub(super) const INDENT: usize = 8;
 
-/// How much of long texts is shown.
+/// How much of long texts to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// As much as there is room for.
+    /// As much as there is room for on the screen.
     Screen,
-    /// All.
+    /// The complete text.
     Whole,
 }
 
 impl Length {
-    /// Of a text that has so many lines on the screen.
+    /// Maximum number of lines, for a text that has this many lines on the screen.
     pub(crate) fn lines(self, on_the_screen: usize) -> usize {
         match self {
             Self::Screen => on_the_screen,
@@ -32,25 +32,25 @@ impl Length {
     }
 }
 
-/// Sentences behind one label, in at most so many lines together.
+/// Sentences after one label, in at most `most` lines together.
 pub(crate) fn spoken(name: &str, sentences: &[String], most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
-        // One line stays for each sentence that follows.
+        // One line is reserved for each following sentence.
         let room = most.saturating_sub(lines.len() + sentences.len() - at - 1).min(2);
         lines.extend(labelled(if at == 0 { name } else { "" }, sentence, room));
     }
     lines
 }
 
-/// The same in as many lines as they take.
+/// Sentences after one label, in as many lines as they need.
 pub(crate) fn spoken_in_full(name: &str, sentences: &[String]) -> Vec<String> {
     let each = sentences.iter().enumerate();
     each.flat_map(|(at, sentence)| labelled(if at == 0 { name } else { "" }, sentence, usize::MAX))
         .collect()
 }
 
-/// A text that begins at its place behind a label, in at most so many lines.
+/// A text after a label, aligned at its column, in at most `most` lines.
 pub(crate) fn labelled(name: &str, text: &str, most: usize) -> Vec<String> {
     let lines = first_lines(text, COLUMNS - INDENT, most).into_iter().enumerate();
     lines
@@ -62,10 +62,10 @@ pub(crate) fn label(name: &str) -> String {
     format!("{name:<INDENT$}")
 }
 
-/// The first lines of a text that is broken between words; the last of them says where more was cut off.
+/// The first lines of a text, wrapped between words; the last line shows if more was cut off.
 pub(crate) fn first_lines(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut lines = wrapped(text, columns);
-    // Nothing is to be cut, a long word neither.
+    // Nothing may be cut, not even a long word.
     if most == usize::MAX {
         return lines;
     }
@@ -78,7 +78,7 @@ pub(crate) fn first_lines(text: &str, columns: usize, most: usize) -> Vec<String
     lines.iter().map(|line| fitted(line, columns)).collect()
 }
 
-/// A text within so many columns, its end cut off where it is longer.
+/// A text of at most this many columns; a longer one is cut off at the end.
 pub(crate) fn fitted(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -1,5 +1,5 @@
-//! The answer on one screen: the verdict, its limits, why, what to do next, and what the run proves. At most [`LINES`] lines of
-//! [`COLUMNS`] columns, however large the run.
+//! The answer on one screen: the verdict, the limits, reasons, next steps, and the proof that the run gives. At most
+//! [`LINES`] lines of [`COLUMNS`] columns, for runs of any size.
 
 mod findings;
 mod held;
@@ -20,13 +20,13 @@ use model::RunState;
 use std::path::Path;
 use units::{Ns, foreign};
 
-/// The most lines it has.
+/// Maximum number of lines.
 pub const LINES: usize = 24;
 
-/// The most columns a line has.
+/// Maximum number of columns in a line.
 pub const COLUMNS: usize = 100;
 
-/// Rows of limits that a page has in its first screen.
+/// Number of limit rows in the first screen of a page.
 const PAGE_ROWS: usize = 12;
 
 const DAY_NS: f64 = 86_400e9;
@@ -35,25 +35,25 @@ const DAY_NS: f64 = 86_400e9;
 pub(crate) struct Screen {
     /// The verdict in capitals.
     pub(crate) word: String,
-    /// The command, how long it ran, and since when.
+    /// The command, its duration, and its start.
     pub(crate) run: String,
-    /// `4 of 8 limits exceeded, …`
+    /// Text such as `4 of 8 limits exceeded, …`.
     pub(crate) tally: String,
-    /// The outcome of the trips, where any were timed.
+    /// The outcome of the trips, if any were timed.
     pub(crate) trip: Option<String>,
-    /// A row for each limit, the worst first.
+    /// One row for each limit, worst first.
     pub(crate) rows: Vec<Row>,
     pub(crate) why: Vec<String>,
     pub(crate) next: Vec<String>,
     pub(crate) proves: Vec<String>,
-    /// The page, where there is one.
+    /// Path of the page, if there is one.
     pub(crate) page: Option<String>,
     /// The command that prints everything.
     pub(crate) full: String,
 }
 
 impl Screen {
-    /// Of a report whose foreign texts are safe to show.
+    /// The screen of a report whose foreign texts are already safe to show.
     pub(crate) fn of(report: &Report, html: Option<&Path>) -> Self {
         let rows = rows(report);
         Self {
@@ -95,12 +95,12 @@ impl Screen {
         self.rows.iter().filter(is_open).collect()
     }
 
-    /// Why the first undecided limit is.
+    /// The reason why the first undecided limit is undecided.
     pub(crate) fn undecided(&self) -> Option<String> {
         why::undecided_of(&self.rows)
     }
 
-    /// The limits that a page has in rows: all that were measured where these are few, else those of [`Self::open`].
+    /// The limits that a page shows as rows: all measured ones if there are few, otherwise those of [`Self::open`].
     pub(crate) fn in_rows(&self) -> Vec<&Row> {
         let is_measured = |row: &&Row| row.state != State::NotMeasured;
         let measured: Vec<&Row> = self.rows.iter().filter(is_measured).collect();
@@ -116,12 +116,12 @@ impl Screen {
         self.named(State::Within, "within")
     }
 
-    /// The limits that nothing was measured for, by name.
+    /// The limits without a measurement, by name.
     pub(crate) fn not_measured(&self) -> Option<String> {
         self.named(State::NotMeasured, "not measured")
     }
 
-    /// `✓ within: wakeup.max, rtt.max`
+    /// Text such as `✓ within: wakeup.max, rtt.max`.
     fn named(&self, state: State, word: &str) -> Option<String> {
         let rows = self.rows.iter().filter(|row| row.state == state);
         let names: Vec<&str> = rows.map(|row| row.id.as_str()).collect();
@@ -148,7 +148,7 @@ fn run(report: &Report) -> String {
     )
 }
 
-/// The bound that the run proves, and that of a longer one.
+/// The bound that the run proves, and the bound that a longer run would prove.
 fn proves(rows: &[Row]) -> Vec<String> {
     if let Some(row) = rows.iter().find(|row| row.state == State::Exceeded) {
         return vec![format!(

@@ -1,4 +1,4 @@
-//! The next step: a setting to look at for each cause that was seen, or a run that would say more.
+//! The next step: a setting to check for each observed cause, or a run that would give more information.
 
 use super::COLUMNS;
 use super::findings::Findings;
@@ -11,10 +11,10 @@ use crate::again::{Again, Order, Wider};
 use crate::terminal::width;
 use model::Cause;
 
-/// Lines that are shown.
+/// Maximum number of steps shown.
 const MOST: usize = 3;
 
-/// The next steps, the most useful first.
+/// The next steps, most useful first.
 pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
     let facts = || report.run.facts.iter();
@@ -36,12 +36,12 @@ pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
     next
 }
 
-/// Remedies of the causes: one for each, of the heaviest first, then what else there is for them.
+/// Remedies against the causes: one for each, heaviest cause first, followed by further remedies.
 fn of_causes(report: &Report, held: &Held) -> Vec<String> {
     let findings = Findings::of(report);
     let mut holders: Vec<&Holder> = Vec::new();
     for holder in &held.by {
-        // One thread stands for all: what keeps it away keeps the others away.
+        // One thread represents all threads: a remedy against one also helps against the others.
         if !holders.iter().any(|known| known.cause == holder.cause) {
             holders.push(holder);
         }
@@ -54,7 +54,8 @@ fn of_causes(report: &Report, held: &Held) -> Vec<String> {
     first.chain(rest).collect()
 }
 
-/// The remedy of a cause of this name. `docs/guide/host-failed.md` has a row for each, with the settings in full.
+/// The remedy against a cause with this name. `docs/guide/host-failed.md` has a row for each, with the settings in
+/// full.
 fn remedy(cause: Cause, name: &str) -> String {
     let text = match cause {
         Cause::Thread => {
@@ -76,7 +77,7 @@ fn remedy(cause: Cause, name: &str) -> String {
     text.to_owned()
 }
 
-/// The step that the verdict itself asks for.
+/// The step that follows from the verdict itself.
 fn of_state(report: &Report, rows: &[Row]) -> Option<String> {
     let has = |state: State| rows.iter().any(|row| row.state == state);
     if frames_left_out(report).0 > 0 && has(State::Undecided) {
@@ -101,7 +102,7 @@ fn of_state(report: &Report, rows: &[Row]) -> Option<String> {
     wider.or(longer).map(order)
 }
 
-/// A command that is cut off is none: one that does not fit is told in short.
+/// A truncated command would be useless: if it does not fit, its short form is shown.
 fn order(order: &Order) -> String {
     let command = match width(&order.command) <= COLUMNS - INDENT {
         true => &order.command,

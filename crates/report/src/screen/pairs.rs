@@ -1,4 +1,5 @@
-//! A test of a property: no two sentences of one face of a report contradict each other, and a reason is cut off on a terminal alone.
+//! A property test: no two sentences in the same output of a report contradict each other, and reasons are cut off only
+//! on a terminal.
 
 use crate::Report;
 use crate::about::About;
@@ -9,7 +10,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, proptest};
 use proptest::sample::select;
 use testing::synthetic;
 
-/// Of each pair, one says what the other denies.
+/// Pairs of texts that contradict each other.
 const PAIRS: [(&str, &str); 18] = [
     ("nothing was seen that could hide one", "The test set itself left out"),
     ("nothing was seen that could hide one", "not count: the test set"),
@@ -34,17 +35,17 @@ const PAIRS: [(&str, &str); 18] = [
 /// The parts of a generated run.
 #[derive(Debug, Clone)]
 struct Made {
-    /// Late samples, and of how many the cause is known.
+    /// Number of late samples, and of those with a known cause.
     late: u64,
     told: u64,
     cause: Cause,
     events: Vec<EventKind>,
-    /// Frames that the sender left out, and that did not arrive.
+    /// Number of frames that the sender left out, and that did not arrive.
     left_out: u64,
     lost: u64,
     missed: u64,
     interrupted: bool,
-    /// Allowed, in us.
+    /// The limit in us.
     allowed_us: u64,
 }
 
@@ -158,7 +159,7 @@ impl Made {
     }
 }
 
-/// Changes counters of a series, and of its last window.
+/// Changes counters of a series and of its last window.
 fn count(series: &mut SeriesView, change: impl Fn(&mut model::Counters)) {
     change(&mut series.counters);
     if let Some(last) = series.windows.last_mut() {
@@ -170,7 +171,7 @@ fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Every face that has sentences.
+/// Every output that contains sentences.
 fn faces(report: &Report) -> [(&'static str, String); 6] {
     let page = report.html(&About::default(), None).expect("a page");
     let junit = report.junit().expect("a file");
@@ -192,7 +193,7 @@ proptest! {
         let report = made.report();
         for (face, text) in faces(&report) {
             let text = joined(&text);
-            // A page has such words in its legends, too.
+            // The legends of a page also contain such words.
             let is_sentence = |word: &str| face != "page" || !word.starts_with(' ');
             for (one, other) in PAIRS.into_iter().filter(|(one, other)| is_sentence(one) && is_sentence(other)) {
                 prop_assert!(!(text.contains(one) && text.contains(other)), "{face}: {one:?} beside {other:?}:\n{text}");
@@ -206,7 +207,7 @@ proptest! {
         let screen = joined(&report.uncut(None));
         let told = made.told.min(made.late);
         let is_late = made.late > 0 && made.allowed_us < 500 && made.cause != Cause::Unexplained;
-        // Of a run that fails for a loss, late samples may be undecided: their reason is a doubt.
+        // In a run that fails because of a loss, late samples may be undecided: the reason is then a doubt.
         let mut checks = report.judgement.checks.iter();
         let fails = checks.any(|check| check.verdict == Verdict::Fail && check.series.starts_with("wakeup/"));
         if is_late && fails && told * 2 < made.late {

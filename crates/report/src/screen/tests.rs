@@ -20,7 +20,7 @@ fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A run whose wake-ups were late, each time for `cause`.
+/// A run with late wake-ups, each with the cause `cause`.
 fn late(cause: Cause) -> RunView {
     let mut series = synthetic::series("wakeup/cpu1", 40_000, 60_000, 10);
     for ns in [130_000, 412_870, 500_000] {
@@ -88,7 +88,7 @@ fn what_held_samples_up_is_named_counted_and_has_a_remedy() {
     assert!(text.starts_with("✗ FAIL  "), "{text}");
     assert!(text.contains("hypervisor 3; wakeup/cpu1"), "{text}");
     assert!(
-        joined(&text).contains("took the CPU away: 3 of 3 late samples, beside 1 steal event."),
+        joined(&text).contains("took the CPU away: 3 of 3 late samples, with 1 steal event."),
         "{text}"
     );
     assert!(text.contains("The judged CPUs (1) are not isolated"), "{text}");
@@ -125,7 +125,7 @@ fn that_a_processor_is_emulated_is_the_first_reason() {
     );
 }
 
-/// The next thing to do, as the screen has it.
+/// The next step, as shown on the screen.
 fn next(text: &str) -> String {
     let joined = joined(text);
     let from = joined.find(" Next ").map_or(joined.len(), |at| at + 6);
@@ -251,7 +251,8 @@ fn many_bad_limits_keep_to_the_screen_and_are_named() {
         .filter(|line| line.starts_with('✗') && line.contains("wakeup.number-"));
     let shown = shown.count();
     assert!(shown >= 4, "{screen}");
-    // The strictest limit is exceeded most: rows are in that order, and the first without one is the worst of the others.
+    // The strictest limit is exceeded by the largest factor. Rows are in that order, so the first limit without a row
+    // is the worst of the rest.
     let (n, worst) = (40 - shown, shown + 1);
     let times = 500.0 / worst as f64;
     let left = format!(

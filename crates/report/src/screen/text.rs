@@ -9,23 +9,24 @@ use crate::verdict::Verdict;
 use std::path::Path;
 use units::foreign::Show;
 
-/// Lines that the reasons take together.
+/// Maximum lines for all reasons together.
 const WHY_LINES: usize = 5;
 
-/// Lines that what to do next takes together.
+/// Maximum lines for all next steps together.
 const NEXT_LINES: usize = 4;
 
-/// Lines that what a run proves takes.
+/// Maximum lines for the proof.
 const PROOF_LINES: usize = 2;
 
-/// Lines of the table that are not a limit's own: its head, those that do not fit, those within, those not measured.
+/// Lines of the table that do not belong to a single limit: the headings, limits without room, limits within, limits
+/// not measured.
 const TABLE_LINES: usize = 4;
 
-/// Where the lines of a limit's reason begin that has its own.
+/// Column of a limit's reason if the reason has its own lines.
 const REASON_INDENT: usize = 4;
 
 impl Report {
-    /// The answer on one screen, with ANSI colours when `colour` is set. Names the HTML report where there is one.
+    /// The answer on one screen, with ANSI colours if `colour` is set. Names the HTML report if there is one.
     pub fn screen(&self, colour: bool, html: Option<&Path>) -> String {
         let report = &self.shown();
         let screen = Screen::of(report, html);
@@ -33,7 +34,7 @@ impl Report {
         lines.join("\n") + "\n"
     }
 
-    /// The same for a file or a pipe: where the screen would cut off a text, it is here in full, in as many lines as that takes.
+    /// The answer for a file or pipe: texts that the screen would cut are complete, in as many lines as necessary.
     pub fn uncut(&self, html: Option<&Path>) -> String {
         let report = &self.shown();
         let screen = Screen::of(report, html);
@@ -118,7 +119,7 @@ impl Screen {
         format!("{sign} {}", self.word)
     }
 
-    /// Limits that are exceeded or undecided in rows; the others by name.
+    /// Limits that are exceeded or undecided as rows; the others by name.
     fn table(&self, paint: &Paint, most: usize, length: Length) -> Vec<String> {
         let open = self.open();
         let mut lines = Vec::new();
@@ -143,7 +144,7 @@ impl Screen {
 }
 
 impl Row {
-    /// One line; where all is to be shown and it is longer than the screen is wide, the reason has lines of its own.
+    /// One line; if everything is to be shown and the line is too long for the screen, the reason gets its own lines.
     fn lines(&self, paint: &Paint, length: Length) -> Vec<String> {
         let (reason, place) = (self.reason(), self.place());
         let id = length.fitted(&self.id, 24);
@@ -171,7 +172,7 @@ impl Row {
     }
 }
 
-/// How many open limits have no row, the worst of them with its value, and the names of the others as far as they fit.
+/// Number of open limits without a row, the worst of them with its value, and the names of others as far as they fit.
 fn left_out(rest: &[&Row]) -> Option<String> {
     let (worst, others) = rest.split_first()?;
     let figure = match worst.times_text() {

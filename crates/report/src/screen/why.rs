@@ -1,4 +1,4 @@
-//! Why the verdict is what it is: what is known of a run, joined into a few sentences.
+//! The reasons for the verdict: the known facts about a run, combined into a few sentences.
 
 use super::held::{Held, Holder};
 use super::limits::{Row, State};
@@ -6,13 +6,13 @@ use crate::Report;
 use crate::text::{capitalised, count, plural};
 use model::{Cause, Event, EventKind, SeriesView, kind};
 
-/// Sentences that are shown.
+/// Maximum number of sentences shown.
 const MOST: usize = 3;
 
-/// Group of the inventory in which a plan says where what ran; the crate `lab` writes it.
+/// Group of the inventory in which a plan lists what ran on which CPU; the crate `lab` writes it.
 const CPUS: &str = "CPUs of this run";
 
-/// The reasons for the verdict, the weightiest first.
+/// The reasons for the verdict, most important first.
 pub(super) fn why(report: &Report, rows: &[Row]) -> Vec<String> {
     let held = all_held(rows);
     let known = [
@@ -47,14 +47,14 @@ fn contradictions(report: &Report) -> Option<String> {
     ))
 }
 
-/// A processor that software plays.
+/// A sentence about a processor emulated in software.
 fn emulated(report: &Report) -> Option<String> {
     let mut events = report.run.events.iter();
     events.find(|event| event.kind == EventKind::Emulated)?;
     Some("A processor is emulated: its timing is no evidence, and passes and fails nothing.".to_owned())
 }
 
-/// Negative controls that did not hold.
+/// A sentence about negative controls that failed.
 fn controls(report: &Report) -> Option<String> {
     let failed = |event: &&Event| event.kind == EventKind::ControlFailed;
     let mut failed = report.run.events.iter().filter(failed);
@@ -75,7 +75,7 @@ fn held_up(report: &Report, held: &Held) -> Option<String> {
         return nobody(report, held);
     };
     let beside = match (first.cause, steal_events(report)) {
-        (Cause::Hypervisor, n) if n > 0 => format!(", beside {}", plural(n, "steal event")),
+        (Cause::Hypervisor, n) if n > 0 => format!(", with {}", plural(n, "steal event")),
         _ => String::new(),
     };
     if held.is_mostly_untold() {
@@ -93,14 +93,14 @@ fn held_up(report: &Report, held: &Held) -> Option<String> {
     ))
 }
 
-/// That samples were looked at, and nothing explains one.
+/// A sentence for samples that were examined and not explained.
 fn nobody(report: &Report, held: &Held) -> Option<String> {
     let mut spikes = report.run.series.iter().flat_map(|series| &series.spikes);
     let is_asked = spikes.any(|spike| spike.explanation.is_some());
     (is_asked && held.samples > 0).then(|| format!("Nothing explains any of {}.", plural(held.samples, "late sample")))
 }
 
-/// That nobody knows what held most samples up comes before what held up the others.
+/// If most samples are unexplained, this is reported before the causes of the others.
 fn mostly_untold(held: &Held, first: &Holder) -> String {
     let told = held.samples - held.untold();
     format!(
@@ -128,7 +128,7 @@ fn sentence(cause: Cause, name: &str) -> String {
         Cause::IdleExit => "The CPU was late to leave its idle state",
         Cause::InterruptsOff => "The kernel had interrupts off",
         Cause::Path => "Nothing foreign had the CPU: the time went into the way itself",
-        Cause::Unexplained => "The recorder's events do not tell what held samples up",
+        Cause::Unexplained => "The recorder's events do not show what held samples up",
         Cause::Thread | Cause::Interrupt | Cause::Softirq => return format!("{} had the CPU", capitalised(name)),
     };
     text.to_owned()
@@ -138,7 +138,7 @@ fn is_sender(series: &SeriesView) -> bool {
     [&kind::PUBLISH, &kind::TALK].iter().any(|kind| series.is(kind))
 }
 
-/// How many of how many frames this program's own senders left out.
+/// Number of frames that this program's own senders left out, and the number of all their frames.
 pub(super) fn frames_left_out(report: &Report) -> (u64, u64) {
     let senders = report.run.series.iter().filter(|series| is_sender(series));
     let counters = senders.map(|series| &series.counters);
@@ -147,7 +147,7 @@ pub(super) fn frames_left_out(report: &Report) -> (u64, u64) {
     })
 }
 
-/// Frames that this program's own senders left out: losses behind it are not the host's.
+/// A sentence about frames that this program's own senders left out: these losses are not the host's.
 fn left_out(report: &Report) -> Option<String> {
     let (left_out, due) = frames_left_out(report);
     let receives = |series: &&SeriesView| !is_sender(series) && series.counters.lost > 0;
@@ -164,7 +164,7 @@ fn left_out(report: &Report) -> Option<String> {
     })
 }
 
-/// Shots that do not count.
+/// A sentence about shots that do not count.
 fn not_counted(report: &Report) -> Option<String> {
     let events = report.run.events.iter();
     let shots = events.filter(|event| event.kind == EventKind::NotCounted).count() as u64;
@@ -177,7 +177,7 @@ fn not_counted(report: &Report) -> Option<String> {
     })
 }
 
-/// Judged CPUs that are open to every thread of the host, where something held samples up.
+/// A sentence about judged CPUs that every thread of the host may use, if something delayed samples.
 fn shared(report: &Report, held: &Held) -> Option<String> {
     held.by.first()?;
     let fact = |group: &str, name: &str| {
@@ -195,7 +195,7 @@ fn shared(report: &Report, held: &Held) -> Option<String> {
     })
 }
 
-/// Why the first undecided limit is, where that was not said yet.
+/// The reason why the first undecided limit is undecided, if it was not given yet.
 fn undecided(report: &Report, rows: &[Row]) -> Option<String> {
     if !report.judgement.contradictions.is_empty() {
         return None;
@@ -203,14 +203,14 @@ fn undecided(report: &Report, rows: &[Row]) -> Option<String> {
     undecided_of(rows).map(|text| text + ".")
 }
 
-/// `wakeup.max is undecided: …`, of the first that says why.
+/// Text such as `wakeup.max is undecided: …`, for the first limit with a reason.
 pub(super) fn undecided_of(rows: &[Row]) -> Option<String> {
     let mut rows = rows.iter();
     let open = rows.find(|row| row.state == State::Undecided && !row.why.is_empty())?;
     Some(format!("{} is undecided: {}", open.id, open.why.trim_end_matches('.')))
 }
 
-/// True where an event belongs to the course of a run, and hides nothing.
+/// True if an event is a normal part of a run and hides nothing.
 fn is_ordinary(event: &Event) -> bool {
     matches!(
         event.kind,
@@ -225,7 +225,7 @@ fn is_ordinary(event: &Event) -> bool {
     )
 }
 
-/// That nothing is wrong; `is_all`: nothing else was seen.
+/// A sentence for a run without problems; `is_all` is true if nothing else was observed.
 fn clean(rows: &[Row], is_all: bool) -> Option<String> {
     let (mut bad, mut within) = (false, false);
     for row in rows {

@@ -1,4 +1,4 @@
-//! One subject of a report with all its faces, and the pieces that faces are joined of.
+//! One subject of a report in all output formats, and helpers to combine them.
 
 #[cfg(test)]
 mod tests;
@@ -12,17 +12,17 @@ use serde_json::ser::PrettyFormatter;
 use std::io;
 use units::foreign::JsonWriter;
 
-/// A subject of a report: of a run, or of what `R` is. A face that has nothing to show is empty.
+/// A section of a report, by default of a run's report. A format without content is empty.
 pub(crate) trait Section<R = Report>: Sync {
-    /// For a terminal, with its heading and a line end.
+    /// Text for a terminal, with a heading and a final newline.
     fn text(&self, _report: &R, _paint: &Paint) -> String {
         String::new()
     }
 
-    /// For the page: a `<section>`, of a report whose foreign texts are safe to show.
+    /// HTML for the page: a `<section>`, from a report whose foreign texts are safe to show.
     ///
     /// # Errors
-    /// A value that cannot be written as text, which none of ours is.
+    /// A value that cannot be written as text, which is not possible for our values.
     fn html(&self, _report: &R) -> askama::Result<String> {
         Ok(String::new())
     }
@@ -32,10 +32,10 @@ pub(crate) trait Section<R = Report>: Sync {
         Vec::new()
     }
 
-    /// For the result document.
+    /// Writes its fields of the result document.
     ///
     /// # Errors
-    /// Of the writer; and a value that JSON cannot hold, which none of ours is.
+    /// The errors of the writer, or a value that JSON cannot represent, which is not possible for our values.
     fn json(&self, _report: &R, _fields: &mut Fields<'_, '_>) -> io::Result<()> {
         Ok(())
     }
@@ -58,7 +58,7 @@ impl Link {
 
 type Json<'w> = Serializer<JsonWriter<&'w mut dyn io::Write>, PrettyFormatter<'static>>;
 
-/// Where a document's fields go, one after the other. What is written is not kept.
+/// Writer for the fields of a document, one after the other. Written fields are not kept in memory.
 pub(crate) struct Fields<'a, 'w>(<&'a mut Json<'w> as serde::Serializer>::SerializeMap);
 
 impl Fields<'_, '_> {
@@ -67,17 +67,18 @@ impl Fields<'_, '_> {
         Ok(self.0.serialize_entry(name, &value)?)
     }
 
-    /// Adds a field that is only there with a value.
+    /// Adds a field if it has a value.
     pub(crate) fn some(&mut self, name: &str, value: Option<impl Serialize>) -> io::Result<()> {
         value.map_or(Ok(()), |value| self.field(name, value))
     }
 }
 
-/// Writes a document: an object with the fields that `add` adds, indented, with a line end. Names are as they are, in which JSON's own
-/// escapes stand for what is not to be shown.
+/// Writes a document: an object with the fields that `add` adds, indented, with a final newline. Names are unchanged;
+/// characters that are not safe to show are written as JSON escapes.
 ///
 /// # Errors
-/// Of `out`; and a value that JSON cannot hold, which none of ours is: `f64` infinities become null.
+/// The errors of `out`, or a value that JSON cannot represent, which is not possible for our values: `f64` infinities
+/// become null.
 pub(crate) fn write_document(
     out: &mut dyn io::Write,
     add: impl FnOnce(&mut Fields<'_, '_>) -> io::Result<()>,
@@ -89,28 +90,28 @@ pub(crate) fn write_document(
     writeln!(json.into_inner().0)
 }
 
-/// A document as text.
+/// The document as text.
 pub(crate) fn document(add: impl FnOnce(&mut Fields<'_, '_>) -> io::Result<()>) -> String {
     let mut out = Vec::new();
     let written = write_document(&mut out, add);
-    // Memory takes everything, and JSON holds every value of ours.
+    // Writing to memory cannot fail, and JSON can represent all of our values.
     debug_assert!(written.is_ok(), "{written:?}");
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// For a terminal: an empty line between sections that show something.
+/// Text for a terminal: an empty line separates sections with content.
 pub(crate) fn text<R>(sections: &[&dyn Section<R>], report: &R, paint: &Paint) -> String {
     let parts = sections.iter().map(|section| section.text(report, paint));
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// For a page: a line end between sections.
+/// HTML for a page: a newline separates sections.
 pub(crate) fn html<R>(sections: &[&dyn Section<R>], report: &R) -> askama::Result<String> {
     let parts: Result<Vec<String>, _> = sections.iter().map(|section| section.html(report)).collect();
     Ok(parts?.join("\n"))
 }
 
-/// The fields of sections.
+/// Writes the fields of all sections.
 pub(crate) fn json<R>(sections: &[&dyn Section<R>], report: &R, fields: &mut Fields<'_, '_>) -> io::Result<()> {
     sections.iter().try_for_each(|section| section.json(report, fields))
 }

@@ -1,7 +1,7 @@
 use super::write_document;
 use std::collections::BTreeMap;
 
-/// A subject that cannot be written is an error of the whole document, and not left out.
+/// A value that cannot be written makes the whole document an error; it is not left out.
 #[test]
 fn a_value_that_json_cannot_hold_is_no_document() {
     let keys = BTreeMap::from([((1, 2), 3)]);

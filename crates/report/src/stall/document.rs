@@ -1,14 +1,14 @@
-//! Late samples of all series, put together in time, in the result document.
+//! Late samples of all series, grouped in time, in the result document.
 
 use super::Stall;
 use crate::Report;
 use crate::document::seconds;
 use serde::Serialize;
 
-/// Stalls in the document, the longest.
+/// Number of stalls in the document; the longest are listed.
 const STALLS: usize = 100;
 
-/// Durations in ns, instants in s since the run's start.
+/// A stall, with durations in ns and instants in s since the run's start.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct StallEntry {
     from_s: f64,
@@ -25,7 +25,7 @@ pub(super) struct StallEntry {
     text: String,
 }
 
-/// The longest; the document says how many were found.
+/// The longest stalls; the document also states the number found.
 pub(super) fn stalls(report: &Report) -> Vec<StallEntry> {
     let listed = report.stalls.iter().take(STALLS);
     listed.map(|stall| StallEntry::of(report, stall)).collect()

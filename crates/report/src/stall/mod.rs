@@ -1,4 +1,4 @@
-//! Stalls: late samples of all series that lie over each other in time are one thing that happened, not many.
+//! Stalls: late samples of all series that overlap in time are treated as one occurrence.
 
 mod document;
 mod page;
@@ -14,7 +14,7 @@ use model::{Cause, Event, EventKind, Explanation, RunView, SeriesView, Spike};
 use std::io;
 use units::Ns;
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct StallSection;
 
 impl Section for StallSection {
@@ -37,49 +37,50 @@ impl Section for StallSection {
     }
 }
 
-/// Counters of the hypervisor and the scheduler are read once a second: an event may be dated so long after what it tells.
+/// Counters of the hypervisor and the scheduler are read once a second, so an event may be dated this much later than
+/// what it reports.
 const NOTICED_NS: u64 = 1_100_000_000;
 
-/// Events named for one stall.
+/// Number of events named for one stall.
 const EVENTS_NAMED: usize = 2;
 
-/// Stalls that a person is shown, the longest.
+/// Number of stalls shown to people; the longest are listed.
 pub(crate) const LISTED: usize = 6;
 
-/// A time in which samples were held up.
+/// A time during which samples were delayed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stall {
-    /// From when, in ns since the run's start: the due instant of the sample that was due first.
+    /// Beginning in ns since the run's start: the earliest due instant of its samples.
     pub from_ns: u64,
-    /// To when: the instant of the last sample.
+    /// End in ns since the run's start: the instant of the last sample.
     pub to_ns: u64,
-    /// Samples over their limits, of those that were kept one by one.
+    /// Number of samples over their limits that were stored individually.
     pub samples: u64,
-    /// The longest of them, in ns.
+    /// The largest sample, in ns.
     pub longest_ns: u64,
-    /// The series of the longest one.
+    /// The series of the largest sample.
     pub series: String,
-    /// How many series have such samples.
+    /// Number of series with such samples.
     pub in_series: usize,
-    /// The CPUs they were measured on.
+    /// The CPUs on which they were measured.
     pub cpus: Vec<u32>,
-    /// The explanation of the longest sample that has one.
+    /// The explanation of the largest sample that has one.
     pub explanation: Option<Explanation>,
-    /// How late this program's own sender was meanwhile, in ns, where it was late by half the longest sample or more.
+    /// Lateness of this program's own sender during the stall, in ns, if it was at least half of the largest sample.
     pub sender_ns: Option<u64>,
-    /// The events beside it, as places in the run's events.
+    /// Events during the stall, as indices into the run's events.
     pub events: Vec<usize>,
 }
 
-/// A late sample: from when to when it waited, and of which series.
+/// A late sample: beginning and end of its wait, and its series.
 struct Late<'a> {
     from_ns: u64,
     series: &'a SeriesView,
     spike: &'a Spike,
 }
 
-/// The stalls of a run, the longest first: samples over the limit of their series, or over its threshold, put together where the times
-/// they waited overlap. Samples that were not kept one by one, or not read, are in none.
+/// The stalls of a run, longest first: samples over the limit or the threshold of their series, grouped if their
+/// waiting times overlap. Samples that were not stored individually or not read belong to no stall.
 pub fn of_run(run: &RunView, judgement: &Judgement) -> Vec<Stall> {
     let mut late: Vec<Late<'_>> = run.series.iter().flat_map(|series| late(series, judgement)).collect();
     late.sort_by_key(|late| late.from_ns);
@@ -113,7 +114,7 @@ fn late<'a>(series: &'a SeriesView, judgement: &Judgement) -> impl Iterator<Item
     series.spikes.iter().filter_map(late)
 }
 
-/// The bound of a series' largest sample: by its strictest limit, else by its own threshold.
+/// The bound for a series' largest sample: its strictest limit, otherwise its own threshold.
 fn limit_ns(series: &SeriesView, judgement: &Judgement) -> Option<u64> {
     let is_it = |check: &&crate::verdict::Check| {
         check.series == series.spec.name
@@ -158,7 +159,7 @@ fn stall(run: &RunView, late: &[Late<'_>], to_ns: u64) -> Option<Stall> {
     })
 }
 
-/// The largest lateness of our own senders that lies over this time.
+/// The largest lateness of our own senders that overlaps this time.
 fn sender_ns(run: &RunView, from_ns: u64, to_ns: u64) -> Option<u64> {
     let senders = run.series.iter().filter(|series| series.sends_frames());
     let spikes = senders.flat_map(|series| &series.spikes);
@@ -167,14 +168,14 @@ fn sender_ns(run: &RunView, from_ns: u64, to_ns: u64) -> Option<u64> {
     over.map(|(ns, _)| ns).max()
 }
 
-/// Events that may tell of it: in its time, or noticed soon after.
+/// Events that may explain it: during it, or noticed soon after.
 fn events(run: &RunView, from_ns: u64, to_ns: u64) -> Vec<usize> {
     let tells = |event: &Event| is_of_a_stall(event.kind) && (from_ns..=to_ns + NOTICED_NS).contains(&event.at_ns);
     let all = run.events.iter().enumerate();
     all.filter(|(_, event)| tells(event)).map(|(at, _)| at).collect()
 }
 
-/// True if such a thing holds threads or frames up.
+/// True if an event of this kind can delay threads or frames.
 fn is_of_a_stall(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -190,7 +191,7 @@ fn is_of_a_stall(kind: EventKind) -> bool {
     )
 }
 
-/// How many samples are in how many stalls, and what a list of the [`LISTED`] longest leaves out; `None` without a stall.
+/// Number of samples and stalls, and the number missing in a list of the [`LISTED`] longest; `None` without a stall.
 pub(crate) fn sentence(report: &Report) -> Option<String> {
     let stalls = &report.stalls;
     let samples: u64 = stalls.iter().map(|stall| stall.samples).sum();
@@ -224,13 +225,13 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
 }
 
 impl Stall {
-    /// The CPUs its samples were measured on: `1, 3`.
+    /// The CPUs on which its samples were measured: `1, 3`.
     pub(crate) fn cpus_text(&self) -> String {
         let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
         cpus.join(", ")
     }
 
-    /// `35 samples of 9 series over their limits, 8.78 ms`
+    /// Text such as `35 samples of 9 series over their limits, 8.78 ms`.
     pub fn size(&self) -> String {
         let of = match self.in_series {
             1 => self.series.clone(),
@@ -239,7 +240,7 @@ impl Stall {
         format!("{} of {of}, {}", plural(self.samples, "sample"), Ns(self.longest_ns))
     }
 
-    /// Its causes, as far as anything tells: `hypervisor; own sender 9.95 ms late; steal at 43.7 s`.
+    /// Its causes, as far as they are known: `hypervisor; own sender 9.95 ms late; steal at 43.7 s`.
     pub fn why(&self, run: &RunView) -> String {
         let cause = self
             .explanation

@@ -1,4 +1,4 @@
-//! Stalls as the page shows them.
+//! Stalls in the HTML page.
 
 use super::{LISTED, Stall, sentence};
 use crate::Report;
@@ -12,16 +12,16 @@ use units::Ns;
     source = r##"<section id="stalls">
   <h2>Stalls</h2>
   <p class="what">{{ stalls.sentence }}</p>
-  <table class="figures stalls"><thead><tr><th class="n">At</th><th>Held up</th><th class="n">CPU</th><th>What held it up; beside it</th></tr></thead>
+  <table class="figures stalls"><thead><tr><th class="n">At</th><th>Held up</th><th class="n">CPU</th><th>What held it up; other events</th></tr></thead>
   <tbody>{% for row in stalls.rows %}<tr><td class="n">{{ row.at }}</td><td>{{ row.size }}</td><td class="n">{{ row.cpus }}</td><td title="{{ row.text }}">{{ row.why }}</td></tr>{% endfor %}</tbody></table>
-  {% if let Some(timeline) = stalls.timeline_svg %}<figure class="timeline-figure"><figcaption>What ran on which CPU around the longest stall of which that was recorded, by the kernel's events</figcaption>{{ timeline|safe }}</figure>{% endif %}
+  {% if let Some(timeline) = stalls.timeline_svg %}<figure class="timeline-figure"><figcaption>Threads on each CPU around the longest recorded stall, by the kernel's events</figcaption>{{ timeline|safe }}</figure>{% endif %}
 </section>"##
 )]
 struct Html {
     stalls: StallsPart,
 }
 
-/// The part of the page; empty where nothing was held up.
+/// The section of the page; empty without a stall.
 pub(super) fn html(report: &Report) -> askama::Result<String> {
     let stalls = StallsPart::of(report);
     stalls.map_or_else(|| Ok(String::new()), |stalls| Html { stalls }.render())
@@ -44,7 +44,7 @@ struct StallRow {
 }
 
 impl StallsPart {
-    /// Of a run that had any.
+    /// The stalls of a run; `None` if there were none.
     fn of(report: &Report) -> Option<Self> {
         Some(Self {
             sentence: sentence(report)?,

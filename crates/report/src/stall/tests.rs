@@ -28,7 +28,7 @@ fn stalls(run: &RunView) -> Vec<super::Stall> {
     of_run(run, &Judgement::of(run, &[profile]))
 }
 
-/// Two wake-ups and an age in one stall around 1 s, and a wake-up alone at 5 s.
+/// Two wake-ups and an age in one stall around 1 s, and a separate wake-up at 5 s.
 fn run() -> RunView {
     synthetic::run(vec![
         series(

@@ -6,10 +6,10 @@ use crate::terminal::{Align, Paint, TextTable, wrapped};
 use std::fmt::Write;
 use units::Ns;
 
-/// Columns of a line of the sentence above the table.
+/// Width of the sentence above the table, in columns.
 const COLUMNS: usize = 98;
 
-/// The longest stalls, a row each, below how many there are.
+/// The longest stalls, one row each, after a sentence with their number.
 pub(super) fn stalls(report: &Report, paint: &Paint) -> String {
     let Some(sentence) = sentence(report) else {
         return String::new();
@@ -19,7 +19,7 @@ pub(super) fn stalls(report: &Report, paint: &Paint) -> String {
         let _ = writeln!(out, "  {line}");
     }
     let mut table = TextTable::new(&[("at", Align::Right), ("held up", Align::Left), ("CPU", Align::Left)]);
-    table.columns(&[("what held it up; beside it", Align::Left)]);
+    table.columns(&[("what held it up; other events", Align::Left)]);
     for stall in report.stalls.iter().take(LISTED) {
         table.row(row(report, stall));
         let text = stall.explanation.as_ref().map_or("", |why| why.text.as_str());

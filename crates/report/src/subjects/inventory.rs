@@ -1,4 +1,4 @@
-//! The facts about the machine that a run took with it.
+//! The facts about the machine that a run recorded.
 
 use crate::Report;
 use crate::section::{Fields, Link, Section};
@@ -7,7 +7,7 @@ use model::Fact;
 use serde::Serialize;
 use std::io;
 
-/// The part of the page and of the result document.
+/// The section of the page and of the result document.
 pub(crate) struct InventorySection;
 
 impl Section for InventorySection {
@@ -65,7 +65,7 @@ struct Html {
     inventory: Vec<(String, Vec<FactRow>)>,
 }
 
-/// A fact as the page shows it.
+/// A fact in the HTML page.
 pub(crate) struct FactRow {
     pub(crate) name: String,
     pub(crate) value: String,
@@ -84,7 +84,7 @@ impl FactRow {
     }
 }
 
-/// Facts by group, without those of the interfaces, which have a part of their own.
+/// Facts by group, without those of interfaces, which have a separate section.
 fn inventory(report: &Report) -> Vec<(String, Vec<FactRow>)> {
     let mut groups: Vec<(String, Vec<FactRow>)> = Vec::new();
     for fact in report

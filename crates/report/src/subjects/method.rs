@@ -1,4 +1,4 @@
-//! How a run was measured, and how to read its figures.
+//! The method of a run's measurement, and an explanation of its figures.
 
 use crate::Report;
 use crate::html::look;
@@ -7,7 +7,7 @@ use crate::verdict::{Judgement, ProfileVerdict};
 use askama::Template;
 use units::Ns;
 
-/// The part of the page.
+/// The section of the page.
 pub(crate) struct MethodSection;
 
 impl Section for MethodSection {

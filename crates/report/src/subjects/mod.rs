@@ -1,4 +1,4 @@
-//! Subjects of the report of a run that have no room elsewhere, each with all its faces.
+//! Subjects of a run's report that are in no other module, each in all output formats.
 
 pub(crate) mod checks;
 pub(crate) mod contradiction;

@@ -1,4 +1,4 @@
-//! Draws the way of a frame inside the traced host: a box for each line of the tree, joined from the left.
+//! Draws the path of a frame inside the traced host: a box for each line of the tree, connected from the left.
 
 use crate::Report;
 use crate::html::svg::escape;
@@ -7,7 +7,7 @@ use askama::Template;
 use model::Fact;
 use model::fact::TRACED_WAY;
 
-/// Spaces of a level in the tree.
+/// Number of spaces per level in the tree.
 const INDENT: usize = 2;
 
 /// Height of a line, width of a level, height of a box and width of a character, in pixels.
@@ -16,11 +16,11 @@ const LEVEL: usize = 28;
 const BOX: usize = 22;
 const CHARACTER: usize = 7;
 
-/// A line of the tree: its depth, and its text, as it was read or safe to show.
+/// A line of the tree: its depth and its text, either original or safe to show.
 pub(crate) type Branch = (usize, String);
 
-/// The tree that `trace` left among the facts, line by line; empty where there is none. In facts that were made safe to show, a tree is
-/// one line: so each line is made safe on its own.
+/// The tree that `trace` stored in the facts, line by line; empty if there is none. Making a fact safe to show joins
+/// its lines, so each line is made safe separately.
 pub(crate) fn lines(facts: &[Fact]) -> Vec<Branch> {
     let tree = TRACED_WAY.of(facts).unwrap_or_default();
     let line = |line: &str| {
@@ -30,7 +30,7 @@ pub(crate) fn lines(facts: &[Fact]) -> Vec<Branch> {
     tree.lines().map(line).collect()
 }
 
-/// The part of the page, where hops were traced.
+/// The section of the page, if hops were traced.
 pub(crate) struct WaySection;
 
 impl Section for WaySection {

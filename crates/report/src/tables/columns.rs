@@ -1,11 +1,11 @@
-//! One column for each system, one row for each figure under its conditions: how every layout is laid out.
+//! The common form of all layouts: one column for each system, one row for each figure under its conditions.
 
 use super::{Run, Table};
 
-/// A cell of what a system did not measure.
+/// Cell for a figure that a system did not measure.
 const NOT_MEASURED: &str = "–";
 
-/// A table under way.
+/// A table that is being filled.
 pub(super) struct Columns {
     systems: Vec<String>,
     notes: Vec<String>,
@@ -13,14 +13,14 @@ pub(super) struct Columns {
 }
 
 struct Row {
-    /// Its key: as many texts as there are heads before those of the systems.
+    /// Its key: one text for each heading before those of the systems.
     key: Vec<String>,
-    /// A cell for each system.
+    /// One cell for each system.
     cells: Vec<String>,
 }
 
 impl Columns {
-    /// Columns for the systems of these runs, each system once; notes say what the named ones are.
+    /// Columns for the systems of these runs, each system once; notes describe named systems.
     pub(super) fn of(runs: &[Run]) -> Self {
         let mut columns = Self {
             systems: Vec::new(),
@@ -39,8 +39,8 @@ impl Columns {
         columns
     }
 
-    /// Puts a figure into the row of that key and the column of the run's system. A new row stands behind those that share most of the
-    /// key's beginning with it.
+    /// Puts a figure into the row with this key and the column of the run's system. A new row follows the rows that
+    /// have the longest common beginning of the key.
     pub(super) fn put(&mut self, run: &Run, key: &[&str], value: String) {
         let Some(column) = self.systems.iter().position(|name| *name == run.system.name) else {
             return;
@@ -66,7 +66,7 @@ impl Columns {
         at
     }
 
-    /// The table; `heads` are those of the keys, `notes` stand behind what the systems are.
+    /// The finished table; `heads` are the headings of the keys, `notes` follow the descriptions of the systems.
     pub(super) fn table<const N: usize>(self, title: &str, heads: [&str; N], notes: Vec<String>) -> Table {
         Table {
             title: title.to_owned(),
@@ -80,7 +80,7 @@ impl Columns {
         }
     }
 
-    /// Puts what each system is above its figures, for a layout that does not tell environments apart by rows.
+    /// Adds each system's environment above its figures, for a layout whose rows do not distinguish environments.
     pub(super) fn with_environments<const N: usize>(mut self, runs: &[Run]) -> Self {
         if self.rows.is_empty() {
             return self;

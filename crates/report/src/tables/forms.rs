@@ -1,4 +1,4 @@
-//! Tables as text, JSON, CSV and as a page.
+//! Tables as text, JSON, CSV and HTML.
 
 use super::{Run, Table, Tables};
 use crate::text::rfc3339;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use units::foreign::cell_of_shown;
 use units::format_ns;
 
-/// Name and number of the document's shape.
+/// Name and version of the document's format.
 const SCHEMA: &str = "triptime.table/1";
 
 #[derive(Template)]
@@ -20,12 +20,12 @@ struct Html<'a> {
 }
 
 impl Tables {
-    /// For a terminal.
+    /// Text for a terminal.
     pub fn text(&self) -> String {
         self.tables.iter().map(Table::text).collect::<Vec<_>>().join("\n")
     }
 
-    /// As one JSON document, with a line end. Cells are texts, as the layout writes its figures.
+    /// The tables as one JSON document that ends with a newline. Cells are texts, formatted as the layout requires.
     pub fn json(&self) -> String {
         let document = json!({
             "schema": SCHEMA,
@@ -36,7 +36,8 @@ impl Tables {
         units::foreign::json(format!("{document:#}\n"))
     }
 
-    /// As CSV (RFC 4180): the heads, then the rows. Tables have their titles in the first column, so that several stand in one file.
+    /// The tables as CSV (RFC 4180): the headings, then the rows. The first column contains the table's title, so that
+    /// one file can hold several tables.
     pub fn csv(&self) -> String {
         let mut out = String::new();
         for (at, table) in self.tables.iter().enumerate() {
@@ -48,10 +49,10 @@ impl Tables {
         out
     }
 
-    /// As one self-contained HTML file.
+    /// The tables as one self-contained HTML file.
     ///
     /// # Errors
-    /// Only when a value cannot be written as text, which none of ours can.
+    /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn html(&self) -> Result<String, askama::Error> {
         Html {
             css: crate::html::CSS,
@@ -88,7 +89,7 @@ impl Run {
 }
 
 impl Table {
-    /// For a terminal.
+    /// Text for a terminal.
     pub(crate) fn text(&self) -> String {
         let mut out = format!("{}\n{}", self.title, columns(&self.heads, &self.rows));
         for note in &self.notes {
@@ -103,7 +104,7 @@ impl Table {
     }
 }
 
-/// Rows in columns, under their heads.
+/// Rows in columns below their headings.
 fn columns(heads: &[String], rows: &[Vec<String>]) -> String {
     let all = || std::iter::once(heads).chain(rows.iter().map(Vec::as_slice));
     let width = |column: usize| {

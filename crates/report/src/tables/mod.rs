@@ -1,5 +1,5 @@
-//! Results with the figures of the field's publications: wake-up latency, the round trip by network, and a virtual relay. All have one
-//! column per system.
+//! Results with the figures of well-known publications: wake-up latency, the round trip by network, and a virtual
+//! relay. All have one column per system.
 //!
 //! - VMware, *ESXi real-time guide*: samples, minimum, average, maximum, overflows over 120 us of each measured CPU.
 //! - ABB and University of Torino, *Virtualised protection with containers*, table 2: scheduling jitter, maximum (average) in
@@ -25,7 +25,7 @@ use std::io;
 use system::System;
 use units::foreign::Show;
 
-/// The run in the layout that its plan names. The networks have a part of the page of their own.
+/// The run in the layout that its plan names. Networks have a separate section of the page.
 pub(crate) struct TablesSection;
 
 impl Section for TablesSection {
@@ -46,7 +46,7 @@ impl Section for TablesSection {
     }
 }
 
-/// Tables as parts of a page.
+/// Tables as sections of a page.
 #[derive(Template)]
 #[template(path = "published.html")]
 pub(crate) struct Published {
@@ -61,14 +61,14 @@ pub struct Tables {
     tables: Vec<Table>,
 }
 
-/// A run with what it was measured on.
+/// A run and its system.
 #[derive(Debug, Clone)]
 struct Run {
     system: System,
     view: RunView,
 }
 
-/// One table, its cells as a reader sees them.
+/// One table with its cells as text for people.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub(crate) title: String,
@@ -78,8 +78,8 @@ pub(crate) struct Table {
 }
 
 impl Tables {
-    /// Lays runs out, each under the name it was given, if any; else under its label, or as what it was measured on. Runs without
-    /// the series that the layout shows give an empty table.
+    /// Arranges runs in a layout. Each run is shown under its given name; without one, under its label, or under a
+    /// description of its system. Runs without the series that the layout shows give an empty table.
     pub fn of(layout: Layout, runs: Vec<(Option<String>, RunView)>) -> Self {
         let shown = runs.into_iter().map(|(name, view)| Run::of(name.shown(), view.shown()));
         let mut runs: Vec<Run> = shown.collect();
@@ -89,14 +89,14 @@ impl Tables {
 }
 
 impl Run {
-    /// Of texts that are safe to show.
+    /// The run, from texts that are safe to show.
     fn of(name: Option<String>, view: RunView) -> Self {
         let system = System::of(name, &view);
         Self { system, view }
     }
 }
 
-/// The tables of a layout. Runs get names that tell them apart.
+/// The tables of a layout. Runs get unique names.
 fn tables(layout: Layout, runs: &mut [Run]) -> Vec<Table> {
     let by_environment = layout == Layout::Jitter;
     system::distinguish(runs.iter_mut().map(|run| &mut run.system), by_environment);
@@ -109,7 +109,7 @@ fn tables(layout: Layout, runs: &mut [Run]) -> Vec<Table> {
     }
 }
 
-/// Whole microseconds, as cyclictest truncates them.
+/// Whole microseconds, truncated like those of cyclictest.
 fn us(ns: Option<i64>) -> String {
     ns.map_or_else(|| "–".to_owned(), |ns| (ns / 1_000).to_string())
 }

@@ -1,4 +1,4 @@
-//! The round trip over several networks side by side, each compared with the first, as ABB compared bridge, macvlan and
+//! The round trip over several networks, each compared with the first, in the way ABB compared bridge, macvlan and
 //! SR-IOV.
 
 use super::columns::Columns;
@@ -9,13 +9,13 @@ use crate::text::{count, ns_or_dash};
 use askama::Template;
 use model::{RunView, SeriesView, kind};
 
-/// Group of the inventory that says over which networks was measured, and why not over others.
+/// Group of the inventory that lists the measured networks, and the reasons why others were not measured.
 const GROUP: &str = "networks compared";
 
 /// Setting of a series that names its network.
 const SETTING: &str = "network";
 
-/// Heads of the columns.
+/// Headings of the columns.
 pub(crate) const HEADS: [&str; 9] = [
     "network",
     "min",
@@ -28,7 +28,7 @@ pub(crate) const HEADS: [&str; 9] = [
     "p50 to the first",
 ];
 
-/// The part of the page. A terminal and the document have it as a published table.
+/// The section of the page. On a terminal and in the document it is one of the published tables.
 pub(crate) struct NetworksSection;
 
 impl Section for NetworksSection {
@@ -59,14 +59,14 @@ struct Html {
 
 /// The comparison of one run.
 pub(crate) struct Networks {
-    /// A row for each network over which was measured, under [`HEADS`].
+    /// One row for each measured network, under [`HEADS`].
     pub(crate) rows: Vec<[String; 9]>,
-    /// Each network of the plan, and what it is or why it is not in the table.
+    /// Each network of the plan with its description, or the reason why it is not in the table.
     pub(crate) ways: Vec<(String, String)>,
 }
 
 impl Networks {
-    /// The comparison, of a run that measured the round trip over named networks; else `None`.
+    /// The comparison for a run that measured the round trip over named networks; otherwise `None`.
     pub(crate) fn of(run: &RunView) -> Option<Self> {
         let compared: Vec<(&str, &SeriesView)> = run.series.iter().filter_map(named).collect();
         let first = compared.first().and_then(|(_, series)| series.figures().p50);
@@ -92,7 +92,7 @@ fn named(series: &SeriesView) -> Option<(&str, &SeriesView)> {
 fn row(name: &str, series: &SeriesView, first: Option<u64>) -> [String; 9] {
     let figures = series.figures();
     let counters = &series.counters;
-    // Periods the sender skipped put no frame on the network.
+    // In a period that the sender skipped, no frame was sent.
     let sent = counters.expected.saturating_sub(counters.missed);
     let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
     let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
@@ -138,7 +138,7 @@ pub(super) fn table(runs: &[Run]) -> Table {
     columns.table("Layer-2 round trip by network", ["Figure", "Network"], notes)
 }
 
-/// A note, with the name of its system where there are several.
+/// A note, with the name of its system if there are several.
 fn of_system(runs: &[Run], run: &Run, note: &str) -> String {
     match runs.len() {
         1 => note.to_owned(),

@@ -1,28 +1,28 @@
-//! The machine that a run was measured on.
+//! The machine on which a run was measured.
 
 use model::fact::{CONTAINER, CPU_MODEL, HYPERVISOR, KERNEL_RELEASE, LABEL};
 use model::{FactOf, RunView, SeriesView, kind, setting};
 
-/// Beginnings of the texts that places are described by, and what stands between one and a place in it.
+/// Prefixes of the descriptions of places, and the text between a place and one inside it.
 const CONTAINER_IS: &str = "container: ";
 const GUEST_IS: &str = "vm: ";
 const IN_IT: &str = "; in it, ";
 
-/// A machine, as far as a run knows it.
+/// A machine, as far as a run recorded it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct System {
     /// The name the run was given, its label, or its CPU and kernel.
     pub(super) name: String,
     /// CPU and kernel.
     pub(super) hardware: String,
-    /// Native, or the container or virtual machine that it is.
+    /// Native, or a description of the container or virtual machine.
     pub(super) environment: String,
-    /// Where its wake-ups were measured, each once: environments that have rows of their own.
+    /// The places of its wake-ups, each once; each such environment has its own row.
     environments: Vec<String>,
 }
 
 impl System {
-    /// The machine of a run, under the name it was given, if any.
+    /// The machine of a run, under its given name if there is one.
     pub(super) fn of(name: Option<String>, run: &RunView) -> Self {
         let hardware = format!("{} {}", fact(run, &CPU_MODEL), fact(run, &KERNEL_RELEASE));
         let environment = environment(run);
@@ -44,7 +44,7 @@ impl System {
         }
     }
 
-    /// Where a series of the run was measured: in a place that the run made, or where the run itself was.
+    /// The place of a series' measurement: a place that the run made, or the environment of the run itself.
     pub(super) fn place_of(&self, series: &SeriesView) -> String {
         place(&self.environment, series)
     }
@@ -76,8 +76,8 @@ fn named(place: &str) -> String {
     }
 }
 
-/// Numbers those of one name, or of one name and one environment where rows tell environments apart: two runs do not share a place
-/// in a table.
+/// Numbers systems of the same name or, if rows distinguish environments, of the same name and environment: two runs
+/// must not share a place in a table.
 pub(super) fn distinguish<'a>(systems: impl Iterator<Item = &'a mut System>, by_environment: bool) {
     let mut seen: Vec<(String, Vec<String>)> = Vec::new();
     for system in systems {
@@ -93,7 +93,7 @@ pub(super) fn distinguish<'a>(systems: impl Iterator<Item = &'a mut System>, by_
     }
 }
 
-/// Native, or the container or virtual machine the run was made in.
+/// Native, or a description of the run's container or virtual machine.
 fn environment(run: &RunView) -> String {
     let [container, hypervisor] = [&CONTAINER, &HYPERVISOR].map(|of| fact(run, of));
     match (container.as_str(), hypervisor.as_str()) {
@@ -108,7 +108,7 @@ fn environment(run: &RunView) -> String {
     }
 }
 
-/// A fact of the inventory in short.
+/// A fact of the inventory in short form.
 pub(super) fn fact(run: &RunView, of: &FactOf<String>) -> String {
     of.word_of(&run.facts).unwrap_or_else(|| "unknown".to_owned())
 }

@@ -53,7 +53,7 @@ fn skipped_periods_are_shown_whatever_skipped_them() {
     );
 }
 
-/// Two machines, and a container on the first: two columns, and a row of its own for the container.
+/// Two machines, and a container on the first: two columns, and a separate row for the container.
 fn three() -> Tables {
     let of = |label: &str, container: &str| {
         let mut run = run();
@@ -93,7 +93,7 @@ fn each_system_has_a_column_and_what_was_not_measured_a_dash() {
     assert_eq!(document["runs"][2]["environment"], "docker in a virtual machine (kvm)");
 }
 
-/// Of one host: natively, and in containers of two runtimes that the runs made.
+/// Runs on one host: native, and in containers of two runtimes that the runs started.
 #[test]
 fn places_of_one_host_are_rows_of_one_column() {
     let of = |runtime: Option<&str>| {
@@ -123,7 +123,7 @@ fn places_of_one_host_are_rows_of_one_column() {
     places.dedup();
     assert_eq!(places, ["Native", "container (docker)", "container (lxc)"], "{all}");
     assert!(rows.iter().all(|row| row[3] != "–"), "{all}");
-    // Two runs in one place do not share its row.
+    // Two runs in the same place do not share a row.
     let twice = table(&[Some("lxc"), Some("lxc")]);
     assert_eq!(twice["columns"].as_array().map(Vec::len), Some(5), "{twice}");
 }

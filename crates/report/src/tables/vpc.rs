@@ -1,5 +1,5 @@
-//! A virtual relay as ABB and the University of Torino report theirs: the longest task of each window, and how old the samples are that it
-//! works on, in three readings.
+//! A virtual relay in the form that ABB and the University of Torino use: the longest task of each window, and the age
+//! of the samples it processes, in three figures.
 
 use super::columns::Columns;
 use super::{Run, Table, us};
@@ -43,13 +43,13 @@ pub(super) fn table(runs: &[Run]) -> Table {
     columns.table("Virtual relays", ["Relay", "Figure"], vec![note])
 }
 
-/// The tasks of a run that have the functions.
+/// The tasks of a run that execute the protection functions.
 fn working(run: &Run) -> impl Iterator<Item = &SeriesView> {
     let tasks = run.view.series.iter().filter(|series| series.is(&kind::TASK));
     tasks.filter(|task| works(task))
 }
 
-/// True if it is the task that has the functions: of a relay in several threads, or in one.
+/// True for the task that executes the protection functions, in a relay with several threads or one.
 fn works(task: &SeriesView) -> bool {
     matches!(task::of_label(task.spec.label()).1, None | Some(task::FUNCTIONS))
 }
@@ -62,7 +62,7 @@ fn tasks<'a>(run: &'a RunView, relay: &str) -> Vec<&'a SeriesView> {
         .collect()
 }
 
-/// Overruns, and cycles that were slept through, of all tasks of a relay.
+/// Overruns and skipped cycles of all tasks of a relay.
 fn failures(tasks: &[&SeriesView]) -> String {
     let sum = |of: fn(&SeriesView) -> u64| tasks.iter().map(|task| of(task)).sum();
     let (late, missed) = (sum(|task| task.counters.late), sum(|task| task.counters.missed));
@@ -90,7 +90,8 @@ fn figures(run: &RunView, task: &SeriesView, span_ns: u64) -> [String; 8] {
     ]
 }
 
-/// The series of a kind that are of this relay: a step of a plan begins their names with the relay's. In a run of one relay all are.
+/// The series of a kind that belong to this relay: in a plan step, their names begin with the relay's name. In a run of
+/// one relay, all belong to it.
 fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a SeriesView> {
     let relays: Vec<&str> = run
         .series
@@ -108,13 +109,14 @@ fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a
     }
 }
 
-/// The relay whose name a label begins with; the longest name, for one may begin another.
+/// The relay whose name is the beginning of a label; the longest such name, because one name may be the beginning of
+/// another.
 fn owner<'a>(label: &str, relays: &[&'a str]) -> Option<&'a str> {
     let begins = |relay: &&&str| label.strip_prefix(**relay).is_some_and(|rest| rest.starts_with('-'));
     relays.iter().filter(begins).max_by_key(|relay| relay.len()).copied()
 }
 
-/// The CPUs of a relay's tasks, each once, and whether another relay of its step has one of them.
+/// The CPUs of a relay's tasks, each once, and a note if another relay of the same step uses one of them.
 fn cpus(tasks: &[&SeriesView]) -> String {
     let mut cpus = Vec::new();
     for cpu in tasks.iter().filter_map(|task| task.setting(setting::CPU)) {
@@ -133,7 +135,7 @@ fn cpus(tasks: &[&SeriesView]) -> String {
     }
 }
 
-/// Least, middle and greatest of the longest tasks of spans of this length: a box plot is drawn of them.
+/// Smallest, median and largest of the longest tasks in spans of this length, for a box plot.
 fn maxima(task: &SeriesView, span_ns: u64) -> String {
     let Some(mut maxima) = spans::maxima(task, span_ns) else {
         return "other windows".to_owned();

@@ -1,4 +1,4 @@
-//! Wake-up latency as VMware, ABB and the University of Torino, and Sienda report it.
+//! Wake-up latency in the forms of VMware, of ABB and the University of Torino, and of Sienda.
 
 use super::columns::Columns;
 use super::{Run, Table, us};
@@ -8,10 +8,10 @@ use model::{RunView, SeriesView, kind};
 /// VMware's limit, and the end of their histogram.
 const VM_LIMIT_NS: u64 = 120_000;
 
-/// Sienda: maxima below are excellent.
+/// Sienda: a maximum below this is excellent.
 const AVB_EXCELLENT_NS: i64 = 10_000;
 
-/// Sienda: maxima above are unsuitable.
+/// Sienda: a maximum above this is unsuitable.
 const AVB_UNSUITABLE_NS: i64 = 50_000;
 
 fn wakeups(run: &RunView) -> impl Iterator<Item = &SeriesView> {
@@ -44,7 +44,7 @@ fn each<'a>(runs: &'a [Run], mut show: impl FnMut(&'a Run, &'a SeriesView)) {
     }
 }
 
-/// Samples over a limit, and the periods that were skipped: by these samples and by shorter ones.
+/// Samples over a limit, and skipped periods, whether skipped because of these samples or shorter ones.
 fn over(series: &SeriesView, limit_ns: u64) -> String {
     let samples = match series.spec.threshold_ns {
         Some(threshold) if threshold == limit_ns => series.counters.overflow,
@@ -56,7 +56,7 @@ fn over(series: &SeriesView, limit_ns: u64) -> String {
     }
 }
 
-/// A row for each environment and load.
+/// One row for each environment and load.
 pub(super) fn jitter(runs: &[Run]) -> Table {
     let mut columns = Columns::of(runs);
     for run in runs {
@@ -82,7 +82,7 @@ fn max_and_mean(series: &[&SeriesView]) -> String {
     format!("{} ({})", us(max), us(mean))
 }
 
-/// Where a run's series were measured, and the labels between `wakeup/` and the CPU in their names, in order.
+/// The places of a run's series and the labels between `wakeup/` and the CPU in their names, in order.
 fn conditions(run: &Run) -> Vec<(String, &str)> {
     let mut conditions = Vec::new();
     for series in wakeups(&run.view) {
@@ -128,7 +128,7 @@ fn class(max_ns: Option<i64>) -> &'static str {
     }
 }
 
-/// A count as the guide writes it: `2,160,000,000`.
+/// A count in the notation of the guide: `2,160,000,000`.
 fn commas(n: u64) -> String {
     count(n).replace(' ', ",")
 }

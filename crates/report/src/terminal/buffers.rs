@@ -5,7 +5,7 @@ use crate::Report;
 use crate::pacing::Buffer;
 use std::fmt::Write;
 
-/// A line for each AVB stream, and one on what the figure leaves out.
+/// One line for each AVB stream, and one on the limits of the figure.
 pub(crate) fn buffers(report: &Report, paint: &Paint) -> String {
     let of_streams = report.run.series.iter();
     let buffers: Vec<(&str, Buffer)> = of_streams

@@ -1,14 +1,14 @@
-//! How the clocks of one-way series agreed.
+//! Agreement of the clocks of one-way series.
 
 use super::Paint;
 use crate::Report;
 use crate::one_way::{Doubtful, OneWay};
 use std::fmt::Write;
 
-/// Spans that are listed.
+/// Maximum number of spans listed.
 const SPANS_LISTED: usize = 10;
 
-/// Series of which the same is known, in one entry.
+/// Series with the same information share one entry.
 pub(crate) fn clocks(report: &Report, paint: &Paint) -> String {
     let mut groups: Vec<(OneWay, Vec<&str>)> = Vec::new();
     for series in &report.run.series {
@@ -32,7 +32,7 @@ pub(crate) fn clocks(report: &Report, paint: &Paint) -> String {
         };
         let _ = writeln!(out, "  {names}: {}", clocks.text());
     }
-    // Every series has the same: they are the run's.
+    // The spans belong to the run, so they are the same for every series.
     for span in first.doubtful.iter().take(SPANS_LISTED) {
         let _ = writeln!(out, "  in doubt {}", Doubtful::text(span));
     }

@@ -1,4 +1,4 @@
-//! Text for a terminal: colours, tables, and the subjects that only a terminal shows apart.
+//! Text for a terminal: colours, tables, and sections that only a terminal shows separately.
 
 pub(crate) mod buffers;
 pub(crate) mod clock;
@@ -14,7 +14,7 @@ use model::{SeriesView, Spike, kind};
 pub(crate) use table::{Align, TextTable, width, wrapped};
 use units::format_ns;
 
-/// Worst samples that are listed of each kind of judged series.
+/// Number of worst samples listed for each kind of judged series.
 const SPIKES_LISTED: usize = 3;
 
 /// Writes text with or without ANSI colours.
@@ -32,7 +32,7 @@ impl Paint {
         self.wrap(code, text)
     }
 
-    /// The verdict over profiles: a pass of some of their limits only is not green.
+    /// Colours the verdict over profiles: a pass of only some limits is not green.
     pub(crate) fn over(&self, verdict: Verdict, is_partial_pass: bool, text: &str) -> String {
         match is_partial_pass {
             true => self.wrap("1;36", text),

@@ -1,4 +1,4 @@
-//! Talker and listener in the words of Sienda's linuxEthernetTest, and the outcome of a search for a spin-ahead.
+//! Talker and listener in the terms of Sienda's linuxEthernetTest, and the result of a search for a spin-ahead.
 
 use super::table::{Align, TextTable};
 use super::{Paint, section};
@@ -35,7 +35,8 @@ pub(crate) fn paced(report: &Report, paint: &Paint) -> String {
     out
 }
 
-/// `Talker: Late packets: 0, Max delta: 76 ns (late: > 125 µs after due)`. Nanoseconds, as it prints them.
+/// Text such as `Talker: Late packets: 0, Max delta: 76 ns (late: > 125 µs after due)`. Nanoseconds, as
+/// linuxEthernetTest prints them.
 fn line(out: &mut String, role: &str, series: &SeriesView, many: bool) {
     let who = match series.spec.name.split_once('/').filter(|_| many) {
         Some((_, label)) => format!("{role} {label}"),
@@ -56,9 +57,9 @@ fn line(out: &mut String, role: &str, series: &SeriesView, many: bool) {
     out.push('\n');
 }
 
-/// The fate of every frame, where both ends are in one run.
+/// A sentence on the fate of every frame, if both ends are in one run.
 fn identity(talker: &SeriesView, listener: &SeriesView) -> String {
-    // A frame that the kernel refused took a number too, and the listener misses it.
+    // A frame that the kernel refused also took a number, so the listener misses it.
     let (sent, received, lost) = (
         talker.counters.received + talker.counters.lost,
         listener.counters.received,
@@ -123,7 +124,8 @@ fn search(mut steps: Vec<SearchStep<'_>>, paint: &Paint) -> String {
     section(paint, "Search for the smallest spin-ahead", &table) + &answer(&steps)
 }
 
-/// The smallest spin-ahead without late frames that no longer one contradicts, and what that rests on. `steps` ascend.
+/// The smallest spin-ahead without late frames, unless a longer one had late frames, and the number of frames that
+/// support it. `steps` are in ascending order.
 fn answer(steps: &[SearchStep<'_>]) -> String {
     let late = steps.first().and_then(|step| setting(step.series, "late after"));
     let late = late.map_or_else(String::new, |after| format!(" (late: > {after})"));

@@ -1,6 +1,6 @@
 //! Text in columns.
 
-/// Side a column is flush with.
+/// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -9,11 +9,11 @@ pub(crate) enum Align {
 
 enum Row {
     Cells(Vec<String>),
-    /// A line of its own under the row before it.
+    /// A separate line below the row before it.
     Note(String),
 }
 
-/// A table of text; colours in cells do not count as width.
+/// A table of text; colour sequences in cells do not count as width.
 pub(crate) struct TextTable {
     heads: Vec<(String, Align)>,
     rows: Vec<Row>,
@@ -38,7 +38,7 @@ impl TextTable {
         self.rows.push(Row::Cells(cells));
     }
 
-    /// Adds a note under the last row; an empty one is left out.
+    /// Adds a note below the last row; an empty note is left out.
     pub(crate) fn note(&mut self, text: &str) {
         if !text.is_empty() {
             self.rows.push(Row::Note(text.to_owned()));
@@ -92,10 +92,10 @@ impl TextTable {
     }
 }
 
-/// Longest line of a note.
+/// Maximum width of a note.
 const NOTE_WIDTH: usize = 100;
 
-/// A text in lines of at most so many columns, broken between words; a number stays whole.
+/// Wraps a text between words into lines of at most this many columns; a number is never split.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words(text) {
@@ -110,7 +110,7 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a text; groups of three digits stay with those before them.
+/// The words of a text; groups of three digits stay together with those before them.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -130,7 +130,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Characters on the screen: all but those of colour sequences.
+/// Number of visible characters: all except those of colour sequences.
 pub(crate) fn width(text: &str) -> usize {
     let mut in_colour = false;
     let mut n = 0;

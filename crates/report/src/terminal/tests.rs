@@ -90,7 +90,8 @@ fn an_event_of_several_series_stands_once_and_each_time() {
     assert_eq!(events.matches("a0 is gone").count(), 2, "{text}");
 }
 
-/// A run of round trips, and a profile with a limit on them and, if it is not `whole`, one on what was not measured.
+/// A run of round trips, and a profile with a limit on them and, unless `whole`, a limit on something that was not
+/// measured.
 fn partly(whole: bool) -> Report {
     let more =
         "[[limit]]\nid = \"age.max\"\nseries = \"age/*\"\nquantity = \"max\"\nallowed = \"1ms\"\nsource = \"site\"\n";

@@ -7,13 +7,13 @@ use crate::text::count;
 use std::fmt::Write;
 use units::format_ns;
 
-/// Series whose statistics are written out.
+/// Number of series whose statistics are shown.
 const SERIES_LISTED: usize = 4;
 
-/// Group of the inventory that says what the flight recorder saw and cost.
+/// Group of the inventory with the observations and the cost of the flight recorder.
 const RECORDER: &str = "flight recorder";
 
-/// How sure the figures are, and what they support.
+/// The certainty of the figures, and the statements they support.
 pub(crate) fn statistics(report: &Report, paint: &Paint) -> String {
     if report.insights.is_empty() {
         return String::new();
@@ -47,7 +47,7 @@ pub(crate) fn statistics(report: &Report, paint: &Paint) -> String {
     out
 }
 
-/// Explained samples by what held them up, and what the flight recorder cost.
+/// Explained samples by cause, and the cost of the flight recorder.
 pub(crate) fn causes(report: &Report, paint: &Paint) -> String {
     let mut table = TextTable::new(&[
         ("series", Align::Left),

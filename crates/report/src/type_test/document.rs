@@ -1,4 +1,4 @@
-//! Type tests of a relay.
+//! Type tests of a relay, in the result document.
 
 use super::{CurvePoint, Tally, TypeTest, ZoneLine};
 use model::Shot;
@@ -104,8 +104,8 @@ fn curve(point: &CurvePoint) -> CurveEntry {
     }
 }
 
-/// The type tests of these shots as one JSON document: what the result document has under `type_tests`.
+/// The type tests of these shots as one JSON document: the value of `type_tests` in the result document.
 pub fn type_test_json(shots: &[Shot]) -> String {
-    // No map with keys other than text, and no value that JSON cannot hold.
+    // All keys are text, and JSON can represent all values.
     units::foreign::json(serde_json::to_string_pretty(&type_tests(shots)).unwrap_or_default() + "\n")
 }

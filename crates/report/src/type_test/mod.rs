@@ -1,4 +1,4 @@
-//! The results of a type test: operate times by cell, the reach of a zone, the distance of a curve from that of the standard.
+//! The results of a type test: operate times by cell, the reach of a zone, the deviation from the standard's curve.
 
 mod document;
 mod page;
@@ -16,7 +16,7 @@ use crate::terminal::Paint;
 use model::{Cell, Outcome, Shot};
 use std::io;
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct TypeTestSection;
 
 impl Section for TypeTestSection {
@@ -38,28 +38,28 @@ impl Section for TypeTestSection {
     }
 }
 
-/// Percent of the reach at which a zone ends.
+/// Position at which a zone ends, in percent of the reach.
 const REACH: f64 = 100.0;
 
-/// All shots of one type test, in cells.
+/// All shots of one type test, grouped into cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeTest {
     /// Its name.
     pub name: String,
-    /// Of a distance zone: a line for each source impedance ratio and fault type.
+    /// For a distance zone: one line for each source impedance ratio and fault type.
     pub zone: Vec<ZoneLine>,
-    /// Of a curve: a point for each multiple of the setting.
+    /// For a curve: one point for each multiple of the setting.
     pub curve: Vec<CurvePoint>,
 }
 
 /// The positions at one source impedance ratio, for one fault type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ZoneLine {
-    /// Source impedance over that of the reach.
+    /// Ratio of the source impedance to that of the reach.
     pub sir: f64,
     /// The conductors that the fault connects.
     pub fault: String,
-    /// Positions in percent of the reach, with their shots, from the relay on.
+    /// Positions in percent of the reach with their shots, nearest to the relay first.
     pub cells: Vec<(f64, Tally)>,
 }
 
@@ -70,33 +70,33 @@ pub struct CurvePoint {
     pub multiple: f64,
     /// Operate time of the standard's curve in ns.
     pub expected_ns: u64,
-    /// How far from it is allowed, in ns.
+    /// Allowed deviation from it in ns.
     pub tolerance_ns: u64,
     /// Its shots.
     pub tally: Tally,
 }
 
-/// Shots of one cell by what came of them.
+/// Shots of one cell by outcome.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tally {
-    /// All of them.
+    /// Number of all shots.
     pub shots: u64,
-    /// No trip, and there should have been one.
+    /// Missing trips.
     pub failed: u64,
-    /// Trips that were not to be, while the fault lasted or before it.
+    /// Wrong trips, during the fault or before it.
     pub wrong: u64,
-    /// Trips when the fault was over.
+    /// Trips after the end of the fault.
     pub late: u64,
     /// Shots that do not count.
     pub not_counted: u64,
     /// Shots without a trip.
     pub quiet: u64,
-    /// Operate times of all trips while the fault lasted, in ns, the shortest first.
+    /// Operate times of all trips during the fault in ns, shortest first.
     pub times_ns: Vec<i64>,
 }
 
 impl TypeTest {
-    /// The type tests of a run, in the order of their names. Shots of scenarios are of none.
+    /// The type tests of a run, in order of their names. Shots of scenarios do not belong to a type test.
     pub fn all(shots: &[Shot]) -> Vec<Self> {
         let mut tests: Vec<Self> = Vec::new();
         for shot in shots {
@@ -182,7 +182,7 @@ impl TypeTest {
             .for_each(|point| point.tally.times_ns.sort_unstable());
     }
 
-    /// All positions in percent of the reach, from the relay on.
+    /// All positions in percent of the reach, nearest to the relay first.
     pub(crate) fn positions(&self) -> Vec<f64> {
         let mut all: Vec<f64> = self
             .zone
@@ -214,12 +214,13 @@ impl Tally {
             .extend(shot.trip_ns.filter(|ns| is_while_it_lasts && *ns >= 0));
     }
 
-    /// Trips while the fault lasted.
+    /// Number of trips during the fault.
     pub fn tripped(&self) -> u64 {
         self.times_ns.len() as u64
     }
 
-    /// Shortest, median and longest operate time in ns; of an even number the longer of the two in the middle. `None` without a trip.
+    /// Shortest, median and longest operate time in ns; the median of an even number is the longer of the two in the
+    /// middle. `None` without a trip.
     pub fn times(&self) -> Option<[i64; 3]> {
         let (first, last) = (self.times_ns.first()?, self.times_ns.last()?);
         Some([*first, self.times_ns[self.times_ns.len() / 2], *last])
@@ -227,8 +228,8 @@ impl Tally {
 }
 
 impl ZoneLine {
-    /// The furthest position beyond the reach, in percent of it, at which the relay tripped while the fault lasted: the transient
-    /// overreach, as finely as positions were tested. `None`: at none.
+    /// The furthest position beyond the reach, in percent of it, at which the relay tripped during the fault: the
+    /// transient overreach, with the resolution of the tested positions. `None` if there is no such position.
     pub fn overreach(&self) -> Option<f64> {
         let mut beyond = self
             .cells
@@ -238,27 +239,28 @@ impl ZoneLine {
         beyond.next().map(|cell| cell.0)
     }
 
-    /// The nearest position up to the reach at which it did not trip while the fault lasted. `None`: at none.
+    /// The nearest position up to the reach at which the relay did not trip during the fault. `None` if there is no
+    /// such position.
     pub fn underreach(&self) -> Option<f64> {
         let failed = |tally: &Tally| tally.quiet > 0 || tally.late > 0;
         let mut inside = self.cells.iter().filter(|(at, tally)| *at <= REACH && failed(tally));
         inside.next().map(|cell| cell.0)
     }
 
-    /// Shots of all its positions.
+    /// Sum of a figure over all its positions.
     pub fn sum(&self, of: impl Fn(&Tally) -> u64) -> u64 {
         self.cells.iter().map(|(_, tally)| of(tally)).sum()
     }
 }
 
 impl CurvePoint {
-    /// The operate time that is furthest from the curve, minus that of the curve, in ns. `None` without a trip.
+    /// The largest deviation from the curve: operate time minus that of the curve, in ns. `None` without a trip.
     pub fn worst_ns(&self) -> Option<i64> {
         let off = |ns: &i64| ns.saturating_sub(i64::try_from(self.expected_ns).unwrap_or(i64::MAX));
         self.tally.times_ns.iter().map(off).max_by_key(|off| off.unsigned_abs())
     }
 
-    /// Trips further from the curve than allowed.
+    /// Number of trips that deviate from the curve by more than allowed.
     pub fn outside(&self) -> u64 {
         let is_off =
             |ns: &&i64| i128::from(**ns).abs_diff(i128::from(self.expected_ns)) > u128::from(self.tolerance_ns);

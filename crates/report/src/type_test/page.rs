@@ -1,4 +1,4 @@
-//! Type tests: tables and drawings.
+//! Type tests in the HTML page: tables and drawings.
 
 use super::{CELL_HEADS, CURVE_HEADS, CurvePoint, REACH_HEADS, TypeTest, ZoneLine};
 use super::{cell_rows, curve_rows, reach_rows};
@@ -8,13 +8,13 @@ use crate::html::svg::{Scale, axis_ns, polyline};
 use askama::Template;
 use std::fmt::Write;
 
-/// Colours of the lines, from the least source impedance ratio on.
+/// Colours of the lines, in ascending order of the source impedance ratio.
 const COLOURS: [&str; 6] = ["#1d4f7c", "#c8261f", "#11694a", "#8a5300", "#6b3fa0", "#51616f"];
 
-/// Lines of an operate-time axis, at about this number.
+/// Approximate number of grid lines of an operate-time axis.
 const TICKS: f64 = 6.0;
 
-/// Room of a label under the axis, in pixels: between two lines that are nearer there is none.
+/// Width of a label under the axis, in pixels: grid lines that are closer get no label between them.
 const LABEL: f64 = 24.0;
 
 #[derive(Template)]
@@ -38,7 +38,7 @@ struct Html {
     tests: Vec<TypeTestPart>,
 }
 
-/// A part of the page for each; empty without any.
+/// A section of the page for each type test; empty if there are none.
 pub(super) fn html(report: &Report) -> askama::Result<String> {
     let tests = TypeTestPart::all(report);
     Html { tests }.render()
@@ -46,7 +46,7 @@ pub(super) fn html(report: &Report) -> askama::Result<String> {
 
 struct TypeTestPart {
     name: String,
-    /// Operate times of each fault type: its caption, and the drawing.
+    /// Operate times of each fault type: caption and drawing.
     charts: Vec<(String, String)>,
     tables: Vec<TablePart>,
 }
@@ -70,9 +70,9 @@ impl TypeTestPart {
             charts.push((caption.to_owned(), curve(test)));
         }
         let tables = [
-            ("How far it reaches", true, &REACH_HEADS[..], reach_rows(test)),
+            ("Reach", true, &REACH_HEADS[..], reach_rows(test)),
             (
-                "Operate times beside the curve",
+                "Operate times compared with the curve",
                 true,
                 &CURVE_HEADS[..],
                 curve_rows(test),
@@ -95,7 +95,7 @@ impl TypeTestPart {
     }
 }
 
-/// A drawing for each fault type.
+/// One drawing for each fault type.
 fn zone_charts(test: &TypeTest) -> Vec<(String, String)> {
     let of_type = test.zone.chunk_by(|one, other| one.fault == other.fault);
     let charts = of_type.map(|lines| {
@@ -107,7 +107,8 @@ fn zone_charts(test: &TypeTest) -> Vec<(String, String)> {
     charts.collect()
 }
 
-/// Position along, operate time up: a line for each source impedance ratio.
+/// A chart with position along the horizontal axis and operate time on the vertical axis: one line for each source
+/// impedance ratio.
 fn zone(test: &TypeTest, fault: &str, lines: &[ZoneLine]) -> String {
     let mut out = open(&format!("{}: operate times of {fault} faults", test.name));
     let positions = test.positions();
@@ -126,7 +127,7 @@ fn zone(test: &TypeTest, fault: &str, lines: &[ZoneLine]) -> String {
     let _ = write!(out, "<path class=\"limit\" d=\"M{:.1} {TOP}V{BOTTOM}\"/>", x.at(100.0));
     for (number, line) in lines.iter().enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
-        // Beside each other, so that none covers another.
+        // Drawn next to each other, so that none covers another.
         let aside = 2.5 * (number as f64 - (lines.len() as f64 - 1.0) / 2.0);
         let points: Vec<Option<[f64; 4]>> = line
             .cells
@@ -145,12 +146,12 @@ fn zone(test: &TypeTest, fault: &str, lines: &[ZoneLine]) -> String {
     out + "<path class=\"axis\" d=\"M" + &format!("{LEFT} {BOTTOM}H{RIGHT}\"/></svg>")
 }
 
-/// Where a range of times lies: along, and up its smallest, its median and its largest.
+/// Position of a range of times: horizontal, and vertical for its smallest, median and largest time.
 fn placed(x: f64, [min, median, max]: [i64; 3], y: &Scale) -> [f64; 4] {
     [x, y.at(min as f64), y.at(median as f64), y.at(max as f64)]
 }
 
-/// Ranges as bars, medians as dots joined by a line; `None` breaks it.
+/// Draws ranges as bars, and medians as dots connected by a line; `None` interrupts the line.
 fn mark(out: &mut String, points: &[Option<[f64; 4]>], colour: &str) {
     let medians = points.iter().map(|point| point.map(|[x, _, median, _]| (x, median)));
     let _ = write!(
@@ -167,7 +168,7 @@ fn mark(out: &mut String, points: &[Option<[f64; 4]>], colour: &str) {
     }
 }
 
-/// A linear axis of times from 0 to at least `longest_ns`, with its lines.
+/// A linear axis of times from 0 to at least `longest_ns`, with its grid lines.
 fn linear_y(out: &mut String, longest_ns: f64) -> Scale {
     let power = 10f64.powf((longest_ns / TICKS).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
@@ -190,7 +191,8 @@ fn linear_y(out: &mut String, longest_ns: f64) -> Scale {
     y
 }
 
-/// Multiples along, operate time up, both logarithmic: measured times over the curve and what is allowed.
+/// A chart with multiples along the horizontal axis and operate time on the vertical axis, both logarithmic: measured
+/// times, the curve, and its tolerance.
 fn curve(test: &TypeTest) -> String {
     let mut out = open(&format!("{}: operate times over the curve", test.name));
     let low = |point: &CurvePoint| point.expected_ns.saturating_sub(point.tolerance_ns) as f64;

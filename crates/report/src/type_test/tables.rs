@@ -47,7 +47,7 @@ pub(crate) const CURVE_HEADS: [&str; 11] = [
     "not counted",
 ];
 
-/// A row for each line of a zone: what it reaches.
+/// One row for each line of a zone, with its reach.
 pub(crate) fn reach_rows(test: &TypeTest) -> Vec<Vec<String>> {
     let furthest = test.positions().last().copied().unwrap_or(0.0);
     test.zone.iter().map(|line| reach_row(line, furthest)).collect()
@@ -74,7 +74,7 @@ fn reach_row(line: &ZoneLine, furthest: f64) -> Vec<String> {
     ]
 }
 
-/// A row for each cell of a zone.
+/// One row for each cell of a zone.
 pub(crate) fn cell_rows(test: &TypeTest) -> Vec<Vec<String>> {
     let lines = test.zone.iter();
     let row = |line: &ZoneLine, (at, tally): &(f64, Tally)| {
@@ -103,7 +103,7 @@ fn times(tally: &Tally) -> [String; 3] {
     [figure(0), figure(1), figure(2)]
 }
 
-/// A row for each point of a curve.
+/// One row for each point of a curve.
 pub(crate) fn curve_rows(test: &TypeTest) -> Vec<Vec<String>> {
     let row = |point: &CurvePoint| {
         let [min, median, max] = times(&point.tally);
@@ -124,7 +124,8 @@ pub(crate) fn curve_rows(test: &TypeTest) -> Vec<Vec<String>> {
     test.curve.iter().map(row).collect()
 }
 
-/// Positions along, lines down: the median operate time in ms where all shots tripped, else how many did.
+/// A grid with positions as columns and lines as rows: the median operate time in ms if all shots tripped, otherwise
+/// the number of trips.
 fn grid(test: &TypeTest) -> (Vec<String>, Vec<Vec<String>>) {
     let positions = test.positions();
     let heads = ["fault".to_owned(), "SIR".to_owned()];
@@ -148,7 +149,7 @@ fn short(tally: &Tally) -> String {
     }
 }
 
-/// The type tests of these shots for a terminal; empty where there is none.
+/// The type tests of these shots for a terminal; empty if there are none.
 pub fn text(shots: &[Shot]) -> String {
     let parts = TypeTest::all(shots);
     let parts: Vec<String> = parts.iter().map(one).collect();
@@ -166,11 +167,11 @@ fn one(test: &TypeTest) -> String {
         );
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         out.push_str(&table(&heads, rows));
-        let _ = writeln!(out, "\n  {}: how far it reaches", test.name);
+        let _ = writeln!(out, "\n  {}: reach", test.name);
         out.push_str(&table(&REACH_HEADS, reach_rows(test)));
     }
     if !test.curve.is_empty() {
-        let _ = writeln!(out, "  {}: operate times beside the curve", test.name);
+        let _ = writeln!(out, "  {}: operate times compared with the curve", test.name);
         out.push_str(&table(&CURVE_HEADS, curve_rows(test)));
     }
     out

@@ -13,10 +13,10 @@ fn shot(number: u64, cell: Cell, outcome: Outcome, trip_ms: Option<i64>) -> Shot
     }
 }
 
-/// The outcome of a shot, and after how many ms.
+/// The outcome of a shot, and its time in ms.
 type Did = (Outcome, Option<i64>);
 
-/// Two shots at each position, at which this came of them.
+/// Two shots at each position, with these outcomes.
 fn zone(outcomes: &[(f64, [Did; 2])]) -> Vec<Shot> {
     let each = outcomes
         .iter()

@@ -1,4 +1,4 @@
-//! Judging a duration between two clocks.
+//! Judges a duration between two clocks.
 
 use super::doubt::Doubt;
 use super::{Measured, Verdict, excess, listed};
@@ -7,8 +7,8 @@ use crate::one_way::OneWay;
 use model::SeriesView;
 use units::format_ns;
 
-/// A duration between two clocks: within its limit with all that they may be apart, or beyond it without, or neither. What
-/// happened to the clocks makes no host fail.
+/// Judges a duration between two clocks: within its limit even if the uncertainty of the clocks is added, beyond it
+/// even if the uncertainty is subtracted, or neither. An event of the clocks never makes a host fail.
 pub(super) fn decide(
     series: &SeriesView,
     limit: &Limit,

@@ -1,11 +1,11 @@
-//! Samples that an imported file bounds only by its largest.
+//! Samples of an imported file for which only the largest value is known.
 
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity, Unit};
 use crate::text::plural;
 use model::SeriesView;
 
-/// The doubt that such samples leave: not about the maximum, which the file has.
+/// The doubt about such samples. It does not concern the maximum, which the file contains.
 pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
     let bounded = series.only_bounded();
     if bounded == 0 || limit.quantity.unit() != Unit::Ns || limit.quantity == Quantity::Max {
@@ -20,15 +20,15 @@ pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
     })
 }
 
-/// True if the figure is over its limit however small those samples were. They stand in the histogram as the largest: had they
-/// been the smallest, each rank would be that of a sample so many places further down.
+/// True if the figure is over its limit even if those samples were small. The histogram holds them as the largest
+/// sample: if they had been the smallest, each rank would move down by their number.
 fn is_over_without_them(series: &SeriesView, limit: &Limit, bounded: u64) -> bool {
-    // Over scheduled activations, which are made up from samples of unknown length.
+    // Scheduled activations are computed from samples of unknown length.
     if series.counters.missed > 0 {
         return false;
     }
     let Some(q) = limit.quantity.quantile() else {
-        // The mean is in the file.
+        // The mean is stored in the file.
         return limit.quantity == Quantity::Mean;
     };
     let samples = series.histogram.count() as f64;

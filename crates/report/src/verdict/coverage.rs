@@ -1,19 +1,19 @@
-//! How much of a profile a run measured. A pass of some limits is not a pass of a host.
+//! The share of a profile's limits that a run measured. A pass of some limits is not a pass of the host.
 
 use super::{Check, Judgement, ProfileVerdict, Verdict};
 use crate::limits::Profile;
 
-/// How many limits of a profile, or of several, were measured. Requirements are conditions, and not counted.
+/// Number of measured limits, of one profile or several. Requirements are conditions, and do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
-    /// Limits there are.
+    /// Number of limits.
     pub limits: usize,
-    /// Limits with a figure of at least one series.
+    /// Number of limits with a figure of at least one series.
     pub measured: usize,
 }
 
 impl Coverage {
-    /// Of one profile, by its checks.
+    /// The coverage of one profile, by its checks.
     pub(super) fn of(profile: &Profile, checks: &[Check]) -> Self {
         let is_measured = |id: &str| {
             let mut of_limit = checks.iter().filter(|check| check.limit.id == id);
@@ -31,7 +31,7 @@ impl Coverage {
         self.measured == self.limits
     }
 
-    /// The word for it in files: `whole`, `partial`, or `none`, also where there is no limit.
+    /// The word used in files: `whole`, `partial`, or `none`; `none` also if there is no limit.
     pub fn word(&self) -> &'static str {
         match self.measured {
             0 => "none",
@@ -40,7 +40,7 @@ impl Coverage {
         }
     }
 
-    /// `3 of 8 limits measured`.
+    /// Text such as `3 of 8 limits measured`.
     pub fn text(&self) -> String {
         let ending = if self.limits == 1 { "" } else { "s" };
         format!("{} of {} limit{ending} measured", self.measured, self.limits)
@@ -53,12 +53,12 @@ impl Coverage {
 }
 
 impl ProfileVerdict {
-    /// True if it is a pass of some of the profile's limits only: the others were not measured.
+    /// True if it passes, but some of the profile's limits were not measured.
     pub fn is_partial_pass(&self) -> bool {
         self.verdict == Verdict::Pass && !self.coverage.is_whole()
     }
 
-    /// The verdict for a person.
+    /// The verdict, as text for people.
     pub fn words(&self) -> &'static str {
         words(self.verdict, self.coverage)
     }
@@ -72,12 +72,12 @@ fn words(verdict: Verdict, coverage: Coverage) -> &'static str {
 }
 
 impl Judgement {
-    /// True if it is a pass of some of the limits only: the others were not measured.
+    /// True if it passes, but some limits were not measured.
     pub fn is_partial_pass(&self) -> bool {
         self.verdict == Verdict::Pass && !self.coverage.is_whole()
     }
 
-    /// The verdict for a person: `partial pass` where some limits were not measured.
+    /// The verdict, as text for people: `partial pass` if some limits were not measured.
     pub fn words(&self) -> &'static str {
         words(self.verdict, self.coverage)
     }

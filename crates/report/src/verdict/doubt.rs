@@ -1,4 +1,5 @@
-//! Reasons that could hide a worse figure than the one measured. One function per row of the table in `docs/formats/limits.md`.
+//! Reasons that may hide a worse figure than the measured one. There is one function for each row of the table in
+//! `docs/formats/limits.md`.
 
 use super::{reach, uncounted};
 use crate::contradiction::Contradiction;
@@ -8,14 +9,14 @@ use crate::text::{count, plural};
 use model::{Counters, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, WindowRow, kind};
 use units::Ns;
 
-/// The largest value a histogram holds.
+/// The largest value that a histogram can hold.
 const HISTOGRAM_END_NS: i64 = 60_000_000_000;
 
-/// One reason not to trust a figure.
+/// One reason to doubt a figure.
 pub(super) struct Doubt {
-    /// In words, with counts.
+    /// Text with the counts.
     pub(super) text: String,
-    /// True if it could also make a good host look bad: then a figure over its limit is no fail either.
+    /// True if the reason could also make a good host look bad: then a figure over its limit does not fail.
     pub(super) explains_excess: bool,
 }
 
@@ -26,11 +27,11 @@ enum Nature {
     Value,
     /// A count of samples by their value: late, overflow.
     CountByValue,
-    /// Periods the thread skipped.
+    /// Periods that the thread skipped.
     Missed,
     /// The fate of the samples that were due: lost, duplicate, reordered.
     Delivery,
-    /// How many samples there are.
+    /// Number of samples.
     Received,
 }
 
@@ -49,10 +50,10 @@ fn nature(quantity: Quantity) -> Nature {
     }
 }
 
-/// Setting of a series whose values are known to so many ns only: `1000 ns`.
+/// Setting with the uncertainty of a series' values: `1000 ns`.
 const UNCERTAINTY: &str = "uncertainty";
 
-/// A figure nearer to its limit than its clocks and stamps allow to tell.
+/// The doubt about a figure that is closer to its limit than the uncertainty of its clocks and stamps.
 pub(super) fn near_limit(series: &SeriesView, quantity: Quantity, measured: f64, allowed: u64) -> Option<Doubt> {
     let setting = series.setting(UNCERTAINTY)?;
     let uncertain_ns: u64 = setting.strip_suffix(" ns")?.parse().ok()?;
@@ -63,7 +64,7 @@ pub(super) fn near_limit(series: &SeriesView, quantity: Quantity, measured: f64,
     })
 }
 
-/// Everything that puts this figure of this series in doubt.
+/// All doubts about this figure of this series.
 pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks: Option<&OneWay>) -> Vec<Doubt> {
     let nature = nature(quantity);
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
@@ -104,7 +105,7 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     if quantity == Quantity::Wrong && series.counters.lost > 0 {
         let untold = plural(series.counters.lost, "trip");
         doubts.push(plain(format!(
-            "{untold} of {} not told",
+            "{untold} of {} not reported",
             count(series.counters.expected)
         )));
     }
@@ -114,7 +115,7 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     doubts
 }
 
-/// Where the file disagrees with itself about a series, none of its figures is known, good or bad.
+/// If the file contradicts itself about a series, none of its figures is known, good or bad.
 pub(super) fn of_the_file(series: &SeriesView, contradictions: &[Contradiction]) -> Option<Doubt> {
     let of_series = contradictions.iter().filter(|found| found.id == series.id);
     let texts: Vec<&str> = of_series.map(|found| found.text.as_str()).collect();
@@ -124,7 +125,8 @@ pub(super) fn of_the_file(series: &SeriesView, contradictions: &[Contradiction])
     })
 }
 
-/// Frames that a sender of the same run left out, or could not hand over, are missing at its receivers: not more than those need be lost.
+/// Frames that a sender of the same run left out, or could not send, are missing at its receivers: at most that many
+/// missing frames need not be lost.
 fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
     if !series.is_of_a_stream() {
         return None;
@@ -142,9 +144,10 @@ fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
     })
 }
 
-/// Frames that a sender left out while a series was measured. Those left out in another step of a plan are missing there.
+/// Number of frames that a sender left out while a series was measured. Frames left out in another step of a plan are
+/// missing in that step.
 fn left_out(sender: &SeriesView, series: &SeriesView) -> u64 {
-    // A listener counts by the numbers a talker gives, and one that misses a cycle gives it none.
+    // A listener uses the numbers that a talker assigns, and a talker assigns none in a missed cycle.
     let is_numbered = sender.is(&kind::TALK) && series.is(&kind::LISTEN);
     let of = |counters: &Counters| match is_numbered {
         true => counters.lost,
@@ -166,7 +169,7 @@ fn plain(text: String) -> Doubt {
     }
 }
 
-/// Samples that were due and have no value: any of them may be worse than the worst that was measured.
+/// Samples that were due but have no value: any of them may be worse than the worst measured one.
 fn hidden(series: &SeriesView, doubts: &mut Vec<Doubt>) {
     let c = &series.counters;
     if c.lost > 0 {
@@ -190,8 +193,9 @@ fn unaccounted(series: &SeriesView, so_what: &str, doubts: &mut Vec<Doubt>) {
     }
 }
 
-/// Skipped periods are part of a stall whose first sample has its full latency: the maximum knows them, and quantiles and
-/// mean are taken over scheduled activations. In doubt are those that no measured stall explains, and counts by value.
+/// Skipped periods belong to a stall whose first sample has its full latency: the maximum includes it, and quantiles
+/// and mean are computed over scheduled activations. Only periods that no measured stall explains, and counts by value,
+/// are in doubt.
 fn skipped(series: &SeriesView, quantity: Quantity, doubts: &mut Vec<Doubt>) {
     let missed = series.counters.missed;
     if missed == 0 {
@@ -221,7 +225,7 @@ fn skipped(series: &SeriesView, quantity: Quantity, doubts: &mut Vec<Doubt>) {
 
 fn clipped(series: &SeriesView, doubts: &mut Vec<Doubt>) {
     let n = series.counters.clipped;
-    // Samples that an imported file has in no bucket are judged apart: their maximum is known.
+    // Samples of an imported file without a bucket are judged separately: their maximum is known.
     if n == 0 || n == series.only_bounded() {
         return;
     }
@@ -236,13 +240,13 @@ fn clipped(series: &SeriesView, doubts: &mut Vec<Doubt>) {
     )));
 }
 
-/// True if all that is outside the histogram's range are samples before their time: within what the clocks may be apart, or
-/// told as a clock's fault.
+/// True if all samples outside the histogram's range arrived before their time: either within the uncertainty of the
+/// clocks, or reported as a fault of a clock.
 fn clipped_by_clocks(series: &SeriesView, clocks: Option<&OneWay>) -> bool {
     clocks.is_some() && series.max_ns.is_some_and(|max| max <= HISTOGRAM_END_NS)
 }
 
-/// The uncertainty of the two clocks. A count of samples by their value is one by their value plus what these are apart.
+/// The uncertainty of the two clocks. It shifts the values of samples, so it also affects counts of samples by value.
 fn apart(series: &SeriesView, nature: Nature, clocks: &OneWay, doubts: &mut Vec<Doubt>) {
     let explains_excess = nature == Nature::CountByValue;
     let mut say = |text| {
@@ -295,7 +299,7 @@ fn interrupted(run: &RunView, nature: Nature, doubts: &mut Vec<Doubt>) {
     }
 }
 
-/// The effect of an event on a figure: nothing, doubt, or doubt that also explains an excess.
+/// The effect of an event on a figure: `None`, a doubt, or a doubt that also explains an excess.
 fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quantity) -> Option<bool> {
     let of_a_thread = !matches!(nature, Nature::Delivery | Nature::Received);
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
@@ -303,13 +307,13 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
         EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
         EventKind::RtThrottled | EventKind::HeldUp => Some(false),
         EventKind::StreamDoubt | EventKind::NotCounted | EventKind::Unproven => Some(false),
-        // Beyond its limit it would be in service, too.
+        // A figure over its limit would also be over it in service.
         EventKind::HeldByUs => of_a_thread.then_some(false),
         EventKind::Link => series.sends_frames().then_some(false),
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
-        // The figures are not those of the thread that the settings name.
+        // The figures do not belong to the thread that the settings name.
         EventKind::ThreadChanged => of_a_thread.then_some(true),
-        // Neither a pass nor a fail says anything of a machine with a processor.
+        // With a second measurement or an emulated processor, neither a pass nor a fail is meaningful.
         EventKind::SecondMeasurement | EventKind::Emulated => Some(true),
         EventKind::ControlFailed => Some(true),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
@@ -332,7 +336,8 @@ fn events(
     doubts: &mut Vec<Doubt>,
 ) {
     for kind in EventKind::ALL {
-        // Of two clocks that are watched, a step touches its window: the watch says when they agree again.
+        // If the two clocks are monitored, a step affects only its window: the monitoring reports when they agree
+        // again.
         if kind == EventKind::ClockStep && clocks.is_some() {
             continue;
         }

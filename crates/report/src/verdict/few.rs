@@ -1,4 +1,4 @@
-//! Verdicts that rest on few samples.
+//! Verdicts based on few samples.
 
 use super::doubt::Doubt;
 use super::{Check, Judgement, Verdict};
@@ -6,12 +6,13 @@ use crate::limits::Limit;
 use crate::text::{count, plural};
 use model::SeriesView;
 
-/// The fewest samples, none of them over a limit, with which no more than 5 % of all can be over it (95 %): 0.95^59 < 0.05.
+/// Minimum number of samples, none over a limit, that proves that at most 5 % of all are over it (95 %): 0.95^59 <
+/// 0.05.
 const FEWEST: u64 = 59;
 
 impl Judgement {
-    /// That passes rest on so few samples that they prove little; `None` where none does. It changes no verdict: a relay is shot
-    /// at ten times, not a thousand.
+    /// A note if passes are based on so few samples that they prove little; otherwise `None`. It changes no verdict: a
+    /// relay gets ten shots, not a thousand.
     pub fn few(&self) -> Option<String> {
         let passes = self.checks.iter().filter(|check| check.verdict == Verdict::Pass);
         let few: Vec<&Check> = passes.filter(|check| check.samples < FEWEST).collect();
@@ -28,7 +29,7 @@ impl Judgement {
     }
 }
 
-/// Fewer samples than a limit asks for are no pass. One over the limit is over it all the same.
+/// Fewer samples than a limit requires give no pass. A sample over the limit still fails.
 pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
     let wanted = limit.samples?;
     let received = series.counters.received;

@@ -16,7 +16,7 @@ pub(super) fn longest_allowed(series: &SeriesView, limit: &Limit) -> Option<u64>
     }
 }
 
-/// Gaps longer than the interval and what is allowed beyond it: `1 of 8 000 gaps over 125 µs + 50.0 µs, the longest 670 µs`.
+/// Gaps longer than the interval plus the allowed excess: `1 of 8 000 gaps over 125 µs + 50.0 µs, the longest 670 µs`.
 pub(super) fn longer(series: &SeriesView, limit: &Limit) -> String {
     let over = longest_allowed(series, limit).and_then(|ns| Bound::of(series, ns));
     let over = over.map_or(1, |bound| bound.over);

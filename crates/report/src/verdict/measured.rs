@@ -1,4 +1,4 @@
-//! The figure that is compared with a limit, or why there is none.
+//! The figure that is compared with a limit, or the reason why there is none.
 
 use super::uncounted;
 use crate::limits::Quantity;
@@ -7,7 +7,7 @@ use crate::text::{count, plural};
 use model::{EventKind, RunView, SeriesView, setting};
 use stats::Scheduled;
 
-/// A figure as it was measured.
+/// A measured figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measured {
     /// Nanoseconds or a count, exact.
@@ -17,12 +17,12 @@ pub enum Measured {
 }
 
 impl Measured {
-    /// The figure a quantity stands for, or why there is none.
+    /// The figure for a quantity, or the reason why there is none.
     pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity) -> Result<Self, String> {
         let c = &series.counters;
         let counted = |n: u64| Ok(Self::Whole(i64::try_from(n).unwrap_or(i64::MAX)));
-        // Of a GOOSE block that sent one message and died nothing was measured but its silence; of a relay that trips all the time,
-        // nothing but that.
+        // For a GOOSE block that sent one message and stopped, only its silence was measured; for a relay that trips
+        // all the time, only the trips.
         let is_counted = quantity == Quantity::Late && c.late > 0 || quantity == Quantity::Unwanted && c.unwanted > 0;
         if c.received == 0 && c.expected == 0 && !is_counted {
             return Err(nothing_measured(run, series));
@@ -59,7 +59,7 @@ impl Measured {
         }
     }
 
-    /// As a number, for drawing.
+    /// The figure as a number, for drawing.
     pub fn as_f64(self) -> f64 {
         match self {
             Self::Whole(value) => value as f64,
@@ -68,8 +68,8 @@ impl Measured {
     }
 }
 
-/// Why there is nothing: as it was known when the series began, or as the first event says that tells of something missing or not
-/// counted.
+/// The reason why there is no figure: as known at the beginning of the series, or from the first event about something
+/// missing or not counted.
 fn nothing_measured(run: &RunView, series: &SeriesView) -> String {
     let known = series.setting(setting::NOT_MEASURED);
     let told = || {
@@ -89,7 +89,7 @@ fn no_samples(series: &SeriesView) -> String {
     )
 }
 
-/// Why there is no figure over scheduled activations.
+/// The reason why there is no figure over scheduled activations.
 fn no_place(series: &SeriesView, scheduled: Option<&Scheduled>) -> String {
     match scheduled.map_or(0, Scheduled::unplaced) {
         unplaced if unplaced > 0 && !series.histogram.is_empty() => format!(
@@ -100,7 +100,7 @@ fn no_place(series: &SeriesView, scheduled: Option<&Scheduled>) -> String {
     }
 }
 
-/// Over scheduled activations where periods were skipped.
+/// The quantile; over scheduled activations if periods were skipped.
 fn quantile(series: &SeriesView, q: f64, quantity: Quantity) -> Result<Measured, String> {
     if series.histogram.is_empty() {
         return Err(no_samples(series));

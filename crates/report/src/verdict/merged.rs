@@ -5,8 +5,8 @@ use model::RunView;
 use model::hop::{self, HopName};
 use std::collections::BTreeSet;
 
-/// Why a limit has nothing to judge in a merged run: it is on hops of a run by its name, and none is called so. Empty where that
-/// is not why.
+/// The reason why a limit judges nothing in a merged run: it applies to hops of a run with a name that no merged run
+/// has. Empty if this is not the reason.
 pub(super) fn no_such_run(run: &RunView, limit: &Limit) -> String {
     if !run.is_merged() {
         return String::new();
@@ -21,14 +21,14 @@ pub(super) fn no_such_run(run: &RunView, limit: &Limit) -> String {
     format!("no run is called {wanted} (have: {merged}): merge them with --label {wanted}")
 }
 
-/// Names of the runs that the hops are of.
+/// Names of the runs that contain the hops.
 fn runs(run: &RunView) -> BTreeSet<&str> {
     let hops = run.series.iter().filter_map(|series| HopName::parse(&series.spec.name));
     let points = hops.flat_map(|hop| [hop.from, hop.to]);
     points.filter_map(hop::in_run).map(|(run, _)| run).collect()
 }
 
-/// The run that a pattern is on: `host` of `hop/host.nic-to-host.edge*`.
+/// The run that a pattern refers to: `host` in `hop/host.nic-to-host.edge*`.
 fn wanted(pattern: &str) -> Option<String> {
     let as_name = format!("{pattern}/");
     let (run, _) = hop::in_run(HopName::parse(&as_name)?.from)?;

@@ -1,7 +1,7 @@
-//! Judging a run by limit profiles. The rules are in `docs/formats/limits.md`.
+//! Judges a run by limit profiles. The rules are in `docs/formats/limits.md`.
 //!
-//! A figure over its limit fails. A figure within its limit passes only if nothing that happened during the run could hide a
-//! worse one; else it is inconclusive, and says why in words that name the counts.
+//! A figure over its limit fails. A figure within its limit passes only if nothing that happened during the run could
+//! hide a worse one; otherwise it is inconclusive, with a reason that states the counts.
 
 mod between_clocks;
 mod bounded;
@@ -30,19 +30,19 @@ use model::{RunView, SeriesView};
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
 use units::{Ns, format_ns};
 
-/// The answer to "is it within its limit?".
+/// Answer to the question whether a figure is within its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Within its limit, and nothing puts that in doubt.
+    /// Within its limit, without doubt.
     Pass,
     /// Over its limit.
     Fail,
-    /// Cannot be said.
+    /// Not decidable.
     Inconclusive,
 }
 
 impl Verdict {
-    /// The word for it in files and on the screen.
+    /// The word used in files and on the screen.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -51,7 +51,8 @@ impl Verdict {
         }
     }
 
-    /// The verdict over several: one fail fails all, one doubt leaves all in doubt, and nothing checked proves nothing.
+    /// The verdict over several verdicts: one fail makes it a fail, one doubt makes it inconclusive, and no checks
+    /// prove nothing.
     pub fn over(verdicts: impl IntoIterator<Item = Self>) -> Self {
         let mut any = false;
         let mut doubtful = false;
@@ -70,7 +71,7 @@ impl Verdict {
     }
 }
 
-/// One limit held against one series.
+/// One limit compared with one series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
     /// Name of the profile.
@@ -79,24 +80,24 @@ pub struct Check {
     pub limit: Limit,
     /// Name of the series.
     pub series: String,
-    /// The figure; `None` where it could not be measured.
+    /// The figure; `None` if it could not be measured.
     pub measured: Option<Measured>,
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why not `pass`; empty for a pass.
+    /// The reason if it is not `pass`; otherwise empty.
     pub why: String,
-    /// For a maximum: what it proves.
+    /// For a maximum: the bound that it proves.
     pub bound: Option<Bound>,
-    /// Of a figure between two clocks: how far these may be apart, in ns.
+    /// For a figure between two clocks: the maximum difference of the clocks, in ns.
     pub uncertainty_ns: Option<u64>,
-    /// The source's name for a host with this figure; `None` where it has no classes, or the figure is in doubt.
+    /// The source's name for a host with this figure; `None` without classes, or if the figure is in doubt.
     pub class: Option<String>,
-    /// Samples that it rests on.
+    /// Number of samples behind the figure.
     pub samples: u64,
 }
 
 impl Check {
-    /// The measured figure for a person.
+    /// The measured figure, as text for people.
     pub fn measured_text(&self) -> String {
         match (self.measured, self.limit.quantity.unit()) {
             (None, _) => "–".to_owned(),
@@ -109,14 +110,14 @@ impl Check {
     }
 }
 
-/// A limit no series matched. It is not a check, and never a pass.
+/// A limit that no series matched. It is not a check, and never a pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NotMeasured {
     /// Name of the profile.
     pub profile: String,
     /// The limit.
     pub limit: Limit,
-    /// Why, and what to do; empty where it is simply not there.
+    /// The reason and a remedy; empty if there is simply no such series.
     pub why: String,
 }
 
@@ -129,7 +130,7 @@ pub struct ProfileVerdict {
     pub what: String,
     /// The verdict over its checks.
     pub verdict: Verdict,
-    /// How many of its limits that is over.
+    /// Number of its limits that the verdict covers.
     pub coverage: Coverage,
 }
 
@@ -138,26 +139,27 @@ pub struct ProfileVerdict {
 pub struct Judgement {
     /// The verdict over all checks of all profiles.
     pub verdict: Verdict,
-    /// How many limits of all profiles that is over.
+    /// Number of limits of all profiles that the verdict covers.
     pub coverage: Coverage,
     /// The verdict of each profile.
     pub profiles: Vec<ProfileVerdict>,
-    /// Every limit held against every series it matches, profile by profile.
+    /// Every limit with every series that it matches, profile by profile.
     pub checks: Vec<Check>,
-    /// Limits no series matched.
+    /// Limits that no series matched.
     pub not_measured: Vec<NotMeasured>,
-    /// Every requirement held against every group of facts it matches.
+    /// Every requirement with every group of facts that it matches.
     pub requirements: Vec<RequirementCheck>,
-    /// Requirements of what cannot be on this kind of interface. They are no checks, and hinder no verdict.
+    /// Requirements on something that this kind of interface cannot have. They are not checks, and do not affect the
+    /// verdict.
     pub not_applicable: Vec<NotApplicable>,
-    /// Requirements no group of facts matched.
+    /// Requirements that no group of facts matched.
     pub not_asked: Vec<RequirementOpen>,
-    /// In what the run disagrees with itself; found whether anything is judged or not.
+    /// Contradictions in the run; found even if nothing is judged.
     pub contradictions: Vec<Contradiction>,
 }
 
 impl Judgement {
-    /// Holds a run against profiles.
+    /// Judges a run by profiles.
     pub fn of(run: &RunView, profiles: &[Profile]) -> Self {
         let mut judgement = Self {
             verdict: Verdict::Inconclusive,
@@ -207,18 +209,18 @@ impl Judgement {
         });
     }
 
-    /// The verdict of every check, of limits and of requirements.
+    /// The verdicts of all checks, of limits and requirements.
     fn verdicts(&self) -> impl Iterator<Item = Verdict> {
         let of_limits = self.checks.iter().map(|check| check.verdict);
         of_limits.chain(self.requirements.iter().map(|check| check.verdict))
     }
 
-    /// How many checks ended with this verdict.
+    /// Number of checks with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.verdicts().filter(|one| *one == verdict).count()
     }
 
-    /// The judgement in one sentence: `12 checks: 1 over the limit, 11 within.`
+    /// The judgement in one sentence, such as `12 checks: 1 over the limit, 11 within.`
     pub fn sentence(&self) -> String {
         let few = self
             .few()
@@ -269,8 +271,8 @@ impl Judgement {
     }
 }
 
-/// The verdict over limits and requirements. A requirement is a condition, not a measurement: it can fail a run or leave it in
-/// doubt, but where nothing was measured it makes no pass.
+/// The verdict over limits and requirements. A requirement is a condition, not a measurement: it can make a run fail or
+/// inconclusive, but without measurements it cannot make a run pass.
 fn whole(checks: &[Check], requirements: &[RequirementCheck]) -> Verdict {
     let required = requirements.iter().map(|check| check.verdict);
     let measured = Verdict::over(checks.iter().map(|check| check.verdict));
@@ -323,7 +325,7 @@ fn check(
     }
 }
 
-/// Why there is no figure, and where that may be why, that nothing is known of the clocks.
+/// The reason for a missing figure; includes the state of the clocks if that may be the cause.
 fn with_clocks(reason: String, clocks: Option<&OneWay>) -> String {
     match clocks.map(|clocks| &clocks.uncertainty) {
         Some(Err(unknown)) => format!("{reason}; {unknown}"),
@@ -360,12 +362,12 @@ fn decide(series: &SeriesView, limit: &Limit, measured: Measured, doubts: &[Doub
     let why = if listed.is_empty() {
         excess
     } else {
-        format!("{excess}; beside that: {listed}")
+        format!("{excess}; in addition: {listed}")
     };
     (Verdict::Fail, why)
 }
 
-/// The excess over the limit, with counts and the worst sample's instant.
+/// The excess over the limit, with counts and the instant of the worst sample.
 fn excess(series: &SeriesView, limit: &Limit) -> String {
     let allowed = limit.allowed_text();
     match (limit.quantity.sense(), limit.quantity) {
@@ -380,7 +382,7 @@ fn excess(series: &SeriesView, limit: &Limit) -> String {
     }
 }
 
-/// When and where the largest sample was, if it was kept.
+/// Instant and CPU of the largest sample, if it was kept.
 fn worst(series: &SeriesView) -> String {
     let Some(spike) = series
         .spikes

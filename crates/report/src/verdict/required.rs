@@ -1,10 +1,10 @@
-//! Compares the facts of a run with what a profile requires of them.
+//! Compares the facts of a run with the requirements of a profile.
 
 use super::{Judgement, Verdict};
 use crate::limits::{Profile, Requirement};
 use model::{Fact, NOT_APPLICABLE, RunView};
 
-/// A requirement held against one group of facts, such as those of one interface.
+/// A requirement compared with one group of facts, such as those of one interface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequirementCheck {
     /// Name of the profile.
@@ -13,17 +13,17 @@ pub struct RequirementCheck {
     pub requirement: Requirement,
     /// The group, such as `nic eth1`.
     pub group: String,
-    /// The fact as it was read; `None` where it is not known.
+    /// The fact as read; `None` if it is not known.
     pub value: Option<String>,
     /// The fact as a number, see [`crate::limits::Compared`].
     pub measured: Option<i64>,
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why not `pass`; empty for a pass.
+    /// The reason if it is not `pass`; otherwise empty.
     pub why: String,
 }
 
-/// A requirement of something that cannot be there: a veth has no energy-efficient Ethernet to switch off.
+/// A requirement on something that does not exist: a veth has no energy-efficient Ethernet to switch off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NotApplicable {
     /// Name of the profile.
@@ -32,7 +32,7 @@ pub struct NotApplicable {
     pub requirement: Requirement,
     /// The group.
     pub group: String,
-    /// Why it cannot be.
+    /// The reason.
     pub why: String,
 }
 
@@ -45,7 +45,7 @@ pub struct RequirementOpen {
     pub requirement: Requirement,
 }
 
-/// Adds what a profile's requirements say of the run.
+/// Checks the run against a profile's requirements, and adds the results.
 pub(super) fn hold(judgement: &mut Judgement, run: &RunView, profile: &Profile) {
     for requirement in &profile.requirements {
         let groups = groups(run, requirement);
@@ -65,7 +65,7 @@ pub(super) fn hold(judgement: &mut Judgement, run: &RunView, profile: &Profile) 
     }
 }
 
-/// The groups a requirement is held against, each once, in the order of the run.
+/// The groups that a requirement applies to, each once, in the order of the run.
 fn groups<'a>(run: &'a RunView, requirement: &Requirement) -> Vec<&'a str> {
     let mut groups: Vec<&str> = Vec::new();
     for fact in run.facts.iter().filter(|fact| requirement.group.matches(&fact.group)) {
@@ -152,7 +152,7 @@ mod tests {
         fact.value = value.map(str::to_owned).map_err(str::to_owned);
     }
 
-    /// A card set up as the guide says.
+    /// A card set up as the guide recommends.
     fn good_card() -> Vec<Fact> {
         let mut facts = card_facts("eth1");
         set(&mut facts, "eee", Ok("off"));

@@ -1,36 +1,36 @@
-//! Limits of the stamps of a capture: they come in steps, and few captures say what made them.
+//! Limits of a capture's time stamps: they have a resolution, and few captures name their source.
 
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity};
 use model::{RunView, SeriesView, setting};
 use units::Ns;
 
-/// The command whose figures are from stamps that others made.
+/// The command whose figures are computed from other devices' stamps.
 const OF_CAPTURES: &str = "pcap";
 
-/// The doubt and its remedy where nobody says who made the stamps.
+/// The doubt and its remedy if the source of the stamps is not known.
 const UNKNOWN_ORIGIN: &str = "the capture does not say what made its stamps; a computer may stamp frames evenly that \
                               did not come evenly: capture with a tap that stamps, and name it with --stamped-by";
 
-/// How far a figure may be from the true one because its stamps come in steps, in ns. 0 where they are not known to.
+/// Maximum error of a figure due to the resolution of its stamps, in ns; 0 if no resolution is known.
 pub(super) fn uncertain_ns(series: &SeriesView, quantity: Quantity) -> f64 {
     let step_ns = series.stamp_step_ns();
     if step_ns <= 1 {
         return 0.0;
     }
-    // Both stamps of a gap are cut to whole steps: the gap is less than one step from the true one.
+    // Both stamps of a gap are truncated to whole steps: the error of the gap is less than one step.
     let of_a_gap = (step_ns - 1) as f64;
     match quantity {
-        // Of two gaps: the longest, and that in the middle.
+        // The errors of two gaps: the longest, and the median.
         Quantity::Excess => 2.0 * of_a_gap,
-        // The gaps follow each other: only the first stamp and the last count.
+        // The gaps are adjacent: only the first and the last stamp count.
         Quantity::Mean => of_a_gap / series.histogram.count().max(1) as f64,
         _ if quantity == Quantity::Max || quantity.quantile().is_some() => of_a_gap,
         _ => 0.0,
     }
 }
 
-/// Why the stamps of a capture leave this figure open.
+/// The reasons why the stamps of a capture leave this figure undecided.
 pub(super) fn doubts(run: &RunView, series: &SeriesView, limit: &Limit, measured: f64) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let uncertain = uncertain_ns(series, limit.quantity);
@@ -52,7 +52,7 @@ pub(super) fn doubts(run: &RunView, series: &SeriesView, limit: &Limit, measured
     doubts
 }
 
-/// Only those of captures can be of anybody's making.
+/// True if the source of the stamps is known; only stamps of captures can have an unknown one.
 fn is_origin_known(run: &RunView, series: &SeriesView) -> bool {
     let mut settings = series.spec.settings.iter();
     run.info.command != OF_CAPTURES || settings.any(|(name, _)| name == setting::STAMPED_BY)

@@ -1,10 +1,10 @@
-//! Quantities that a series does not count: 0 says nothing there, and nobody can pass by it.
+//! Quantities that a series does not count: there, 0 means nothing, and a limit cannot pass.
 
 use crate::limits::{Quantity, quantities};
 use model::kind::{self, Accounts};
 use model::{Counter, RunView, SeriesView, setting};
 
-/// Why a series has no such quantity; `None` where it was counted, and where it is over 0, which somebody did count.
+/// The reason why a series lacks a quantity; `None` if it was counted, or if it is above 0 and therefore was counted.
 pub(super) fn why(run: &RunView, series: &SeriesView, quantity: Quantity) -> Option<String> {
     match quantity.counter() {
         Some(counter) if series.counters.get(counter) > 0 => None,
@@ -22,7 +22,7 @@ fn without_threshold(series: &SeriesView) -> Option<String> {
     is_without.then(|| "no threshold was set for it".to_owned())
 }
 
-/// A dead relay stays quiet, too.
+/// A relay that is switched off does not trip either.
 fn without_control(run: &RunView, series: &SeriesView) -> Option<String> {
     let tripped = |other: &SeriesView| other.is(&kind::TRIP) && other.counters.received > 0;
     let is_proved = series.setting(setting::POSITIVE_CONTROL).is_some() || run.series.iter().any(tripped);
@@ -40,7 +40,7 @@ fn uncounted(run: &RunView, series: &SeriesView, counter: Counter) -> Option<Str
     }
     let Some(kind) = series.kind() else {
         return Some(format!(
-            "series of the kind \"{}\" are not known to this version: nobody can tell whether they count \"{name}\"",
+            "series of the kind \"{}\" are not known to this version: it is not known whether they count \"{name}\"",
             series.family()
         ));
     };
@@ -62,7 +62,7 @@ fn without_figure(series: &SeriesView, quantity: Quantity) -> Option<String> {
     ))
 }
 
-/// A gap is found only while somebody watches for it.
+/// Gaps are found only while a thread watches for them.
 pub(super) fn watch(series: &SeriesView) -> Option<String> {
     let is_watched = series.kind().is_some_and(|kind| kind.accounts == Accounts::Watched);
     let is_known = series.counters.watched_ns > 0;

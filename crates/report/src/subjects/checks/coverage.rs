@@ -1,4 +1,4 @@
-//! Verdicts over profiles, and how many limits each is over, in the result document.
+//! Verdicts over profiles, and the number of limits that each covers, in the result document.
 
 use crate::Report;
 use crate::section::{Fields, Section};
@@ -23,7 +23,7 @@ impl CoverageEntry {
     }
 }
 
-/// How many limits the verdict over all profiles is over.
+/// Number of limits that the verdict over all profiles covers.
 pub(crate) struct CoverageSection;
 
 impl Section for CoverageSection {

@@ -1,4 +1,4 @@
-//! Limits and what was held against them, in the result document.
+//! Limits and their checks, in the result document.
 
 use super::required;
 use crate::Report;
@@ -28,7 +28,7 @@ pub(super) struct CheckEntry {
     pub(super) view: Option<&'static str>,
 }
 
-/// Whole numbers stay whole.
+/// A number; whole numbers are written without a fraction.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum Number {
@@ -61,7 +61,7 @@ pub(super) struct NotMeasuredEntry {
     pub(super) profile: String,
 }
 
-/// The activations that a checked figure is of: quantiles and means have two views.
+/// The activations that a checked figure refers to: quantiles and means have two views.
 fn view(report: &Report, check: &Check) -> Option<&'static str> {
     let quantity = check.limit.quantity;
     let has_views = quantity == Quantity::Mean || quantity.quantile().is_some();
@@ -69,7 +69,7 @@ fn view(report: &Report, check: &Check) -> Option<&'static str> {
     Some(series.judged_view())
 }
 
-/// Of limits, then of requirements.
+/// Checks of limits, followed by those of requirements.
 pub(super) fn checks(report: &Report) -> Vec<CheckEntry> {
     let judgement = &report.judgement;
     let of_limits = judgement.checks.iter().map(|check| check_entry(report, check));

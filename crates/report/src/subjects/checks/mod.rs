@@ -1,4 +1,4 @@
-//! Limits and requirements, with what was held against them.
+//! Limits and requirements with their checks.
 
 mod coverage;
 mod document;
@@ -13,7 +13,7 @@ use crate::terminal::Paint;
 pub(crate) use coverage::{CoverageSection, ProfilesSection};
 use std::io;
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct ChecksSection;
 
 impl Section for ChecksSection {
@@ -34,7 +34,7 @@ impl Section for ChecksSection {
     }
 }
 
-/// Limits that nothing was held against: elsewhere they stand among the checks.
+/// Limits without a check; other output formats list them with the checks.
 pub(crate) struct NotMeasuredSection;
 
 impl Section for NotMeasuredSection {
@@ -43,7 +43,7 @@ impl Section for NotMeasuredSection {
     }
 }
 
-/// Requirements that cannot be met: elsewhere they stand among the checks.
+/// Requirements that cannot be met; other output formats list them with the checks.
 pub(crate) struct NotApplicableSection;
 
 impl Section for NotApplicableSection {

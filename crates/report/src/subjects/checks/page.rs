@@ -1,4 +1,4 @@
-//! Limits and their checks as the page shows them.
+//! Limits and their checks in the HTML page.
 
 use super::requirements::{self, NotApplicableRow};
 use crate::Report;
@@ -6,7 +6,7 @@ use crate::limits::Sense;
 use crate::verdict::{Check, Judgement, NotMeasured, Verdict};
 use askama::Template;
 
-/// Rows of a limit with the same answer that are in sight; the rest, none of them worse, is folded away.
+/// Number of visible rows of a limit with the same answer; the others, none of them worse, are folded.
 const ALIKE_IN_SIGHT: usize = 2;
 
 #[derive(Template)]
@@ -49,7 +49,7 @@ struct Html {
     not_measured: Vec<NotMeasuredRow>,
 }
 
-/// The part of the page.
+/// The section of the page.
 pub(super) fn html(report: &Report) -> askama::Result<String> {
     let judgement = &report.judgement;
     let open = not_measured(judgement).into_iter();
@@ -131,18 +131,19 @@ fn check_row(check: &Check) -> CheckRow {
     }
 }
 
-/// The source's name for such a host, and the bound that the figure proves.
+/// The source's name for a host with this figure, and the bound that the figure proves.
 fn class_and_bound(check: &Check) -> String {
     let class = check.class.as_ref().map(|class| format!("Class: {class}."));
     let bound = check.bound.map(|bound| bound.text());
     class.into_iter().chain(bound).collect::<Vec<_>>().join(" ")
 }
 
-/// Rows in sight, and those like rows in sight but farther from the limit. A single row is not worth folding away.
+/// The visible rows, and the folded rows: similar to a visible one but further from the limit. A single row is not
+/// folded.
 fn fold(group: &[&Check]) -> (Vec<CheckRow>, Vec<CheckRow>) {
     let (mut rows, mut folded) = (Vec::new(), Vec::new());
     for (at, check) in group.iter().enumerate() {
-        // Every fail has figures of its own in its reason.
+        // The reason of every failed check contains its own figures.
         let alike = |other: &&&Check| {
             other.verdict == check.verdict && (other.why == check.why || check.verdict == Verdict::Fail)
         };
@@ -158,7 +159,7 @@ fn fold(group: &[&Check]) -> (Vec<CheckRow>, Vec<CheckRow>) {
     (rows, folded)
 }
 
-/// No line break inside `240 000`, `120 µs` and `95 %`.
+/// Prevents line breaks inside `240 000`, `120 µs` and `95 %`.
 fn keep_together(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let joins = |at: usize| {
@@ -196,13 +197,13 @@ fn groups(report: &Report) -> Vec<LimitGroup> {
         .collect()
 }
 
-/// A limit or requirement that judges nothing in this run.
+/// A limit or requirement without a check in this run.
 pub(super) struct NotMeasuredRow {
     pub(super) limit: String,
     pub(super) series: String,
     pub(super) allowed: String,
     pub(super) source: String,
-    /// Why; empty where it is simply not there.
+    /// The reason; empty if there is simply no such series.
     pub(super) why: String,
 }
 

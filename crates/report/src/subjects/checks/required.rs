@@ -1,4 +1,4 @@
-//! Requirements in the result document: checks of the same shape as those of limits.
+//! Requirements in the result document: checks in the same form as those of limits.
 
 use super::document::{CheckEntry, NotMeasuredEntry, Number};
 use crate::Report;
@@ -15,7 +15,7 @@ pub(super) struct NotApplicableEntry {
     profile: String,
 }
 
-/// The group of facts stands where a limit has its series, and the fact where it has its quantity.
+/// The group of facts is in the field for the series, and the fact in the field for the quantity.
 pub(super) fn entry(check: &RequirementCheck) -> CheckEntry {
     let requirement = &check.requirement;
     CheckEntry {
@@ -37,7 +37,7 @@ pub(super) fn entry(check: &RequirementCheck) -> CheckEntry {
     }
 }
 
-/// A requirement that nothing in the run could be held against.
+/// A requirement without a matching fact in the run.
 pub(super) fn open(open: &RequirementOpen) -> NotMeasuredEntry {
     let requirement = &open.requirement;
     NotMeasuredEntry {

@@ -1,11 +1,11 @@
-//! Requirements of interfaces as the page shows them, among the limits.
+//! Requirements on interfaces in the HTML page, listed with the limits.
 
 use super::page::{CheckRow, LimitGroup, NotMeasuredRow};
 use crate::Report;
 use crate::limits::word_of;
 use crate::verdict::{RequirementCheck, RequirementOpen};
 
-/// Requirements that cannot be met, of one interface and for one reason.
+/// Requirements of one interface that cannot be met, for the same reason.
 pub(super) struct NotApplicableRow {
     pub(super) series: String,
     pub(super) ids: String,

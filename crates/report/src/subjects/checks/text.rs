@@ -1,10 +1,10 @@
-//! Limits and requirements with what was held against them, for a terminal.
+//! Limits and requirements with their checks, for a terminal.
 
 use crate::Report;
 use crate::terminal::{Align, Paint, TextTable, section};
 use crate::verdict::{Check, Measured, RequirementCheck, Verdict};
 
-/// The failed ones come first.
+/// The table of checks; failed ones come first.
 pub(super) fn checks(report: &Report, paint: &Paint) -> String {
     let judgement = &report.judgement;
     let mut table = TextTable::new(&[
@@ -67,8 +67,8 @@ pub(super) fn checks(report: &Report, paint: &Paint) -> String {
     section(paint, "Limits", &table)
 }
 
-/// Checks that one line can stand for: the same limit, and the same answer for the same reason. Every fail has figures of its
-/// own in its reason; the worst of them stands for the others.
+/// True if one line can represent both checks: the same limit, and the same answer for the same reason. The reason of
+/// every failed check contains its own figures, so the worst one represents the others.
 fn same_answer(a: &Check, b: &Check) -> bool {
     let limit = |check: &Check| (check.profile.clone(), check.limit.id.clone());
     let same_reason = a.why == b.why || a.verdict == Verdict::Fail;
@@ -79,7 +79,7 @@ fn figure(check: &Check) -> f64 {
     check.measured.map_or(0.0, Measured::as_f64)
 }
 
-/// Adds the requirements under the limits: what fails first.
+/// Adds the requirements below the limits, failed ones first.
 fn requirements(report: &Report, paint: &Paint, table: &mut TextTable) {
     let judgement = &report.judgement;
     for wanted in [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass] {

@@ -1,4 +1,4 @@
-//! Events beside the measurement.
+//! Events during the measurement, in the result document.
 
 use crate::document::seconds;
 use crate::text::rfc3339;
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use units::Realtime;
 
-/// The events of a run. Each becomes an entry when it is written: a relay makes hundreds of thousands in a week.
+/// The events of a run. Entries are made one at a time while writing: a relay causes hundreds of thousands in a week.
 #[derive(Debug, Clone)]
 pub(super) struct Events {
     started: Realtime,

@@ -1,4 +1,4 @@
-//! Events beside the measurement.
+//! Events during the measurement.
 
 mod document;
 mod page;
@@ -9,7 +9,7 @@ use crate::section::{Fields, Link, Section};
 use crate::terminal::Paint;
 use std::io;
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct EventsSection;
 
 impl Section for EventsSection {

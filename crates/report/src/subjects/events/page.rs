@@ -7,7 +7,7 @@ use askama::Template;
 use model::{Event, EventKind, RunView, SeriesId};
 use units::Ns;
 
-/// Events of one kind that the page lists one by one; the others are in the run file.
+/// Number of events of each kind that the page lists individually; the others are in the run file.
 const LISTED_OF_A_KIND: usize = 100;
 
 #[derive(Template)]
@@ -18,7 +18,7 @@ const LISTED_OF_A_KIND: usize = 100;
   {% if kinds.is_empty() %}<p class="dim">None recorded.</p>{% else %}
   <table class="figures events"><thead><tr><th>Event</th><th class="n">Times</th><th class="n">At</th><th>The first</th></tr></thead>
   <tbody>{% for row in kinds %}<tr><td><span class="kind{% if row.trouble %} trouble{% endif %}">{{ row.kind }}</span></td><td class="n">{{ row.many }}</td><td class="n">{{ row.at }}</td><td>{{ row.text }}</td></tr>{% endfor %}</tbody></table>
-  <details class="counters"><summary>One by one{% if left_out > 0 %}, without {{ left_out }} that the run file has beside the first hundred of their kind{% endif %}</summary>
+  <details class="counters"><summary>One by one{% if left_out > 0 %}, without {{ left_out }} more in the run file (the first hundred of each kind are listed){% endif %}</summary>
   <table class="figures"><thead><tr><th class="n">At</th><th>Event</th><th>Series</th><th>What</th></tr></thead>
   <tbody>{% for event in rows %}<tr><td class="n">{{ event.at }}</td><td><span class="kind{% if event.trouble %} trouble{% endif %}">{{ event.kind }}</span></td><td>{{ event.series }}</td><td>{{ event.text }}</td></tr>{% endfor %}</tbody></table></details>{% endif %}
 </section>"##
@@ -26,7 +26,7 @@ const LISTED_OF_A_KIND: usize = 100;
 struct EventsPart {
     kinds: Vec<KindRow>,
     rows: Vec<EventRow>,
-    /// How many are not listed.
+    /// Number of events that are not listed.
     left_out: usize,
 }
 
@@ -35,9 +35,9 @@ struct KindRow {
     kind: &'static str,
     trouble: bool,
     many: String,
-    /// When the first was, and the last.
+    /// Time of the first and of the last event.
     at: String,
-    /// Text of the first one.
+    /// Text of the first event.
     text: String,
 }
 
@@ -49,7 +49,7 @@ struct EventRow {
     trouble: bool,
 }
 
-/// The part of the page.
+/// The section of the page.
 pub(super) fn html(report: &Report) -> askama::Result<String> {
     EventsPart::of(&report.run).render()
 }

@@ -1,4 +1,4 @@
-//! Events beside the measurement, for a terminal.
+//! Events during the measurement, for a terminal.
 
 use crate::Report;
 use crate::terminal::{Align, Paint, TextTable, section};
@@ -6,15 +6,15 @@ use crate::text::plural;
 use model::EventKind;
 use units::Ns;
 
-/// Events that are listed.
+/// Maximum number of events listed.
 const EVENTS_LISTED: usize = 20;
 
-/// A line for each, in their order.
+/// One line for each event, in order.
 pub(super) fn events(report: &Report, paint: &Paint) -> String {
     let mut table = TextTable::new(&[("at", Align::Right), ("event", Align::Left), ("", Align::Left)]);
     let shown = |kind: EventKind| !matches!(kind, EventKind::StepStarted | EventKind::StepStopped);
     let mut all: Vec<_> = report.run.events.iter().filter(|event| shown(event.kind)).collect();
-    // One that touches several series stands once.
+    // An event that affects several series is listed once.
     all.dedup_by(|next, one| (next.kind, &next.text) == (one.kind, &one.text) && next.series != one.series);
     for event in all.iter().take(EVENTS_LISTED) {
         table.row(vec![

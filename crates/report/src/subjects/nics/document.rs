@@ -11,7 +11,7 @@ pub(super) struct NicEntry {
     facts: Map<String, Value>,
 }
 
-/// Each interface with its facts by name; `null` is not known, and the inventory says why.
+/// Each interface with its facts by name; `null` for an unknown fact, whose reason is in the inventory.
 pub(super) fn nics(run: &RunView) -> Vec<NicEntry> {
     let all = of(run).into_iter();
     all.map(|nic| NicEntry {

@@ -1,4 +1,4 @@
-//! The interfaces a run measured on, from its facts.
+//! The interfaces used by a run, from its facts.
 
 mod document;
 mod page;
@@ -13,7 +13,7 @@ use crate::terminal::Paint;
 use model::{Fact, NOT_APPLICABLE, RunView};
 use std::io;
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct NicsSection;
 
 impl Section for NicsSection {
@@ -35,7 +35,7 @@ impl Section for NicsSection {
     }
 }
 
-/// How the group of an interface's facts begins.
+/// Beginning of the group name of an interface's facts.
 const GROUP: &str = "nic ";
 
 /// An interface with its facts.
@@ -57,12 +57,12 @@ pub(crate) const HEADINGS: [&str; 7] = [
     "PTP clock",
 ];
 
-/// True if a group of facts is that of an interface.
+/// True if a group of facts belongs to an interface.
 pub(crate) fn is_nic(group: &str) -> bool {
     group.starts_with(GROUP)
 }
 
-/// The interfaces of a run, in its order.
+/// The interfaces of a run, in the order of its facts.
 pub(crate) fn of(run: &RunView) -> Vec<Nic<'_>> {
     let mut nics: Vec<Nic<'_>> = Vec::new();
     for fact in &run.facts {
@@ -82,11 +82,11 @@ pub(crate) fn of(run: &RunView) -> Vec<Nic<'_>> {
 
 /// A fact in short.
 enum Short<'a> {
-    /// This.
+    /// The fact has this value.
     Is(&'a str),
-    /// Nothing: it cannot be on this kind of interface.
+    /// The fact does not exist for this kind of interface.
     NotApplicable,
-    /// It is not known.
+    /// The fact is not known.
     Unknown,
 }
 
@@ -137,7 +137,7 @@ impl Nic<'_> {
         }
     }
 
-    /// `rx-usecs 3, tx-usecs 3, adaptive-rx on`: what the driver has, without what is off.
+    /// Text such as `rx-usecs 3, tx-usecs 3, adaptive-rx on`: the driver's settings, without those that are off.
     fn coalescing(&self) -> String {
         let mut parts = Vec::new();
         let mut unknown = false;

@@ -1,4 +1,4 @@
-//! The interfaces that were measured on, as the page shows them.
+//! The interfaces used by the run, in the HTML page.
 
 use super::{HEADINGS, Nic, of};
 use crate::Report;
@@ -28,7 +28,7 @@ struct Html {
     nic_headings: [&'static str; 7],
 }
 
-/// The part of the page; empty where there are none.
+/// The section of the page; empty without interfaces.
 pub(super) fn html(report: &Report) -> askama::Result<String> {
     let nics = parts(report);
     match nics.is_empty() {

@@ -1,4 +1,4 @@
-//! Facts of interfaces that are not here, for tests.
+//! Facts of interfaces that this machine does not have, for tests.
 
 use model::Fact;
 
@@ -13,7 +13,7 @@ fn nic_facts(interface: &str, known: &[(&str, &str)]) -> Vec<Fact> {
     known.iter().map(fact).collect()
 }
 
-/// A card as it comes: coalescing by the traffic, energy-efficient Ethernet in use, a clock of its own.
+/// A network card with default settings: adaptive coalescing, energy-efficient Ethernet in use, its own clock.
 pub(crate) fn card_facts(interface: &str) -> Vec<Fact> {
     const NONE: &str = "not applicable: the driver has no such setting";
     const MODE: &str = "on (rx-usecs 3 is a mode of igc, not a time: up to 250 us)";
@@ -36,7 +36,7 @@ pub(crate) fn card_facts(interface: &str) -> Vec<Fact> {
     nic_facts(interface, &known)
 }
 
-/// One end of a pair: nothing of hardware.
+/// One end of a veth pair, without hardware features.
 pub(crate) fn veth_facts(interface: &str) -> Vec<Fact> {
     const NONE: &str = "not applicable: veth has no such thing";
     let known = [

@@ -1,10 +1,10 @@
-//! The interfaces that were measured on, for a terminal.
+//! The interfaces used by the run, for a terminal.
 
 use super::{HEADINGS, of};
 use crate::Report;
 use crate::terminal::{Align, Paint, TextTable, section};
 
-/// A line for each interface.
+/// One line for each interface.
 pub(super) fn interfaces(report: &Report, paint: &Paint) -> String {
     let mut table = TextTable::new(&[("interface", Align::Left)]);
     table.columns(&HEADINGS.map(|heading| (heading, Align::Left)));

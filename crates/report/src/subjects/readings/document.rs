@@ -1,4 +1,4 @@
-//! Cache and memory bandwidth beside the run in the result document.
+//! Cache and memory bandwidth during the run, in the result document.
 
 use super::{Row, rows};
 use model::RunView;
@@ -17,7 +17,7 @@ pub(super) struct ReadingEntry {
     unknown_because: Option<String>,
 }
 
-/// Each over the whole run.
+/// Each reading over the whole run.
 pub(super) fn readings(run: &RunView) -> Vec<ReadingEntry> {
     let entry = |row: Row<'_>| ReadingEntry {
         name: row.name().to_owned(),

@@ -1,4 +1,4 @@
-//! Cache and memory bandwidth beside a run, in octets: no sample in ns, and nothing is judged by it.
+//! Cache and memory bandwidth during a run, in bytes. These are not samples in ns, and no limit applies to them.
 
 mod document;
 mod page;
@@ -11,7 +11,7 @@ use crate::text::count;
 use model::{Reading, Readings};
 use std::io;
 
-/// The part of the report.
+/// The section of the report.
 pub(crate) struct ReadingsSection;
 
 impl Section for ReadingsSection {
@@ -57,13 +57,13 @@ impl Row<'_> {
         ]
     }
 
-    /// Why values are missing, the last time.
+    /// The latest reason for missing values.
     pub(crate) fn why(&self) -> &str {
         self.sum.why.as_deref().unwrap_or_default()
     }
 }
 
-/// A row for each, in the order in which they come.
+/// One row for each reading, in order of first occurrence.
 pub(crate) fn rows(all: &[Reading]) -> Vec<Row<'_>> {
     let found = Reading::by_name(all).into_iter();
     found.map(|(sum, windows)| Row { sum, windows }).collect()

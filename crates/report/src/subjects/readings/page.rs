@@ -1,4 +1,4 @@
-//! Cache and memory bandwidth beside the run, as the page shows them.
+//! Cache and memory bandwidth during the run, in the HTML page.
 
 use super::{HEADS, Row, rows};
 use crate::Report;
@@ -16,7 +16,7 @@ use units::format_octets;
     source = r##"
 <section id="readings">
   <h2>Cache and memory bandwidth</h2>
-  <p class="what">What the kernel counted once a second for the groups of the measured CPUs, and for the default group. Nothing is judged by it.</p>
+  <p class="what">Counted by the kernel once a second for the groups of the measured CPUs, and for the default group. No limit applies to these figures.</p>
   <table class="figures">
     <thead><tr>{% for head in heads %}<th{% if !loop.first %} class="n"{% endif %}>{{ head }}</th>{% endfor %}</tr></thead>
     <tbody>{% for reading in readings %}<tr title="{{ reading.why }}">{% for cell in reading.cells %}<td{% if !loop.first %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>
@@ -33,7 +33,7 @@ struct Html {
     heads: [&'static str; 6],
 }
 
-/// The part of the page; empty where nothing was read.
+/// The section of the page; empty without readings.
 pub(super) fn html(report: &Report) -> askama::Result<String> {
     let readings = parts(report);
     match readings.is_empty() {
@@ -47,7 +47,7 @@ struct ReadingPart {
     why: String,
     name: String,
     unit: &'static str,
-    /// `None` where nothing was read.
+    /// `None` if nothing was read.
     svg: Option<String>,
 }
 
@@ -63,7 +63,8 @@ fn parts(report: &Report) -> Vec<ReadingPart> {
     rows(&report.run.readings).into_iter().map(part).collect()
 }
 
-/// Time along, octets up: mean and largest of each window. Where nothing was read, the lines have gaps.
+/// A chart with time along the horizontal axis and bytes on the vertical axis: mean and largest of each window. The
+/// lines have gaps where nothing was read.
 fn drawing(name: &str, windows: &[&Reading], length_s: f64) -> String {
     let points: Vec<(f64, Readings)> = windows
         .chunks(windows.len().div_ceil(STATIC_POINTS))
@@ -93,7 +94,7 @@ fn drawing(name: &str, windows: &[&Reading], length_s: f64) -> String {
     out
 }
 
-/// Several windows as one point: its instant in seconds, and what was read.
+/// Merges several windows into one point: its instant in seconds, and the readings.
 fn together(windows: &[&Reading]) -> (f64, Readings) {
     let middle_ns = (windows[0].start_ns as f64 + windows[windows.len() - 1].end_ns as f64) / 2.0;
     (middle_ns / 1e9, Reading::sum(windows))

@@ -1,10 +1,10 @@
-//! Cache and memory bandwidth beside the run.
+//! Cache and memory bandwidth during the run, for a terminal.
 
 use super::{HEADS, rows};
 use crate::Report;
 use crate::terminal::{Align, Paint, TextTable, section};
 
-/// A line for each reading.
+/// One line for each reading.
 pub(super) fn readings(report: &Report, paint: &Paint) -> String {
     let mut table = TextTable::new(&[(HEADS[0], Align::Left)]);
     for head in &HEADS[1..] {

@@ -12,7 +12,7 @@ use crate::terminal::Paint;
 use model::Kind;
 use std::io;
 
-/// The part of the report: on the page one for each kind.
+/// The section of the report; the page has one part for each kind.
 pub(crate) struct SeriesSection;
 
 impl Section for SeriesSection {
@@ -36,7 +36,7 @@ impl Section for SeriesSection {
     }
 }
 
-/// The name of a kind of series for a person.
+/// The name of a kind of series, for people.
 fn title(family: &str) -> String {
     Kind::named(family).map_or_else(|| family.to_owned(), |kind| kind.title.to_owned())
 }

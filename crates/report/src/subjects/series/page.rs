@@ -1,4 +1,4 @@
-//! One panel for each kind of series, with its series as rows, as the page shows it.
+//! One panel for each kind of series in the HTML page, with its series as rows.
 
 use super::title;
 use super::why::{self, SpikeRow};
@@ -13,16 +13,16 @@ use crate::verdict::Verdict;
 use askama::Template;
 use model::{Counter, Event, Figure, FigureValue, Figures, Kind, SeriesView};
 
-/// Rows of a panel that are in sight; the rest, none with a larger maximum, is folded away.
+/// Number of visible rows in a panel; the others, none with a larger maximum, are folded.
 const ROWS_IN_SIGHT: usize = 8;
 
-/// Worst samples shown of each kind.
+/// Number of worst samples shown for each kind.
 const SPIKES_SHOWN: usize = 8;
 
-/// Values of a setting that are shown, where series of a kind differ.
+/// Number of values shown for a setting that differs between series of a kind.
 const VALUES_SHOWN: usize = 4;
 
-/// Series of a kind in its box plot.
+/// Maximum number of series of a kind in its box plot.
 const BOXES_SHOWN: usize = 12;
 
 struct FamilyPart {
@@ -31,13 +31,13 @@ struct FamilyPart {
     what: String,
     rows: Vec<SeriesRow>,
     folded: Vec<SeriesRow>,
-    /// Class and name of each line of the time chart.
+    /// CSS class and name of each line of the time chart.
     keys: Vec<(String, String)>,
     time_svg: String,
     bars_svg: String,
     box_svg: String,
     box_caption: String,
-    /// The heads of its counters, and what each counts.
+    /// The headings of its counters, with their meaning.
     counters: Vec<(String, &'static str)>,
     counted: String,
     spikes: Vec<SpikeRow>,
@@ -46,7 +46,7 @@ struct FamilyPart {
     /// Statements that the figures of a series support.
     statistics: Vec<(String, Vec<(&'static str, String)>)>,
     settings: Vec<(String, String)>,
-    /// How the two clocks of its series agreed, where they have two.
+    /// Agreement of the two clocks of its series, if they have two.
     clocks: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ struct SeriesRow {
     what: String,
     verdict: &'static str,
     figures: Vec<String>,
-    /// Figures over scheduled activations, where periods were skipped.
+    /// Figures over scheduled activations, if periods were skipped.
     scheduled: Vec<String>,
     range_svg: String,
     counters: Vec<(String, bool)>,
@@ -78,7 +78,7 @@ struct Html {
     families: Vec<FamilyPart>,
 }
 
-/// A part of the page for each kind.
+/// A section of the page for each kind.
 pub(super) fn html(report: &Report) -> askama::Result<String> {
     let panels = panels::of(report);
     let families = panels.iter().map(|panel| part(report, panel)).collect();
@@ -179,7 +179,7 @@ fn figure_cells(figures: &Figures) -> [String; Figure::ALL.len()] {
     Figure::ALL.map(|figure| ns_or_dash(figures.get(figure).map(FigureValue::ns)))
 }
 
-/// Events that touch any of its series, once each.
+/// Events that affect any of its series, each once.
 fn events<'a>(report: &'a Report, panel: &Panel<'_>) -> Vec<&'a Event> {
     let run = &report.run;
     let touches = |event: &Event| {
@@ -199,7 +199,7 @@ fn counter_heads(panel: &Panel<'_>) -> Vec<(String, &'static str)> {
     listed(panel).map(head).collect()
 }
 
-/// Each counter, and whether it tells of trouble; then what is in none of them.
+/// Each counter, and whether it indicates a problem, followed by the number of samples in no counter.
 fn counters(panel: &Panel<'_>, series: &SeriesView) -> Vec<(String, bool)> {
     let counters = listed(panel).map(|counter| {
         let is_bad = counter.is_trouble() && series.counters.get(counter) > 0;
@@ -209,13 +209,14 @@ fn counters(panel: &Panel<'_>, series: &SeriesView) -> Vec<(String, bool)> {
     counters.chain([(count(unaccounted), unaccounted > 0)]).collect()
 }
 
-/// Counters of any of its series.
+/// Counters that any of its series has.
 fn listed(panel: &Panel<'_>) -> impl Iterator<Item = Counter> {
     let is_listed = |counter: &Counter| panel.series.iter().any(|series| series.lists(*counter));
     Counter::ALL.into_iter().filter(is_listed)
 }
 
-/// `359 missed, 126 overflow`: what is in counters of trouble, over all series of the kind; empty where nothing is.
+/// Nonzero counters that indicate problems, over all series of the kind: `359 missed, 126 overflow`; empty if there are
+/// none.
 fn counted(panel: &Panel<'_>) -> String {
     let sum = |of: &dyn Fn(&SeriesView) -> u64| panel.series.iter().map(|series| of(series)).sum::<u64>();
     let troubles = Counter::ALL.into_iter().filter(|counter| counter.is_trouble());
@@ -228,7 +229,7 @@ fn counted(panel: &Panel<'_>) -> String {
     said.join(", ")
 }
 
-/// The worst samples of all its series, and what is not shown of them.
+/// The worst samples of all its series, and a text about those not shown.
 fn spikes(panel: &Panel<'_>) -> (Vec<SpikeRow>, String) {
     let of = |series: &&'_ SeriesView| -> Vec<(i64, SpikeRow)> {
         let worst = series.spikes.iter().take(SPIKES_SHOWN);
@@ -258,7 +259,7 @@ fn statistics(report: &Report, panel: &Panel<'_>) -> Vec<(String, Vec<(&'static 
     said.filter(|(_, rows)| !rows.is_empty()).collect()
 }
 
-/// The settings of its series: a value that all share, or the first few of those that differ.
+/// The settings of its series: a common value, or the first few of several values.
 fn settings(panel: &Panel<'_>) -> Vec<(String, String)> {
     let all = || panel.series.iter().flat_map(|series| &series.spec.settings);
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
@@ -276,7 +277,8 @@ fn settings(panel: &Panel<'_>) -> Vec<(String, String)> {
     found.into_iter().map(|(name, values)| (name, text(values))).collect()
 }
 
-/// The uncertainty of its series' two clocks, then when it does not hold; what is said of several series stands once.
+/// The uncertainty of its series' two clocks, and the times when it is not valid; a text that applies to several series
+/// is listed once.
 fn clocks(report: &Report, panel: &Panel<'_>) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     let all = panel.series.iter().filter_map(|series| OneWay::of(&report.run, series));

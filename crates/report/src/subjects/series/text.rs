@@ -6,10 +6,10 @@ use crate::text::{capitalised, count, counted_text, ns_or_dash};
 use model::{Counter, Figure, FigureValue, Figures, SeriesView, kind};
 use units::Ns;
 
-/// Series of one kind that are listed one by one; of more, the worst are.
+/// Maximum number of series of a kind that are all listed; if there are more, only the worst are.
 const SERIES_LISTED: usize = 6;
 
-/// How many of the worst are listed when there are more.
+/// Number of worst series listed in that case.
 const WORST_LISTED: usize = 3;
 
 pub(super) fn series(report: &Report, paint: &Paint) -> String {
@@ -50,7 +50,7 @@ pub(super) fn series(report: &Report, paint: &Paint) -> String {
     out + &counters(all)
 }
 
-/// The figures that fit into the width of a terminal.
+/// The figures that fit in the width of a terminal.
 fn shown() -> impl Iterator<Item = Figure> {
     Figure::ALL.into_iter().filter(|figure| *figure != Figure::P99999)
 }
@@ -69,7 +69,7 @@ fn figures_row(series: &SeriesView) -> Vec<String> {
     row
 }
 
-/// The same series over scheduled activations, which is the view that limits judge.
+/// The series over scheduled activations, which is the view that limits judge.
 fn scheduled_row(series: &SeriesView, figures: &Figures) -> Vec<String> {
     let mut row = vec![
         "  over scheduled activations".to_owned(),
@@ -80,7 +80,7 @@ fn scheduled_row(series: &SeriesView, figures: &Figures) -> Vec<String> {
     row
 }
 
-/// Counts of samples that were due and went wrong: listed where there are any, and said where there are none.
+/// Counts of samples that were due and went wrong: a table of nonzero counts, or a sentence if all are zero.
 fn counters(all: &[SeriesView]) -> String {
     let counted = || {
         Counter::ALL

@@ -1,4 +1,4 @@
-//! Causes of late samples, and the statistics about them, as the page shows them.
+//! Causes of late samples, and statistics about them, in the HTML page.
 
 use crate::Report;
 use crate::pacing::Buffer;
@@ -6,7 +6,7 @@ use crate::text::count;
 use model::{CauseTotal, Explanation, Extent, Part, SeriesView, Spike};
 use units::{Ns, SignedNs};
 
-/// A worst sample: how long, of what, when, CPU, number; and why.
+/// A worst sample: value, series, time, CPU, number, and cause.
 pub(crate) struct SpikeRow {
     pub(crate) cells: [String; 5],
     pub(crate) cause: &'static str,
@@ -60,7 +60,8 @@ fn around(why: &Explanation) -> String {
     all.join("; ")
 }
 
-/// Cause, samples, time, largest, over series of one kind; the cause that cost most first.
+/// Cause, samples, time and largest sample, over all series of one kind; the cause with the largest total time comes
+/// first.
 pub(super) fn causes(series: &[&SeriesView]) -> Vec<[String; 4]> {
     let mut totals: Vec<CauseTotal> = Vec::new();
     for one in series.iter().flat_map(|series| &series.causes) {

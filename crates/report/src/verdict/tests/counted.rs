@@ -1,5 +1,6 @@
-//! A test of a property: over generated profiles and generated runs, no limit passes unless its series counted that quantity, over
-//! time that was watched. The counters of each kind stand here once more, as they were read from the code that makes its series.
+//! A property test over generated profiles and runs: no limit passes unless its series counted the quantity over a time
+//! that was observed. The counters of each kind are listed here a second time, as found in the code that makes its
+//! series.
 
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use crate::verdict::{Check, Judgement, Verdict};
@@ -7,7 +8,7 @@ use model::{Counter, RunView, SeriesView, kind, setting};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, proptest};
 use testing::synthetic::{run, series};
 
-/// Kinds, and the counters beside the samples that what makes their series counts.
+/// Kinds of series, and the counters that their code counts in addition to the samples.
 const COUNTED: [(&str, &str); 31] = [
     ("wakeup", "missed"),
     ("noise", ""),
@@ -42,16 +43,16 @@ const COUNTED: [(&str, &str); 31] = [
     ("lead", ""),
 ];
 
-/// A series as the generator made it, in its own words.
+/// A generated series, in the generator's terms.
 #[derive(Debug, Clone)]
 struct Made {
     kind: usize,
-    /// Not one of ours.
+    /// True if it is not one of our kinds.
     is_foreign: bool,
     samples: u64,
     has_threshold: bool,
     not_counted: Vec<&'static str>,
-    /// Of a series of gaps.
+    /// For a series of gaps: true if the observed time is known.
     was_watched: bool,
 }
 
@@ -93,7 +94,7 @@ impl Made {
         !self.is_foreign && COUNTED[self.kind].0 == family
     }
 
-    /// True where somebody counted this quantity of it.
+    /// True if this quantity was counted in the series.
     fn has(&self, quantity: Quantity, lacks: &[Counter]) -> bool {
         let word = quantity.word();
         let by_kind = || !self.is_foreign && COUNTED[self.kind].1.split(' ').any(|counted| counted == word);
@@ -138,7 +139,7 @@ fn made() -> impl Strategy<Value = Made> {
     )
 }
 
-/// Limits that every counted figure keeps.
+/// Limits that every counted figure meets.
 fn limit() -> impl Strategy<Value = Limit> {
     let pattern = prop::sample::subsequence(COUNTED.map(|(family, _)| format!("{family}/*")).to_vec(), 1..6)
         .prop_map(|patterns| patterns.join("|"));
@@ -189,7 +190,8 @@ proptest! {
             let is_counted = made.samples > 0 && made.has(check.limit.quantity, &lacks);
             prop_assert!(check.verdict != Verdict::Pass || is_counted, "{made:?} {check:?}");
             prop_assert!(check.verdict != Verdict::Fail, "{check:?}");
-            // The mirror: what was counted and is within its limit passes. Of a few samples no quantile and no interval is known.
+            // The reverse: a counted figure within its limit passes. With few samples, some quantiles and intervals are
+            // not known.
             let is_known = made.samples >= 20_000 && (made.has_threshold || check.limit.quantity != Quantity::Overflow);
             let is_deep = matches!(check.limit.quantity, Quantity::P9999 | Quantity::P99999);
             prop_assert!(check.verdict == Verdict::Pass || !is_counted || !is_known || is_deep, "{check:?}");

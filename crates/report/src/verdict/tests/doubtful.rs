@@ -1,11 +1,11 @@
-//! Everything that puts a figure in doubt, one by one.
+//! Everything that puts a figure in doubt, case by case.
 
 use super::{clean, event, only, the_check};
 use crate::limits::Quantity;
 use crate::verdict::Verdict;
 use model::{EventKind, RunState, RunView, SeriesClock};
 
-/// A change to a clean run, the words its doubt must have, and the quantities it leaves alone.
+/// A change to a clean run, the expected text of the doubt, and the quantities that it does not affect.
 type Case = (&'static str, fn(&mut RunView), &'static str, &'static [Quantity]);
 
 const DOUBTFUL: &[Case] = &[
@@ -130,7 +130,7 @@ fn every_doubtful_condition_turns_a_pass_into_inconclusive() {
     }
 }
 
-/// A limit on the very count that was changed judges it, and is not put in doubt by it.
+/// A limit on the changed count itself judges it, and is not in doubt.
 fn is_itself(name: &str, quantity: Quantity) -> bool {
     matches!(
         (name, quantity),

@@ -127,10 +127,10 @@ fn frames_that_the_sender_left_out_are_not_the_hosts_loss() {
     assert_eq!(judged("publish/lateness", 5, 3, 9).0, Verdict::Fail);
     assert_eq!(judged("wakeup/cpu1", 5, 3, 8).0, Verdict::Fail);
     assert_eq!(judged("publish/lateness", 5, 3, 0).0, Verdict::Pass);
-    // Cycles that a talker missed have no number that a listener could miss.
+    // Cycles that a talker missed have no number, so a listener cannot miss it.
     assert_eq!(judged_of("listen/sv", "talk/sv", 8, 0, 8).0, Verdict::Fail);
     assert_eq!(judged_of("listen/sv", "talk/sv", 8, 3, 3).0, Verdict::Inconclusive);
-    // Of other frames.
+    // The sender and the receiver handle different frames.
     assert_eq!(judged_of("rtt/reflect", "publish/lateness", 5, 3, 8).0, Verdict::Fail);
 }
 

@@ -1,4 +1,4 @@
-//! The series, steps and times that each kind of event touches. The words are those of the table in `docs/doubts.md`.
+//! The series, steps and times that each kind of event affects. The words are those of the table in `docs/doubts.md`.
 
 use super::{Quantity, event};
 use crate::verdict::doubt;
@@ -7,7 +7,7 @@ use testing::synthetic::{run, series};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A run of five steps of 10 s, with a minute between two; of each what was measured in it.
+/// A run of five steps of 10 s with a minute between them, and the series measured in each.
 const STEPS: [&[&str]; 5] = [
     &["wakeup/cpu1", "wakeup/cpu2"],
     &["noise/cpu1", "send/a"],
@@ -16,7 +16,7 @@ const STEPS: [&[&str]; 5] = [
     &["trip/F1", "task/relay", "goose/gcb", "clock/ptp"],
 ];
 
-/// The series that an event touches which names none and of which is not known when it was.
+/// The series affected by an event that names no series and has an unknown time.
 const REACH: [(EventKind, &str); 34] = [
     (EventKind::LoadStarted, NONE),
     (EventKind::LoadStopped, NONE),
@@ -82,7 +82,7 @@ fn starts_s(step: usize) -> u64 {
     70 * step as u64
 }
 
-/// A series that was measured in a step: its windows are there, and nowhere else.
+/// A series that was measured in one step: it has windows only there.
 fn measured(name: &str, step: usize) -> SeriesView {
     let mut one = series(name, 1_000, 60_000, 10);
     for window in one.windows.iter_mut() {
@@ -144,7 +144,7 @@ fn an_event_of_which_nothing_is_known_touches_all_that_its_kind_can() {
 fn an_event_with_a_time_touches_what_was_measured_then() {
     for (kind, reach) in REACH {
         for step in 0..STEPS.len() {
-            // Within the step, over its end, and noticed a minute after it.
+            // Within the step, beyond its end, and noticed a minute after it.
             for (since_s, at_s) in [(4, 5), (9, 20), (2, 69)] {
                 let found = doubted(between(kind, starts_s(step) + since_s, starts_s(step) + at_s));
                 assert_eq!(
@@ -154,7 +154,7 @@ fn an_event_with_a_time_touches_what_was_measured_then() {
                 );
             }
         }
-        // Between two steps; over three of them.
+        // Between two steps, and across three of them.
         assert_eq!(doubted(between(kind, 12, 69)), expected(reach, &[]), "{kind:?}");
         assert_eq!(doubted(between(kind, 75, 215)), expected(reach, &[1, 2, 3]), "{kind:?}");
     }
@@ -170,7 +170,7 @@ fn an_event_of_a_series_touches_that_one_alone() {
                 ..event(kind)
             };
             let name = one.spec.name.clone();
-            // One that names a CPU's series says more than its kind, which then names an interface.
+            // If it names the series of a CPU, that is more than its kind implies, which then refers to an interface.
             let reach = if kind == EventKind::SecondMeasurement {
                 ALL
             } else {
@@ -192,7 +192,7 @@ fn a_series_without_a_window_is_touched_whenever_it_was() {
     assert!(doubt::of(&run, &run.series[1], Quantity::Max, None).is_empty());
 }
 
-/// The page has a row for each kind that puts anything in doubt, with the reach that it has here.
+/// The page has a row for each kind that causes a doubt, with the same reach as here.
 #[test]
 fn the_page_of_doubts_says_the_same() {
     let page = include_str!("../../../../../docs/doubts.md");

@@ -4,7 +4,7 @@ use crate::pacing::Buffer;
 use model::SeriesView;
 use serde::Serialize;
 
-/// Durations in ns.
+/// The buffer, with durations in ns.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct BufferEntry {
     at_least: u64,
@@ -14,7 +14,7 @@ pub(super) struct BufferEntry {
 }
 
 impl BufferEntry {
-    /// Of a series; `None` where it is not of an AVB stream, or not known.
+    /// The buffer of a series; `None` if the series is not an AVB stream, or the buffer is not known.
     pub(super) fn of(series: &SeriesView) -> Option<Self> {
         let buffer = Buffer::of(series)?;
         Some(Self {

@@ -22,7 +22,7 @@ pub(super) struct SeriesEntry {
     counters: serde_json::Map<String, serde_json::Value>,
     #[serde(flatten)]
     figures: Figures,
-    /// Counters that are not among the published first ones.
+    /// Counters that were added after the first published version.
     #[serde(flatten)]
     more_counters: serde_json::Map<String, serde_json::Value>,
     unaccounted: u64,
@@ -82,7 +82,7 @@ pub(super) fn entry(report: &Report, series: &SeriesView) -> SeriesEntry {
     }
 }
 
-/// A counter by its name; null where the run is from before it.
+/// A counter by its name; null if the run is older than the counter.
 fn count(report: &Report, series: &SeriesView, counter: Counter) -> (String, serde_json::Value) {
     let is_known = !report.run.lacks.contains(&counter);
     let value = is_known.then_some(series.counters.get(counter));

@@ -1,10 +1,10 @@
-//! Why samples had their values, and what statistics say about them, as JSON.
+//! The causes of samples, and statistics about them, as JSON.
 
 use crate::insight::{Insight, QuantileInterval};
 use model::{CauseTotal, Explanation, SeriesView};
 use serde::Serialize;
 
-/// Worst samples of a series in the document.
+/// Number of worst samples of a series in the document.
 const SPIKES: usize = 100;
 
 #[derive(Debug, Clone, Serialize)]
