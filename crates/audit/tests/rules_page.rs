@@ -9,9 +9,9 @@ const HEAD: &str = "# Rules of the audit
 
 Written from the files of `crates/audit/rules` by a test: `RENEW=1 cargo test -p triptime-audit --test rules_page`.
 [formats/audit.md](formats/audit.md) says how a rule is written and added; `triptime audit --full` shows each with its values,
-sources and traps. `{cpu}`, `{nic}`, `{rt_cpus}` and the like stand for parts and values of the machine.
+sources and traps. `{cpu}`, `{nic}`, `{rt_cpus}` and similar placeholders stand for parts and values of the machine.
 
-The severity behind a comma is that of a profile (`--profile`). *Worth* is the largest effect that anybody published; nobody has
+The severity after a comma is that of a profile (`--profile`). *Worth* is the largest effect that anybody published; nobody has
 measured it on your machine.
 ";
 

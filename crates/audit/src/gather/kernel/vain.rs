@@ -124,6 +124,6 @@ fn idle_states(reader: &Reader, line: &Cmdline) -> Result<Option<String>, Unknow
         driver => driver?,
     };
     Ok((driver == "intel_idle").then(|| {
-        "processor.max_cstate does nothing while intel_idle drives: give intel_idle.max_cstate too".to_owned()
+        "processor.max_cstate does nothing while intel_idle is active: give intel_idle.max_cstate too".to_owned()
     }))
 }
