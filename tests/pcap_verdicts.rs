@@ -302,7 +302,7 @@ fn streams_behind_headers_that_are_not_read_are_no_pass() {
     let path = directory.path().join("hidden.pcap");
     let routed = |frame: &[u8]| to_port_102(&[&[1, 0x40, 0xa2], frame].concat());
     let wraps: [(&str, Wrap<'_>); 2] = [
-        ("more than two VLAN tags, or old ones", &deeply_tagged),
+        ("more than two VLAN tags, or obsolete ones", &deeply_tagged),
         ("UDP (R-GOOSE, R-SV)", &routed),
     ];
     for (header, wrap) in wraps {

@@ -93,7 +93,7 @@ fn samples_that_come_more_than_the_window_late_are_lost_and_no_restart() {
         };
         assert_eq!(found, expected, "by {by}");
         let text = format!(
-            "MU01: {late} samples came more than 16 counts late, without a restart: what was missing still counts as lost"
+            "MU01: {late} samples came more than 16 counts late, without a restart: the missing ones still count as lost"
         );
         assert!(recorded.events().iter().any(|event| event.text == text), "by {by}");
     }

@@ -186,6 +186,6 @@ fn a_frame_of_another_publisher_far_too_late_is_no_restart() {
     let events = stream_events(&recorded, "listen/sv-MU01");
     assert_eq!(
         events,
-        ["sv-MU01: 1 samples came more than 16 counts late, without a restart: what was missing still counts as lost"]
+        ["sv-MU01: 1 samples came more than 16 counts late, without a restart: the missing ones still count as lost"]
     );
 }

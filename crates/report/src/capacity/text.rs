@@ -18,7 +18,7 @@ impl Capacity {
                 format!("Not even {}.", self.what(1))
             }
             (None, _) => format!(
-                "No number of streams was held: the last that was tried was {}.",
+                "No number of streams could be held. The last attempt was {}.",
                 self.what(self.search.wanted.streams)
             ),
         }

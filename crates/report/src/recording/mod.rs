@@ -74,7 +74,7 @@ pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
     )];
     if survey.unreadable > 0 {
         said.push(format!(
-            "{} of {} segments cannot be read; what they held shows as missing here: {}",
+            "{} of {} segments cannot be read; their samples are shown as missing: {}",
             survey.unreadable,
             survey.unreadable + survey.segments + survey.foreign,
             survey.reasons.join("; ")

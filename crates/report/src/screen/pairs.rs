@@ -28,7 +28,7 @@ const PAIRS: [(&str, &str); 18] = [
     ("Nothing explains any of", " had the CPU: "),
     ("within their limits", " undecided"),
     ("within their limits", "over the limit,"),
-    ("what is missing may be those", "nothing is known of them"),
+    ("these may be the missing ones", "their fate is not known"),
     ("was exceeded in this run", "Proves  0 of "),
 ];
 

@@ -51,7 +51,7 @@ fn contradictions(report: &Report) -> Option<String> {
 fn emulated(report: &Report) -> Option<String> {
     let mut events = report.run.events.iter();
     events.find(|event| event.kind == EventKind::Emulated)?;
-    Some("A processor is emulated: its timing is no evidence, and passes and fails nothing.".to_owned())
+    Some("A processor is emulated: its timing is no evidence, so nothing passes or fails.".to_owned())
 }
 
 /// A sentence about negative controls that failed.
@@ -127,7 +127,7 @@ fn sentence(cause: Cause, name: &str) -> String {
         Cause::Stopped => "The thread was stopped by a signal, a debugger or a freezer",
         Cause::IdleExit => "The CPU was late to leave its idle state",
         Cause::InterruptsOff => "The kernel had interrupts off",
-        Cause::Path => "Nothing foreign had the CPU: the time went into the way itself",
+        Cause::Path => "No other thread or interrupt had the CPU: the path itself took the time",
         Cause::Unexplained => "The recorder's events do not show what held samples up",
         Cause::Thread | Cause::Interrupt | Cause::Softirq => return format!("{} had the CPU", capitalised(name)),
     };
@@ -152,8 +152,8 @@ fn left_out(report: &Report) -> Option<String> {
     let (left_out, due) = frames_left_out(report);
     let receives = |series: &&SeriesView| !is_sender(series) && series.counters.lost > 0;
     let follows = match report.run.series.iter().any(|series| receives(&series)) {
-        true => "what is missing may be those",
-        false => "nothing is known of them",
+        true => "these may be the missing ones",
+        false => "their fate is not known",
     };
     (left_out > 0).then(|| {
         format!(

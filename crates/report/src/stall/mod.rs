@@ -204,14 +204,14 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
     let not_kept = match dropped {
         0 => String::new(),
         n => format!(
-            " {} over their limits were not kept one by one, and are in none.",
+            " {} over their limits were not stored individually, and belong to no stall.",
             plural(n, "sample")
         ),
     };
     let not_read = match not_read {
         0 => String::new(),
         n => format!(
-            " {} more in the run file, the least of their series, are not looked at.",
+            " {} more in the run file, the smallest of their series, are not examined.",
             count(n)
         ),
     };

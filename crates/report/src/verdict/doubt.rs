@@ -137,7 +137,7 @@ fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
     let lost = series.counters.lost;
     (1..=never_sent).contains(&lost).then(|| Doubt {
         text: format!(
-            "the sender in this run left out {}: they may be those",
+            "the sender in this run left out {}, which may be the missing ones",
             plural(never_sent, "frame")
         ),
         explains_excess: true,
@@ -260,7 +260,7 @@ fn apart(series: &SeriesView, nature: Nature, clocks: &OneWay, doubts: &mut Vec<
     };
     if explains_excess && apart_ns > 0 && series.spec.threshold_ns.is_none_or(reaches) {
         say(format!(
-            "counted without regard to the{} that the clocks may be apart",
+            "counted without regard to the clocks' uncertainty of{}",
             clocks.plus_minus()
         ));
     }

@@ -69,7 +69,7 @@ impl Hidden {
     /// Name of the header, as reports print it.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Vlan => "more than two VLAN tags, or old ones",
+            Self::Vlan => "more than two VLAN tags, or obsolete ones",
             Self::Hsr => "more than one HSR tag",
             Self::RTag => "redundancy tags (IEEE 802.1CB)",
             Self::Gre => "GRE or ERSPAN",

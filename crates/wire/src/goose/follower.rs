@@ -79,7 +79,7 @@ impl FollowerDoubt {
     /// Text of the doubt, printed after a count.
     pub fn words(self) -> &'static str {
         match self {
-            Self::OfTest => "messages are of a test, or need commissioning: not used",
+            Self::OfTest => "messages are tests, or need commissioning: not used",
             Self::WithoutMember => "messages are without the member, or it is no boolean: not used",
             Self::Refused => "messages were refused: simulated, or from a second source address",
             Self::Contradicting => "messages are old, or contradict others",

@@ -132,7 +132,7 @@ impl Display for Finding {
             What::OtherRate => write!(out, "smpCnt runs at {a}/s, but {b}/s was stated"),
             What::OddRate => write!(
                 out,
-                "smpCnt wraps at {a}, which is no profile's rate, and the wrap takes longer than the time between \
+                "smpCnt wraps at {a}, which is not the rate of a profile, and the wrap takes longer than the time between \
                  frames: what is lost there is not known (state the rate with --rate)"
             ),
             What::Silent => write!(out, "silent for {} so far", Ns(a)),
@@ -175,7 +175,7 @@ impl Display for Finding {
             ),
             What::TooLate => write!(
                 out,
-                "{a} samples came more than {b} counts late, without a restart: what was missing still counts as lost"
+                "{a} samples came more than {b} counts late, without a restart: the missing ones still count as lost"
             ),
             What::Source => write!(
                 out,

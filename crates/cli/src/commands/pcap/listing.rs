@@ -247,7 +247,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             add(
                 too_late,
                 format!(
-                    "{} came more than 16 late: what was missing still counts as lost",
+                    "{} came more than 16 late: the missing ones still count as lost",
                     plural(too_late, "sample")
                 ),
             );
@@ -299,7 +299,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             add(
                 too_late,
                 format!(
-                    "{} came more than 16 late: what was missing still counts as lost",
+                    "{} came more than 16 late: the missing ones still count as lost",
                     plural(too_late, "frame")
                 ),
             );

@@ -183,7 +183,7 @@ impl Marks {
 /// A subscriber's decision about one message, and its news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The message was used, and its numbers were checked.
+    /// The message was not refused, and its numbers were checked.
     Judged {
         /// The outcome of the message.
         outcome: Outcome,
