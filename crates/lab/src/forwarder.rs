@@ -1,4 +1,4 @@
-//! The process that forwards in a lab, and stays with it.
+//! The process that forwards frames in a lab. It runs until the lab is taken down.
 //!
 //! ```text
 //! [ lab up ] starts [ triptime lab hold --bed=triptime-NAME-sw ]: makes the bed, names its namespaces, says that it is up, forwards
@@ -6,7 +6,7 @@
 //!                        +--[ ovsdb-server ]  [ ovs-vswitchd ]  which the kernel ends with it
 //! ```
 //!
-//! Until it has said so, the kernel ends it with `lab up`.
+//! The kernel ends this process together with `lab up` until it has reported that it is up.
 
 use super::names::{LabName, lab_of, name_of};
 use super::record::{Asked, LabRecord};
@@ -25,20 +25,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::thread::kill_children_with_us;
 
-/// Word that it writes when it is up.
+/// Line that the forwarder writes once it is up.
 const UP: &str = "up";
 
-/// Files in the lab's folder: what it said last, and those of Open vSwitch.
+/// Files in the lab's folder: the forwarder's last output, and the files of Open vSwitch.
 const SAID: &str = "forwarder";
 const FILES: &str = "ovs";
 
-/// The end that its namespace stands for: what is in the middle.
+/// Name of the lab's end whose namespace forwards: the middle.
 const MIDDLE: &str = "sw";
 
-/// How often it looks whether it is to end, and whether what forwards is there.
+/// Interval at which the forwarder checks its stop flag and the parts that forward.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The forwarder of a lab, whether it runs or not.
+/// The forwarder of a lab; it need not be running.
 #[derive(Debug)]
 pub(super) struct Forwarder {
     folder: PathBuf,
@@ -46,7 +46,7 @@ pub(super) struct Forwarder {
 }
 
 impl Forwarder {
-    /// That of the lab `name`, whose folder this is.
+    /// The forwarder of the lab `name` with this folder.
     pub(super) fn of(name: &LabName, folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -54,20 +54,20 @@ impl Forwarder {
         }
     }
 
-    /// Starts it, which makes the bed that is written down in the folder.
+    /// Starts the process, which makes the bed from the record in the folder.
     pub(super) fn start(&self) -> Result<(), LabError> {
         let said = self.folder.join(SAID);
         let file = File::create(&said).map_err(|error| failed(&said, error))?;
         let mut command = Command::new("/proc/self/exe");
         command.arg0(PROGRAM).args(["lab", "hold"]).arg(self.mark());
-        // It stays when the terminal goes.
+        // The process stays when the terminal is closed.
         command.process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file);
         kill_children_with_us(&mut command);
         let mut child = command.spawn().map_err(|error| failed(&said, error))?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
-            // An error: it said nothing.
+            // On a read error the line stays empty, as if the process had written nothing.
             let _ = BufReader::new(output).read_line(&mut line);
         }
         match line.trim() == UP {
@@ -84,12 +84,12 @@ impl Forwarder {
         format!("--bed={}", self.id)
     }
 
-    /// Its process; `None`: it does not run.
+    /// Its process; `None` if it does not run.
     pub(super) fn process(&self) -> Option<u32> {
         processes::with_word(&self.mark()).first().copied()
     }
 
-    /// Finds the part of it that is missing, if one is.
+    /// Describes the missing part of it, if one is missing.
     pub(super) fn missing(&self, asked: &Asked) -> Option<String> {
         let not_running = |why: &str| Some(format!("what forwards does not run ({}): {why}", self.id));
         let Some(process) = self.process() else {
@@ -100,14 +100,14 @@ impl Forwarder {
         }
         let is_switch = asked.network == Network::OpenVswitch;
         let missing = is_switch.then(|| vswitch::missing(&self.files(), asked.devices))??;
-        // A switch that ends meanwhile answers with nothing.
+        // A switch that ends during the query gives an empty answer.
         match self.process() {
             Some(_) => Some(missing),
             None => not_running(&self.last_words()),
         }
     }
 
-    /// Itself, and the daemons that it may have.
+    /// The process itself and the daemons that it started.
     fn processes(&self, own: u32) -> impl Iterator<Item = u32> {
         let daemons = marks(&self.files())
             .into_iter()
@@ -120,7 +120,7 @@ impl Forwarder {
         self.folder.join(FILES)
     }
 
-    /// Ends it by force, with what it started. One that is not there is none.
+    /// Kills the process and its daemons. Succeeds if none runs.
     pub(super) fn end(&self) {
         processes::end(&self.mark());
         for daemon in marks(&self.files()) {
@@ -137,11 +137,10 @@ impl Forwarder {
     }
 }
 
-/// Makes the bed of the lab whose middle is called `middle`, and forwards until `stop` is set. A line on standard output says that it is
-/// up.
+/// Makes the bed of the lab whose middle is called `middle`, and forwards until `stop` is set. Writes a line to standard output once the lab is up.
 ///
 /// # Errors
-/// There is no such lab, its bed cannot be made, or why it forwards nothing any more.
+/// There is no such lab, its bed cannot be made, or forwarding stopped.
 pub fn forward(middle: &str, stop: &AtomicBool) -> Result<(), LabError> {
     let name = lab_of(middle).ok_or_else(|| LabError::Refused(format!("{middle} is no part of a lab")))?;
     let folder = Path::new(FOLDER).join(name.as_str());
@@ -152,7 +151,7 @@ pub fn forward(middle: &str, stop: &AtomicBool) -> Result<(), LabError> {
     // From now on it is known by its name.
     let _ = set_parent_process_death_signal(None);
     let mut output = std::io::stdout();
-    // An error is ignored: the starting process may be gone, and nobody reads that then.
+    // A write error is ignored: it means that the starting process has gone, and no other process reads this line.
     let _ = writeln!(output, "{UP}").and_then(|()| output.flush());
     while !stop.load(Ordering::Relaxed) {
         if let Some(why) = bed.ended() {
@@ -186,7 +185,7 @@ mod tests {
         std::fs::write(folder.path().join(SAID), "triptime: ovs-vswitchd has ended\n\n").expect("written");
         let missing = forwarder.missing(&tap).expect("none runs");
         assert!(missing.ends_with("): ovs-vswitchd has ended"), "{missing}");
-        // Nothing is to be ended.
+        // No process runs, so this must do nothing.
         forwarder.end();
     }
 

@@ -1,4 +1,4 @@
-//! A lab that was looked at: how a command is run at its ends, and what is missing of it.
+//! An existing lab: how to run a command at each end, and which part of the lab is missing.
 
 use super::forwarder::Forwarder;
 use super::names::{LabName, name_of, path_of};
@@ -12,26 +12,26 @@ use place::{PlaceError, PlaceKind};
 use std::path::PathBuf;
 use sys::netns::NetNs;
 
-/// A lab that was looked at.
+/// An existing lab and its state.
 #[derive(Debug)]
 pub struct Lab {
     /// Its name.
     pub name: LabName,
-    /// Settings that were asked for; `None`: they are not known any more.
+    /// Settings of the lab; `None` if its record is lost.
     pub asked: Option<Asked>,
-    /// The part that is missing; `None`: it is up.
+    /// The missing part; `None` if the lab is complete.
     pub stale: Option<String>,
     pub(super) folder: PathBuf,
 }
 
 impl Lab {
-    /// An end of it for a person: which, its interface, and how a command is run there, all but what is to be run.
+    /// The ends for display: name, interface, and the command line that runs a command there, without the command itself.
     pub fn ends(&self) -> Vec<(String, String, String)> {
         let Some(asked) = &self.asked else { return Vec::new() };
         let named = asked.named_ends();
         let by_namespace = |end: &str| match named.iter().any(|name| name == end) {
             true => format!("nsenter --net={} {PROGRAM}", path_of(&self.name, end).display()),
-            // A port as it is.
+            // The device is the port itself, without a namespace.
             false => PROGRAM.to_owned(),
         };
         let test_set = match &asked.nic[..] {
@@ -76,7 +76,7 @@ impl Lab {
         })
     }
 
-    /// Description of each of its guests; none where its devices are no guests.
+    /// Description of each guest; empty if the devices are not guests.
     pub fn guests(&self) -> Vec<String> {
         let guests = self.asked.iter().filter(|asked| asked.place == PlaceKind::Vm);
         let numbers = guests.flat_map(|asked| 0..asked.devices);
@@ -99,10 +99,10 @@ impl Lab {
         numbers.filter_map(known).collect()
     }
 
-    /// Its guest at this device.
+    /// The guest at this device.
     ///
     /// # Errors
-    /// It is not up, its devices are no guests, or there is no such device.
+    /// The lab is not up, its devices are not guests, or there is no such device.
     pub fn guest_at(&self, number: usize) -> Result<held::HeldGuest, LabError> {
         let refused = |why: String| Err(LabError::Refused(format!("{}: {why}", self.name)));
         match (&self.stale, &self.asked) {
@@ -127,7 +127,7 @@ impl Lab {
     }
 }
 
-/// Finds a missing part of a lab that was made since this machine was started.
+/// Describes a missing part of a lab that was made since this machine last booted.
 pub(super) fn missing(lab: &Lab, record: &LabRecord) -> Option<String> {
     let asked = &record.asked;
     let is_named = |end: &String| NetNs::is_pinned(&path_of(&lab.name, end));
@@ -148,7 +148,7 @@ pub(super) fn missing(lab: &Lab, record: &LabRecord) -> Option<String> {
     })
 }
 
-/// A container or guest that does not run.
+/// Describes a container or guest that does not run.
 fn not_running(lab: &Lab, asked: &Asked) -> Option<String> {
     let runs = |number: usize| match asked.place {
         PlaceKind::Container => lab.held(&device(number), asked).is_ok_and(|held| held.is_up()),

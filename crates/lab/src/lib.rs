@@ -1,7 +1,7 @@
-//! Beds that stay up for measuring by hand: their namespaces have names, and a container or a guest can stand at each device.
+//! Beds that stay up for manual measurements: their namespaces have names, and each device can be in a container or a guest.
 //!
-//! Settings of a lab are written into its folder before anything is made, and all that is made is called after the lab. So everything
-//! that a killed `up` left is known and can be taken down.
+//! The settings of a lab are written into its folder before anything is made, and every part is named after the lab. So everything that a killed `up`
+//! left can be found and taken down.
 
 #![forbid(unsafe_code)]
 
@@ -34,44 +34,44 @@ use std::path::{Path, PathBuf};
 use sys::SysError;
 use sys::netns::NetNs;
 
-/// Where labs are written down; nothing of it is there after a reboot where `/run` is in memory.
+/// Folder of the labs' records; it is empty after a reboot where `/run` is in memory.
 const FOLDER: &str = "/run/triptime/labs";
 
-/// Namespaces with names, as `ip netns` knows them.
+/// Folder of the named namespaces, as `ip netns` uses it.
 const NAMESPACES: &str = "/run/netns";
 
-/// Program that is run at an end, as it is called on the command line.
+/// Name of the program on the command line, for commands that run at an end.
 const PROGRAM: &str = "triptime";
 
-/// So many devices are looked for where it is not known how many there were.
+/// Number of devices to look for when the record of the lab is lost.
 const MOST_DEVICES: usize = 16;
 
-/// Why a lab could not be made, looked at or taken down.
+/// Reasons why a lab could not be made, inspected or taken down.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// It cannot be what was asked for.
+    /// The request is impossible.
     #[error("{0}")]
     Refused(String),
-    /// The bed.
+    /// Error of the bed.
     #[error(transparent)]
     Bed(#[from] BedError),
-    /// The kernel.
+    /// Error of the kernel.
     #[error(transparent)]
     Sys(#[from] SysError),
-    /// A container.
+    /// Error of a container or guest.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// A file.
+    /// Error of a file.
     #[error("{path}: {error}", path = path.display())]
     Io {
-        /// Its name.
+        /// Name of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: io::Error,
     },
 }
 
-/// The labs of this machine. While one of these lives, no other process changes them.
+/// The labs of this machine. As long as a value of this type exists, no other process changes them.
 #[derive(Debug)]
 pub struct Labs {
     folder: PathBuf,
@@ -79,7 +79,7 @@ pub struct Labs {
 }
 
 impl Labs {
-    /// Waits until nobody else is making or taking down a lab.
+    /// Waits until no other process makes or takes down a lab.
     ///
     /// # Errors
     /// The folder cannot be made or locked.
@@ -92,11 +92,11 @@ impl Labs {
         Ok(Self { folder, _lock: lock })
     }
 
-    /// Makes a lab, or finds it as it was asked for; the answer says whether it was up already. Leftovers of one by that name are taken
-    /// away first.
+    /// Makes a lab, or finds a running one with the same settings; the answer is true if it was already up. Leftovers of a lab with that name are
+    /// removed first.
     ///
     /// # Errors
-    /// It is up with other settings, or what kept it from being made: nothing of it remains then.
+    /// A lab of this name is up with other settings, or it cannot be made; then nothing of it remains.
     pub fn up(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(Lab, bool), LabError> {
         let asked = &asked.resolved()?;
         let (this, others): (Vec<Lab>, Vec<Lab>) = self.list()?.into_iter().partition(|lab| lab.name == *name);
@@ -114,7 +114,7 @@ impl Labs {
         check_ports(asked, &others)?;
         let made = self.make(name, asked, program).and_then(|()| self.made(name));
         if made.is_err() {
-            // The first error says why; what cannot be taken away is listed as stale.
+            // The first error explains the failure; leftovers that cannot be removed are listed as stale.
             let _ = self.down(name);
         }
         made.map(|lab| (lab, false))
@@ -144,7 +144,7 @@ impl Labs {
         LabRecord::now(asked).with(Parts::of(name, asked)?).write(&folder)
     }
 
-    /// A guest at each device, one after another.
+    /// Boots a guest at each device, one after another.
     fn boot(&self, name: &LabName, spec: &GuestSpec, devices: &[EndInterface]) -> Result<(), LabError> {
         let lab = self.look(name);
         for (number, end) in devices.iter().enumerate() {
@@ -153,13 +153,13 @@ impl Labs {
         Ok(())
     }
 
-    /// A container at each device.
+    /// Starts a container at each device.
     fn contain(&self, name: &LabName, asked: &Asked, program: Option<PathBuf>) -> Result<(), LabError> {
         let folder = self.folder.join(name.as_str());
         let containers = Containers {
             program,
             cpus: asked.cpus.clone(),
-            // Half of the real-time budget stays for what is measured beside it.
+            // Half of the real-time budget is left for measurements on the host.
             side_by_side: 2 * asked.devices as u64,
             runtime: asked.runtime()?,
         };
@@ -175,13 +175,13 @@ impl Labs {
     /// The lab of this name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no lab of this name.
     pub fn find(&self, name: &LabName) -> Result<Lab, LabError> {
         let found = self.list()?.into_iter().find(|lab| lab.name == *name);
         found.ok_or_else(|| no_lab(name))
     }
 
-    /// All labs, by name, with what is missing of each.
+    /// All labs by name, with the missing part of each.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -214,10 +214,10 @@ impl Labs {
         lab
     }
 
-    /// Takes a lab down, as far as it is there: containers, guests, what forwards, namespaces with all interfaces in them, its folder.
+    /// Takes a lab down, as far as it exists: containers, guests, forwarder, namespaces with all their interfaces, and its folder.
     ///
     /// # Errors
-    /// There is no such lab, or what could not be taken away.
+    /// There is no such lab, or a part of it could not be removed.
     pub fn down(&self, name: &LabName) -> Result<(), LabError> {
         let folder = self.folder.join(name.as_str());
         let namespaces = namespaces_of(Path::new(NAMESPACES), name);
@@ -231,13 +231,13 @@ impl Labs {
         if let Some(asked) = lab.asked.as_ref().filter(|asked| asked.place == PlaceKind::Container) {
             for number in 0..asked.devices {
                 let end = device(number);
-                // It was never made if its folder is not there.
+                // If the folder does not exist, the container was never made.
                 if folder.join(&end).exists() {
                     lab.held(&end, asked)?.end();
                 }
             }
         }
-        // A guest is known by its name alone and a container by its control groups, whatever became of folder and record.
+        // A guest is found by its name alone and a container by its control groups, even if folder or record are lost.
         let devices = lab.asked.as_ref().map_or(MOST_DEVICES, |asked| asked.devices);
         for number in 0..devices {
             lab.guest(number).end();
@@ -254,7 +254,7 @@ impl Labs {
     }
 }
 
-/// Makes what joins the ends of a lab, and names their namespaces; gives the ends of its devices.
+/// Connects the ends of a lab and names their namespaces; returns the ends of its devices.
 fn join(name: &LabName, asked: &Asked, folder: &Path) -> Result<Vec<EndInterface>, LabError> {
     if let Some(port) = asked.device_port() {
         let devices = ports::devices(asked, port)?;
@@ -263,7 +263,7 @@ fn join(name: &LabName, asked: &Asked, folder: &Path) -> Result<Vec<EndInterface
     }
     if asked.takes_forwarder() {
         Forwarder::of(name, folder).start()?;
-        // Of no others it is known what is to be opened: a container takes its namespace by the name.
+        // Only guests need the ends opened here; a container opens its namespace by name.
         let guests = if asked.place == PlaceKind::Vm { asked.devices } else { 0 };
         let tap = |number| Ok(tap_of_guest(NetNs::open(&path_of(name, &device(number)))?, number));
         return (0..guests).map(tap).collect();
@@ -284,7 +284,7 @@ fn pin<'a>(name: &LabName, ends: impl IntoIterator<Item = (String, &'a NetNs)>) 
     Ok(())
 }
 
-/// Checks that the ports that are asked for can be ends, and are none of other labs.
+/// Checks that the requested ports can be ends, and that no other lab uses them.
 fn check_ports(asked: &Asked, others: &[Lab]) -> Result<(), LabError> {
     for port in &asked.nic {
         let has = |lab: &&Lab| lab.asked.as_ref().is_some_and(|other| other.nic.contains(port));

@@ -3,10 +3,10 @@
 use super::NAMESPACES;
 use std::path::{Path, PathBuf};
 
-/// Before the name of every part, so that they are told from those of others.
+/// Prefix of the name of every part, to distinguish the parts from those of other programs.
 const PREFIX: &str = "triptime-";
 
-/// The longest name, for all that is made of it.
+/// Longest name of a lab, so that all names made of it fit.
 const LONGEST: usize = 32;
 
 /// Name of a lab: small letters, digits and `-`.
@@ -17,7 +17,7 @@ impl LabName {
     /// Reads a name.
     ///
     /// # Errors
-    /// The form that a name must have.
+    /// The name is not valid; the text says which form it must have.
     pub fn parse(text: &str) -> Result<Self, String> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         match !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain) && !text.starts_with('-') {
@@ -49,25 +49,25 @@ pub(super) fn path_of(lab: &LabName, end: &str) -> PathBuf {
     Path::new(NAMESPACES).join(name_of(lab, end))
 }
 
-/// True if it is the last part of a namespace's name: `ts`, `sw`, `dut`, `dut1` and so on.
+/// True if this is the last part of a namespace's name: `ts`, `sw`, `dut`, `dut1` and so on.
 fn is_end(text: &str) -> bool {
     let number = text.strip_prefix("dut");
     matches!(text, "ts" | "sw") || number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// The lab whose namespace is called so.
+/// The lab whose namespace has this name.
 pub(super) fn lab_of(namespace: &str) -> Option<LabName> {
     let (lab, end) = namespace.strip_prefix(PREFIX)?.rsplit_once('-')?;
     LabName::parse(lab).ok().filter(|_| is_end(end))
 }
 
-/// The end of a lab that the namespace of this file is: `ts`, `sw`, `dut` and so on.
+/// The end of a lab for the namespace of this file: `ts`, `sw`, `dut` and so on.
 pub(super) fn end_of(lab: &LabName, path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_prefix(&name_of(lab, "")).unwrap_or(&name).to_owned()
 }
 
-/// The names in a folder, none if it is not there.
+/// The names in a folder; empty if the folder does not exist.
 fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))

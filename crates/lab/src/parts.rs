@@ -1,6 +1,6 @@
-//! The interfaces of a lab as they were when it was made, and what of them is not so any more.
+//! The interfaces of a lab when it was made, and how they differ now.
 //!
-//! A name says nothing of what it is the name of: a namespace that is called right may be another, or cut off from the rest.
+//! A matching name is not enough: a namespace with the right name may be a different one, or cut off from the rest.
 
 use super::names::{LabName, end_of, namespaces_of, path_of};
 use super::record::Asked;
@@ -12,7 +12,7 @@ use sys::SysError;
 use sys::link::{Below, LinkInfo, list};
 use sys::netns::NetNs;
 
-/// How long an interface that is up may take to find its carrier; it takes milliseconds.
+/// Time that an interface that is up may take to get its carrier; it usually takes milliseconds.
 const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -33,7 +33,7 @@ struct Namespace {
     interfaces: Vec<Interface>,
 }
 
-/// An interface, as far as it decides whether frames pass.
+/// The properties of an interface that decide whether frames pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Interface {
     name: String,
@@ -42,11 +42,11 @@ struct Interface {
     carrier: bool,
     /// Index of the bridge that it is a port of.
     master: Option<u32>,
-    /// The interface that it is paired with or made on: its index, and the number of its namespace where that is another.
+    /// The paired or underlying interface: its index, and the number of its namespace if that is a different one.
     below: Option<(u32, Option<i32>)>,
 }
 
-/// A fault of an interface. The first ones explain the later ones.
+/// A fault of an interface. Earlier variants explain later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Wrong {
     Gone,
@@ -71,10 +71,10 @@ impl Wrong {
 }
 
 impl Parts {
-    /// Reads the interfaces of a lab that is made. Waits until each interface that is up has a carrier.
+    /// Reads the interfaces of a newly made lab. Waits until each interface that is up has a carrier.
     ///
     /// # Errors
-    /// One that gets none, or what the kernel refused.
+    /// An interface gets no carrier, or the kernel refused a request.
     pub(super) fn of(name: &LabName, asked: &Asked) -> Result<Self, LabError> {
         let begun = Instant::now();
         loop {
@@ -114,7 +114,7 @@ impl Parts {
         found.map(|interface| interface.name.as_str())
     }
 
-    /// Names the change that explains most in a lab whose namespaces all have their names. `None`: all is as it was.
+    /// Describes the change that explains most, in a lab whose namespaces all have their names. `None` if nothing changed.
     pub(super) fn missing(&self, name: &LabName, asked: &Asked) -> Option<String> {
         let now = match Self::look(name, asked) {
             Ok(now) => now,
@@ -136,7 +136,7 @@ impl Parts {
     }
 }
 
-/// Names the changes in one place, in words.
+/// Describes the changes in one place.
 fn changed(was: &[Interface], now: &[Interface], place: &str) -> impl Iterator<Item = (Wrong, String)> {
     was.iter().filter_map(move |was| {
         let wrong = was.wrong(now.iter().find(|now| now.name == was.name))?;
@@ -160,7 +160,7 @@ impl Interface {
         }
     }
 
-    /// The fault that keeps frames off it now and did not when it was made.
+    /// The fault that now keeps frames off the interface and did not exist when the lab was made.
     fn wrong(&self, now: Option<&Self>) -> Option<Wrong> {
         let Some(now) = now else { return Some(Wrong::Gone) };
         let all = [

@@ -1,4 +1,4 @@
-//! Ports of this machine as the ends of a lab. They are used as they are; what stands on the device's port goes with the lab.
+//! Ports of this machine as the ends of a lab. Their settings stay unchanged; interfaces made on the device's port are removed with the lab.
 
 use super::LabError;
 use super::names::{LabName, path_of};
@@ -15,10 +15,10 @@ use sys::SysError;
 use sys::link::{Below, LinkInfo, delete, find};
 use sys::netns::NetNs;
 
-/// Checks that these can be the ends.
+/// Checks that these ports can be the ends.
 ///
 /// # Errors
-/// One that is missing, down, both ends, or how somebody is connected to this machine.
+/// A port is missing, is down, is named twice, or carries a user's connection to this machine.
 pub(super) fn check(nic: &[String]) -> Result<(), LabError> {
     if let [test_set, device] = nic
         && test_set == device
@@ -33,7 +33,7 @@ pub(super) fn check(nic: &[String]) -> Result<(), LabError> {
     leave_connection(nic).map_err(|error| LabError::Refused(error.to_string()))
 }
 
-/// Makes the devices' interfaces at the device's port.
+/// Makes the devices' interfaces on the device's port.
 pub(super) fn devices(asked: &Asked, port: &str) -> Result<Vec<EndInterface>, SysError> {
     let stands = match asked.place {
         PlaceKind::Vm => Stands::Guests(asked.devices),
@@ -42,28 +42,28 @@ pub(super) fn devices(asked: &Asked, port: &str) -> Result<Vec<EndInterface>, Sy
     behind(port, stands)
 }
 
-/// Finds a port that is not there, or not up.
+/// Describes a port that is missing or down.
 pub(super) fn missing(asked: &Asked) -> Option<String> {
     let wrong = |name: &String| that_is_up(name).err().map(|error| error.to_string());
     asked.nic.iter().find_map(wrong)
 }
 
-/// Takes away what stands on the device's port, also where its namespace has no name any more and a process is in it. The kernel would do
-/// so, too, when the last process has left the namespace, and in its own time.
+/// Removes the interfaces on the device's port, even if their namespace has lost its name and a process is still in it. The kernel would remove them
+/// as well, but only at some time after the last process has left the namespace.
 pub(super) fn free(name: &LabName, asked: &Asked) {
-    // A port that is gone took all of it along.
+    // If the port is gone, its interfaces are gone, too.
     let port = asked.device_port().and_then(|port| find(port).ok());
     let Some(port) = port.filter(|_| !asked.is_on_port()) else {
         return;
     };
     let named = (0..asked.devices).map(|number| path_of(name, &device_end(number)));
     for path in named.filter(|path| NetNs::is_pinned(path)).chain(namespaces()) {
-        // A namespace that is gone meanwhile took its interfaces along.
+        // If the namespace is gone, its interfaces are gone, too.
         let _ = NetNs::open(&path).and_then(|namespace| namespace.run(|| free_here(&port, asked.devices)));
     }
 }
 
-/// The namespaces that processes are in, but for that of this one.
+/// The namespaces that processes are in, except the namespace of this process.
 fn namespaces() -> impl Iterator<Item = PathBuf> {
     let inode = |path: &Path| std::fs::metadata(path).ok().map(|found| found.ino());
     let mut seen: HashSet<u64> = inode(Path::new("/proc/self/ns/net")).into_iter().collect();
@@ -71,7 +71,7 @@ fn namespaces() -> impl Iterator<Item = PathBuf> {
     paths.filter(move |path| inode(path).is_some_and(|inode| seen.insert(inode)))
 }
 
-/// The same in the namespace of the calling thread.
+/// Removes the same interfaces in the namespace of the calling thread.
 fn free_here(port: &LinkInfo, devices: usize) {
     for name in (0..devices).map(device_if) {
         let ours = find(&name).is_ok_and(|link| {

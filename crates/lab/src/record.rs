@@ -1,4 +1,4 @@
-//! Settings that were asked for, as they are written down.
+//! The requested settings of a lab, and the file that holds them.
 
 use super::parts::Parts;
 use super::{LabError, failed};
@@ -18,21 +18,21 @@ const FILE: &str = "lab.json";
 /// Settings of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// Network between test set and devices; of no meaning where ports are named.
+    /// Network between test set and devices; unused if ports are named.
     pub network: Network,
-    /// Ports of this machine that are the ends: the test set's and the device's, or the device's alone. None: the ends are made.
+    /// Ports of this machine that are the ends: the test set's and the device's, or the device's alone. Empty: the ends are made.
     #[serde(default)]
     pub nic: Vec<String>,
-    /// Where each device is: in a namespace alone, in a container there, or a guest.
+    /// Location of each device: a namespace alone, a container, or a guest.
     pub place: PlaceKind,
-    /// How many devices are side by side.
+    /// Number of devices side by side.
     pub devices: usize,
-    /// The containers' CPUs, by the numbers of this machine; none: all.
+    /// The containers' CPUs, by the numbers of this machine; empty: all.
     #[serde(with = "cpu_list")]
     pub cpus: CpuList,
-    /// Runtime of the containers; `None`: the first that is installed.
+    /// Runtime of the containers; `None`: the first installed one.
     pub runtime: Option<String>,
-    /// Description of each guest; several share the CPUs of this machine in it.
+    /// Description of each guest; several guests share the CPUs of this machine that it lists.
     #[serde(default)]
     pub guest: Option<GuestSpec>,
 }
@@ -59,24 +59,24 @@ impl std::fmt::Display for Asked {
 }
 
 impl Asked {
-    /// The port of this machine at which the devices are, if that is one.
+    /// The port of this machine that carries the devices, if there is one.
     pub(super) fn device_port(&self) -> Option<&str> {
         self.nic.last().map(String::as_str)
     }
 
-    /// True if the one device is at a port as it is.
+    /// True if the only device is the port itself.
     pub(super) fn is_on_port(&self) -> bool {
         !self.nic.is_empty() && self.devices == 1 && self.place != PlaceKind::Vm
     }
 
-    /// The ends that have a network namespace: `ts`, `dut`, `dut1` and so on.
+    /// The ends with a network namespace: `ts`, `dut`, `dut1` and so on.
     pub(super) fn named_ends(&self) -> Vec<String> {
         let devices = if self.is_on_port() { 0 } else { self.devices };
         let test_set = self.nic.is_empty().then(|| "ts".to_owned());
         test_set.into_iter().chain((0..devices).map(device_end)).collect()
     }
 
-    /// Name of the interface of this device there; that of a guest's is known to its guest.
+    /// Name of this device's interface at its end; a guest's interface is named inside the guest.
     pub(super) fn interface(&self, number: usize) -> String {
         match self.device_port().filter(|_| self.is_on_port()) {
             Some(port) => port.to_owned(),
@@ -84,13 +84,13 @@ impl Asked {
         }
     }
 
-    /// True if a process has to stay that forwards. A guest's own tap is opened by the one that runs it.
+    /// True if a process must stay that forwards. A guest's own tap is opened by the process that runs the guest.
     pub(super) fn takes_forwarder(&self) -> bool {
         let is_guests_tap = self.place == PlaceKind::Vm && self.network == Network::Tap;
         self.nic.is_empty() && self.network.in_user_space() && !is_guests_tap
     }
 
-    /// Refuses settings that cannot stay up when this process ends, in words.
+    /// Refuses settings of a lab that could not stay up after this process ends.
     fn check(&self) -> Result<(), LabError> {
         let refused = |text: &str| Err(LabError::Refused(text.to_owned()));
         if self.nic.len() > 2 {
@@ -114,7 +114,7 @@ impl Asked {
         }
     }
 
-    /// The same of what is no guest.
+    /// Checks the settings that apply to labs without guests.
     fn check_others(&self) -> Result<(), LabError> {
         let refused = |text: &str| Err(LabError::Refused(text.to_owned()));
         match self.place {
@@ -132,7 +132,7 @@ impl Asked {
         }
     }
 
-    /// The same with the runtime that is to be used: what is made by one cannot be taken down by another.
+    /// The same settings with the resolved runtime: one runtime cannot take down the containers of another.
     pub(super) fn resolved(&self) -> Result<Self, LabError> {
         self.check()?;
         let mut resolved = self.clone();
@@ -152,14 +152,14 @@ impl Asked {
     }
 }
 
-/// Content of the file in a lab's folder.
+/// Content of the record file in a lab's folder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct LabRecord {
     pub(super) asked: Asked,
-    /// Its interfaces when it was made; `None`: it never was to its end.
+    /// The interfaces when the lab was made; `None` if making it did not finish.
     #[serde(default)]
     pub(super) parts: Option<Parts>,
-    /// Identifier of the boot of the machine that it was made in.
+    /// Identifier of the machine's boot during which the lab was made.
     boot: String,
 }
 
@@ -172,7 +172,7 @@ impl LabRecord {
         }
     }
 
-    /// The same of a lab that is made.
+    /// The same record for a completed lab.
     pub(super) fn with(self, parts: Parts) -> Self {
         let parts = Some(parts);
         Self { parts, ..self }
@@ -188,7 +188,7 @@ impl LabRecord {
         std::fs::write(&path, text).map_err(|error| failed(&path, error))
     }
 
-    /// `None`: it is not there, or cannot be read.
+    /// `None` if the file is missing or unreadable.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         serde_json::from_str(&std::fs::read_to_string(folder.join(FILE)).ok()?).ok()
     }

@@ -1,4 +1,4 @@
-//! Causes that the other end tells: a container has no right to look into the kernel, and the machine has.
+//! Causes of late samples from the other end: a container is not permitted to trace the kernel, but the machine is.
 
 use super::line::{Asked, FromPlace, Told, written};
 use model::{Cause, Fact, Question};
@@ -7,22 +7,22 @@ use std::io::Write;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// How long the recorder of this end waits for an answer: longer, and its rings run over. The machine may have to ask another one.
+/// Time that the recorder of this end waits for an answer. With a longer one, its rings overflow. The machine may have to ask another one.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Asks the other end.
+/// Sends questions to the other end.
 pub struct Asking {
     answers: Receiver<Told>,
-    /// True while the answer to an earlier question is still to come: until then nothing is asked, for answers come in the order of questions.
+    /// True while an earlier answer is outstanding. Until it arrives no question is sent, because answers come in the order of questions.
     is_owed_one: bool,
-    /// True if nothing can be said to the other end any more.
+    /// True if the other end can no longer be reached.
     is_gone: bool,
 }
 
-/// Where the answers go that the other end gives.
+/// Sender for the answers of the other end.
 pub struct Answers(Sender<Told>);
 
-/// Makes an [`Asking`], and the [`Answers`] by which it is answered.
+/// Makes an [`Asking`], and the [`Answers`] that feeds it.
 pub fn asking() -> (Asking, Answers) {
     let (send, answers) = channel();
     let asking = Asking {
@@ -34,14 +34,14 @@ pub fn asking() -> (Asking, Answers) {
 }
 
 impl Answers {
-    /// Takes one that the other end gave.
+    /// Passes on an answer of the other end.
     pub fn take(&self, told: Told) {
-        // An error: nobody asks any more.
+        // An error means that the asking side has ended.
         let _ = self.0.send(told);
     }
 }
 
-/// Says a line to the other end.
+/// Writes a message line to the other end.
 ///
 /// # Errors
 /// Standard output is closed.
@@ -70,20 +70,20 @@ impl Asking {
     }
 }
 
-/// A guest's own flight recorder, and where nothing of the guest ran, the host: it has what held up the virtual CPU.
+/// A guest's own flight recorder, combined with the host's. If the guest itself was not running, the host knows what held up the virtual CPU.
 pub struct OverHost {
     own: Box<dyn Explain>,
     host: Asking,
 }
 
 impl OverHost {
-    /// Both of them.
+    /// Combines both.
     pub fn new(own: Box<dyn Explain>, host: Asking) -> Self {
         Self { own, host }
     }
 }
 
-/// Causes that a guest sees when its virtual CPU does not run.
+/// Causes that a guest records when its virtual CPU does not run.
 const FROM_OUTSIDE: [Cause; 3] = [Cause::Hypervisor, Cause::InterruptsOff, Cause::Unexplained];
 
 impl Explain for OverHost {
@@ -97,7 +97,7 @@ impl Explain for OverHost {
 
     fn explain(&mut self, question: &Question, with_flight: bool) -> Answer {
         let mut answer = self.own.explain(question, with_flight);
-        // Samples in passing are too many to ask about.
+        // Samples without flight data are too many to ask about.
         if with_flight
             && FROM_OUTSIDE.contains(&answer.explanation.cause)
             && let Ok(told) = self.host.ask(Asked::of_guest(question))

@@ -1,4 +1,4 @@
-//! A command in a place: what it is given, how it is spoken to, and what it leaves.
+//! A command in a place: its input, its messages, and its results.
 
 use crate::error::PlaceError;
 use std::sync::mpsc::Receiver;
@@ -10,39 +10,39 @@ pub type Files = Vec<(String, String)>;
 /// A command for a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// The words behind `triptime`.
+    /// The words after `triptime`.
     pub words: Vec<String>,
-    /// Files that stand in its working directory.
+    /// Files in its working directory.
     pub files: Files,
 }
 
-/// A command under way in a place. It is ended when it is dropped. Its standard input and output are lines of text; standard error is
-/// for people.
+/// A running command in a place. Dropping it ends the command. Its standard input and output carry lines of the protocol; standard error is for
+/// people.
 pub trait Away: Send {
-    /// The lines that it says on standard output, until it has said all. To be taken once.
+    /// The lines of its standard output. Can be taken once only.
     fn lines(&mut self) -> Receiver<String>;
 
-    /// Number that this kernel has for a thread of it; `None`: it has none, or it is not known.
+    /// This kernel's number of one of its threads; `None` if there is none, or it is not known.
     fn thread_here(&self, _there: i32) -> Option<i32> {
         None
     }
 
-    /// Says a line to its standard input.
+    /// Writes a line to its standard input.
     ///
     /// # Errors
-    /// The way there is broken.
+    /// The connection is broken.
     fn say(&mut self, line: &str) -> Result<(), PlaceError>;
 
     /// True if it has ended.
     fn is_finished(&mut self) -> bool;
 
-    /// Tells it to end, as SIGINT does; [`Away::finish`] waits for it.
+    /// Asks it to end, like SIGINT; [`Away::finish`] waits for the end.
     fn stop(&mut self);
 
-    /// Waits for its end, and has its run file here.
+    /// Waits for its end, and fetches its run file.
     ///
     /// # Errors
-    /// It left no run file; what it said.
+    /// It left no run file; the error has its output.
     fn finish(&mut self) -> Result<Returned, PlaceError>;
 }
 

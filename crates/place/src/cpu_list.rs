@@ -1,4 +1,4 @@
-//! Lists of CPUs in files, as they are written on the command line.
+//! Serialization of CPU lists, in the form of the command line.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 use units::CpuList;
@@ -14,17 +14,17 @@ pub fn serialize<S: Serializer>(cpus: &CpuList, to: S) -> Result<S::Ok, S::Error
 /// Reads a list.
 ///
 /// # Errors
-/// A text that is no list.
+/// The text is not a list.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<CpuList, D::Error> {
     String::deserialize(from)?.parse().map_err(Error::custom)
 }
 
-/// Of a list that may be none.
+/// Serialization of optional lists.
 pub mod maybe {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use units::CpuList;
 
-    /// Writes a list, or none.
+    /// Writes a list or `None`.
     ///
     /// # Errors
     /// An error of the serializer.
@@ -38,7 +38,7 @@ pub mod maybe {
     /// Reads a list, if there is one.
     ///
     /// # Errors
-    /// A text that is no list.
+    /// The text is not a list.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<CpuList>, D::Error> {
         let text = Option::<String>::deserialize(from)?;
         text.map(|text| text.parse().map_err(Error::custom)).transpose()

@@ -1,23 +1,23 @@
-//! Why a place could not be had, or a command there came to nothing.
+//! Errors of places and of commands in them.
 
 use std::path::PathBuf;
 use sys::SysError;
 
-/// Why a place could not be had, or a command there came to nothing.
+/// Reasons why a place could not be made, or a command in it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// Something that the place needs is not here.
+    /// A requirement of the place is missing on this machine.
     #[error("{0}")]
     NotAvailable(String),
-    /// The kernel.
+    /// Error of the kernel.
     #[error(transparent)]
     Sys(#[from] SysError),
-    /// A file.
+    /// Error of a file.
     #[error("{path}: {error}", path = path.display())]
     Io {
-        /// Its name.
+        /// Name of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// The command there ended with an error, or too early.

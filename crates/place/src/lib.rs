@@ -1,5 +1,4 @@
-//! Places: where the device under test of a bed is, when it is not in this process. The same binary runs there, and its run file comes
-//! back.
+//! Places for the device under test outside this process. The same binary runs there, and its run file is fetched at the end.
 
 #![forbid(unsafe_code)]
 

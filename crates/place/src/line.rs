@@ -1,4 +1,4 @@
-//! Messages between the two ends of a step: one line of JSON for each, on standard input and output of the end in the place.
+//! Messages between the two ends of a step: one line of JSON each, on standard input and output of the end in the place.
 
 use super::Vcpu;
 use model::{Explanation, Question, QuestionKind};
@@ -9,18 +9,18 @@ use units::Monotonic;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromPlace {
-    /// It is up, and measures as soon as it is told to begin.
+    /// The end is up, and measures as soon as it gets [`ToPlace::Begin`].
     Prepared,
-    /// It measures, sends or receives by now.
+    /// The end now measures, sends or receives.
     Ready,
     /// A measuring thread runs on a CPU.
     Watch {
-        /// By the numbers of the machine.
+        /// Number of the CPU on the machine.
         cpu: u32,
-        /// By the numbers of the place.
+        /// Number of the thread in the place.
         thread: i32,
     },
-    /// Where did the time of this sample go?
+    /// Asks for the cause of a late sample.
     Why(Asked),
 }
 
@@ -28,15 +28,15 @@ pub enum FromPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToPlace {
-    /// It is to measure now.
+    /// Starts the measurement.
     Begin,
-    /// Its sender has ended, at this instant of the place's `CLOCK_REALTIME` in ns.
+    /// The sender has ended, at this time of the place's `CLOCK_REALTIME` in ns.
     SenderEnded(i64),
     /// An answer, in the order of the questions.
     Because(Told),
 }
 
-/// A question about a sample. Instants are of the place's `CLOCK_MONOTONIC`, which a container has in common with the machine.
+/// A question about a sample. Times are of the place's `CLOCK_MONOTONIC`, which a container shares with the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     cpu: u32,
@@ -44,10 +44,10 @@ pub struct Asked {
     from_ns: i64,
     to_ns: i64,
     kind: Sample,
-    /// True if the kernel's events around it are wanted.
+    /// True if the answer should include the kernel's events around the sample.
     pub with_flight: bool,
-    /// Of a guest: what is added to its `CLOCK_MONOTONIC` to have its `CLOCK_REALTIME`, in ns. The question is then about the thread of
-    /// the virtual CPU.
+    /// For a guest: the difference in ns from its `CLOCK_MONOTONIC` to its `CLOCK_REALTIME`. The question is then about the thread of the virtual
+    /// CPU.
     pub wall_ns: Option<i64>,
 }
 
@@ -64,14 +64,14 @@ enum Sample {
 /// Answer to such a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// Where its time went.
+    /// Explanation of the lost time.
     pub explanation: Explanation,
     /// The events around it, as the run file keeps them.
     pub flight: Option<Vec<u8>>,
 }
 
 impl Asked {
-    /// The question as it is, about a thread of the place.
+    /// The question unchanged, about a thread of the place.
     pub fn of(question: &Question, with_flight: bool) -> Self {
         Self {
             cpu: question.cpu,
@@ -98,8 +98,7 @@ impl Asked {
         }
     }
 
-    /// The same for the thread that runs the virtual CPU, in the time of this machine, to which `ahead_ns` is what the guest's
-    /// `CLOCK_REALTIME` is ahead.
+    /// The question for the thread that runs the virtual CPU, in the time of this machine; the guest's `CLOCK_REALTIME` is ahead of it by `ahead_ns`.
     pub fn of_vcpu(&self, wall_ns: i64, ahead_ns: i64, vcpu: Vcpu) -> Question {
         let now = sys::clock::pair();
         let shift_ns = wall_ns - ahead_ns - (now.realtime.as_ns() - now.monotonic.as_ns());
@@ -108,17 +107,17 @@ impl Asked {
             thread: vcpu.thread,
             from: Monotonic::from_ns(self.from_ns + shift_ns),
             to: Monotonic::from_ns(self.to_ns + shift_ns),
-            // It is to run all the time, and misses what others take.
+            // The thread should run all the time, so any time used by others is missing.
             kind: QuestionKind::Gap,
         }
     }
 
-    /// The CPU by the numbers of the place.
+    /// Number of the CPU in the place.
     pub fn cpu(&self) -> u32 {
         self.cpu
     }
 
-    /// The question, about the thread that has `number_of` its number here.
+    /// The question, about the thread whose number here `number_of` finds.
     pub fn question(&self, number_of: impl FnOnce(i32) -> i32) -> Question {
         Question {
             cpu: self.cpu,
@@ -135,13 +134,13 @@ impl Asked {
     }
 }
 
-/// A line for it, without its end.
+/// The message as a line, without its newline.
 pub fn written<T: Serialize>(said: &T) -> String {
-    // Nothing in it can be refused: no map, and no text that is not UTF-8.
+    // Cannot fail: the messages have no maps and only UTF-8 text.
     serde_json::to_string(said).unwrap_or_default()
 }
 
-/// Reads a line; `None`: it is no such message.
+/// Parses a line; `None` if it is not such a message.
 pub fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Option<T> {
     serde_json::from_str(line).ok()
 }

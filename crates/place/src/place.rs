@@ -1,4 +1,4 @@
-//! A place that is up, and what is known of it.
+//! A running place and its properties.
 
 use crate::away::{Away, Job};
 use crate::error::PlaceError;
@@ -10,7 +10,7 @@ use units::CpuList;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlaceKind {
-    /// This process, in a network namespace of the bed.
+    /// In this process, in a network namespace of the bed.
     #[default]
     Native,
     /// A container of an OCI runtime.
@@ -20,7 +20,7 @@ pub enum PlaceKind {
     /// A container in a guest.
     #[serde(rename = "container-in-vm")]
     ContainerInVm,
-    /// Another machine. No plan can say which, so none can ask for it.
+    /// Another machine. Plans cannot name the machine, so no plan can ask for it.
     #[serde(skip_deserializing)]
     Far,
 }
@@ -37,18 +37,18 @@ impl PlaceKind {
         }
     }
 
-    /// True if a container is made for it.
+    /// True if this kind makes a container.
     pub fn has_container(self) -> bool {
         matches!(self, Self::Container | Self::ContainerInVm)
     }
 
-    /// True if a guest is made for it.
+    /// True if this kind makes a guest.
     pub fn is_in_guest(self) -> bool {
         matches!(self, Self::Vm | Self::ContainerInVm)
     }
 }
 
-/// A place that is up. It goes when it is dropped, with all that runs in it.
+/// A running place. Dropping it removes it with everything that runs in it.
 pub trait Place: Debug + Send + Sync {
     /// Kind of the place.
     fn kind(&self) -> PlaceKind;
@@ -56,34 +56,34 @@ pub trait Place: Debug + Send + Sync {
     /// The place in one line, for the report: `container: runc 1.1.5, ...`.
     fn describe(&self) -> &str;
 
-    /// The device's interface, as it is called there.
+    /// Name of the device's interface inside the place.
     fn interface(&self) -> &str;
 
     /// Address of that interface.
     fn mac(&self) -> [u8; 6];
 
-    /// The CPUs of the place by its own numbers; `None`: it has the numbers of this machine.
+    /// The CPUs of the place by its own numbers; `None` if it uses the numbers of this machine.
     fn cpus(&self) -> Option<CpuList>;
 
-    /// The CPUs of it that are judged, by its own numbers: all but the first, which keeps house there. `None`: those of the plan.
+    /// The judged CPUs of the place, by its own numbers: all except the first, which does housekeeping. `None`: the CPUs of the plan.
     fn judged(&self) -> Option<CpuList> {
         let own = self.cpus()?;
         let judged: CpuList = own.iter().skip(1).collect();
         Some(if judged.is_empty() { own } else { judged })
     }
 
-    /// Statement about its clock, which replaces asking it for the time.
+    /// A statement about its clock that replaces measuring the offset.
     fn stated_clock(&self) -> Option<StatedClock> {
         None
     }
 
-    /// How its clock stands to this machine's now.
+    /// Offset of its clock from this machine's, measured now.
     ///
     /// # Errors
-    /// It could not be asked.
+    /// The place could not be asked.
     fn clock(&self) -> Result<ClockOffset, PlaceError>;
 
-    /// How it was made: settings of the runtime or of the hypervisor, as recommended for an application of the same kind.
+    /// Settings of the runtime or hypervisor for this place, which follow recommendations for protection applications.
     fn facts(&self) -> Vec<Fact>;
 
     /// True if the device is in a container there.
@@ -91,61 +91,61 @@ pub trait Place: Debug + Send + Sync {
         false
     }
 
-    /// The thread that runs a virtual CPU of the place; `None`: it has none, or one that is not kept to a CPU.
+    /// The thread that runs a virtual CPU of the place; `None` if there is none, or if it is not pinned to a CPU.
     fn vcpu(&self, _cpu: u32) -> Option<Vcpu> {
         None
     }
 
-    /// Why the timing of the place is no evidence, if it is none: neither what is measured there, nor what is measured of it.
+    /// Reason why timing in and of the place is no evidence; `None` if it is.
     fn emulated(&self) -> Option<String> {
         None
     }
 
-    /// True if the next command is to report the inventory of the place: where all commands share one, the first of them alone.
+    /// True if the next command should report the inventory of the place. If all commands share one inventory, only the first does.
     fn tells_inventory(&self) -> bool {
         true
     }
 
-    /// Doubts about everything that is measured there, such as that its time is emulated.
+    /// Doubts about all measurements in the place, such as emulated time.
     fn doubts(&self) -> Vec<(EventKind, String)> {
         Vec::new()
     }
 
-    /// Starts `triptime` there. The place adds `--out`, and has the run file brought here at the end.
+    /// Starts `triptime` in the place. The place adds `--out`, and fetches the run file at the end.
     ///
     /// # Errors
-    /// It could not be started.
+    /// The command could not be started.
     fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError>;
 }
 
-/// How a place's `CLOCK_REALTIME` stands to this machine's.
+/// Offset of a place's `CLOCK_REALTIME` from this machine's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockOffset {
     /// The place's time minus this machine's, in ns.
     pub offset_ns: i64,
-    /// How far that may be off, in ns; 0 where both read the same clock.
+    /// Uncertainty of the offset, in ns; 0 if both read the same clock.
     pub uncertainty_ns: u64,
 }
 
 impl ClockOffset {
-    /// Of a place that reads the same clock.
+    /// Offset of a place that reads the same clock.
     pub const SAME: Self = Self {
         offset_ns: 0,
         uncertainty_ns: 0,
     };
 
-    /// How far the two clocks may be apart, in ns.
+    /// Largest possible difference of the two clocks, in ns.
     pub fn apart_ns(self) -> u64 {
         self.offset_ns.unsigned_abs().saturating_add(self.uncertainty_ns)
     }
 }
 
-/// Statement about a place's clock, which replaces asking it for the time.
+/// A user's statement about a place's clock, which replaces measuring the offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatedClock {
-    /// Both follow PTP, and agree within so many ns.
+    /// Both clocks follow PTP, and agree within this many ns.
     Within(u64),
-    /// Nothing: no one-way figures.
+    /// Nothing is known, so there are no one-way figures.
     Unknown,
 }
 
@@ -154,6 +154,6 @@ pub enum StatedClock {
 pub struct Vcpu {
     /// Its number.
     pub thread: i32,
-    /// The CPU that it is kept to.
+    /// The CPU that it is pinned to.
     pub cpu: u32,
 }

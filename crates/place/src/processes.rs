@@ -1,16 +1,16 @@
-//! Processes that outlive who started them: each is found by a word of its command line, which no other process has.
+//! Processes that outlive their parent: each is found by a unique word of its command line.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long the kernel may take to end a process.
+/// Time that the kernel may take to end a process.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether they have ended.
+/// Interval between checks for their end.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The processes of this machine with this word on their command line.
+/// The processes of this machine with this word on their command lines.
 pub fn with_word(word: &str) -> Vec<u32> {
     with_word_in(Path::new("/proc"), word)
 }
@@ -23,24 +23,24 @@ fn with_word_in(proc: &Path, word: &str) -> Vec<u32> {
     ours.map(|(number, _)| number).collect()
 }
 
-/// The processes of this machine with their folders, none where they cannot be read.
+/// The processes of this machine with their folders; empty if they cannot be read.
 pub fn numbered(proc: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
     let entries = std::fs::read_dir(proc).into_iter().flatten().flatten();
     entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
 }
 
-/// True where a process is held by a signal or a debugger, so that it does nothing while it is there.
+/// True if a signal or a debugger has stopped a process, so that it exists but does not run.
 pub fn is_stopped(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let state = status.lines().find_map(|line| line.strip_prefix("State:"));
     state.is_some_and(|state| state.trim_start().to_lowercase().starts_with('t'))
 }
 
-/// Ends those with this word by force, and waits until they are gone. None is no error.
+/// Kills the processes with this word, and waits until they are gone. Succeeds if there are none.
 pub fn end(word: &str) {
     for process in with_word(word) {
         let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-        // One that has ended meanwhile needs nothing more.
+        // A process that has ended in the meantime needs no signal.
         let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
     }
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Where devices are to be, and how their places are made.
+//! Locations of devices, and how their places are made.
 
 use crate::container::{Container, Containers};
 use crate::error::PlaceError;
@@ -10,7 +10,7 @@ use model::EventKind;
 use run::Recorder;
 use std::sync::Arc;
 
-/// Where the devices under test of a plan are to be, with what is to be known to make it.
+/// Location of a plan's devices under test, with the settings needed to make it.
 #[derive(Debug, Clone, Default)]
 pub enum PlaceSpec {
     /// In this process.
@@ -18,9 +18,9 @@ pub enum PlaceSpec {
     Native,
     /// Each in a container.
     Container(Containers),
-    /// Each in a guest made like this.
+    /// Each in a guest with this description.
     Guest(Box<GuestSpec>),
-    /// The one device is this machine's port's other end, on another machine.
+    /// The only device is on another machine, connected to a port of this one.
     Far(Arc<Far>),
 }
 
@@ -30,10 +30,10 @@ impl PlaceSpec {
         matches!(self, Self::Native)
     }
 
-    /// A bed over `network` for so many devices there.
+    /// A bed over `network` for this many devices in these places.
     ///
     /// # Errors
-    /// As of [`Bed::over`] and [`Bed::for_guests`]; another machine is joined by a port, and by no bed that is made.
+    /// See [`Bed::over`] and [`Bed::for_guests`]; another machine is connected through a port, so no bed can be made for it.
     pub fn bed(&self, network: Network, devices: usize) -> Result<Bed, BedError> {
         match self {
             Self::Native | Self::Container(_) => Bed::over(network, devices),
@@ -46,11 +46,11 @@ impl PlaceSpec {
     }
 }
 
-/// The places of so many devices, at their ends of `bed`, or without a network; guests have a second card on `management`, where there is
-/// one. None: they are in this process.
+/// Makes the places of this many devices, at their ends of `bed`, or without a network; guests get a second card on `management`, if there is one.
+/// Returns no places if the devices are in this process.
 ///
 /// # Errors
-/// The first error in making one.
+/// The first place that cannot be made.
 pub fn up(
     spec: &PlaceSpec,
     (bed, management): (Option<&Bed>, Option<&Management>),
@@ -74,7 +74,7 @@ pub fn up(
         };
         recorder.events().write(EventKind::Note, place.describe());
         recorder.add_facts(place.facts());
-        // Of all series: what is measured here is measured of the place.
+        // Recorded for all series, because measurements on this machine depend on the place, too.
         if let Some(why) = place.emulated() {
             recorder.events().write(EventKind::Emulated, why);
         }

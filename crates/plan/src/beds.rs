@@ -10,10 +10,10 @@ use run::Recorder;
 use session::SessionError;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Group of the inventory that says over which networks was measured, and why not over others. The report reads it.
+/// Inventory group that lists the networks measured, and the reasons why others were not. The report reads it.
 pub(super) const GROUP: &str = "networks compared";
 
-/// Where what is said of the beds is from.
+/// Source of the facts about the beds.
 const SOURCE: &str = "rtnetlink(7)";
 
 /// The beds, in the plan's order.
@@ -31,23 +31,23 @@ struct FaultyWire {
     looked_at: Mutex<[LaneCounts; 2]>,
 }
 
-/// A bed and what the series measured over it are called.
+/// A bed and the label of the series measured over it.
 pub(super) struct BedOfPlan {
     pub(super) bed: Bed,
     /// Second part of the series' names.
     pub(super) label: String,
-    /// True if it is one of several.
+    /// True if the plan compares several beds.
     compared: bool,
     /// True if a thread forwards frames.
     in_user_space: bool,
     /// The second network of its devices, if they have one.
     pub(super) management: Option<Management>,
-    /// Where its devices are; none: in this process.
+    /// Places of its devices; empty if they are in this process.
     pub(super) places: Vec<Arc<dyn Place>>,
 }
 
 impl BedOfPlan {
-    /// Settings of the series: which network.
+    /// Settings of the series: the network.
     pub(super) fn settings(&self) -> Vec<(String, String)> {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         match self.compared {
@@ -56,7 +56,7 @@ impl BedOfPlan {
         }
     }
 
-    /// For progress: `what`, and over which network.
+    /// For progress: `what`, and the network.
     pub(super) fn doing(&self, what: &str) -> String {
         match self.network() {
             Some(network) => format!("{what} over {network}"),
@@ -64,7 +64,7 @@ impl BedOfPlan {
         }
     }
 
-    /// The network, where there are several.
+    /// The network's label, if there are several.
     pub(super) fn network(&self) -> Option<&str> {
         self.compared.then(|| self.bed.name())
     }
@@ -76,7 +76,7 @@ impl BedOfPlan {
 }
 
 impl Beds {
-    /// None yet, each to be measured over so often.
+    /// No beds yet, each to be measured in this many rounds.
     pub(super) fn none(rounds: u32) -> Self {
         Self {
             ways: Vec::new(),
@@ -85,7 +85,7 @@ impl Beds {
         }
     }
 
-    /// The same over a wire that makes these faults.
+    /// The same beds over a wire that makes these faults.
     pub(super) fn over(mut self, wire: Arc<Wire>, faults: Vec<PlanFault>) -> Self {
         let looked_at = Mutex::new(counts(&wire));
         self.wire = Some(FaultyWire {
@@ -106,13 +106,13 @@ impl Beds {
         texts
     }
 
-    /// Why the wire of a plan with faults carries nothing any more, if that is so.
+    /// Why the wire of a plan with faults has stopped carrying frames; `None` if it runs.
     pub(super) fn broken_wire(&self) -> Option<String> {
         let why = self.wire.as_ref()?.wire.broken()?;
         Some(format!("the wire that makes faults has stopped: {why}"))
     }
 
-    /// A bed that is compared with none.
+    /// The only bed of a plan that compares no networks.
     pub(super) fn only(bed: Bed, in_user_space: bool, recorder: &Recorder) -> Result<Self, SessionError> {
         recorder.events().write(EventKind::Note, bed.describe());
         recorder.add_facts(bed.nic_facts()?);
@@ -132,7 +132,7 @@ impl Beds {
         })
     }
 
-    /// Adds one of several, and says what it is.
+    /// Adds one of several beds, and returns its description as a fact.
     pub(super) fn add(&mut self, bed: Bed, label: &str, in_user_space: bool) -> Fact {
         let fact = Fact {
             group: GROUP.to_owned(),
@@ -171,7 +171,7 @@ impl Beds {
         self.ways.iter().any(BedOfPlan::in_user_space)
     }
 
-    /// Every way as often as there are rounds: forwards, backwards, forwards.
+    /// Every way once per round: forwards, backwards, forwards.
     pub(super) fn in_rounds(&self) -> impl Iterator<Item = &BedOfPlan> {
         let last = self.ways.len() - 1;
         (0..self.rounds).flat_map(move |round| {

@@ -15,11 +15,11 @@ use session::SessionError;
 const PORTS: &str = "nic";
 
 impl Beds {
-    /// Builds the bed of every network of the plan that is available, `ports` behind them, and says in the run what is there
-    /// and what is not. In a plan that compares no networks `ports` take their place.
+    /// Builds the bed of every network of the plan that is available, then adds `ports`, and records in the run which networks are available. In a
+    /// plan that compares no networks, `ports` replaces them.
     ///
     /// # Errors
-    /// The error that kept the only bed, or all of them, from being built.
+    /// The only bed could not be built, or none of several.
     pub(super) fn build(
         plan: &Plan,
         ports: Option<Bed>,
@@ -37,7 +37,7 @@ impl Beds {
         Ok(beds)
     }
 
-    /// Refuses stamps that no NIC of a bed makes, before anything is measured. One in a place looks at its own.
+    /// Refuses hardware stamps that no NIC of a bed can make, before anything is measured. A device in a place checks its own NIC.
     fn can_stamp(&self, plan: &Plan, place: &PlaceSpec) -> Result<(), SessionError> {
         for (way, step) in self
             .ways
@@ -109,7 +109,7 @@ impl Beds {
     }
 }
 
-/// The management network of a bed, where the plan has one.
+/// The management network of a bed, if the plan has one.
 fn managed(plan: &Plan, bed: &Bed, is_on_ports: bool, recorder: &Recorder) -> Result<Option<Management>, SessionError> {
     if plan.management.is_none() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The faults that a plan's wire makes. They show whether the probes count every one of them.
+//! The faults that a plan's wire makes. They verify that the probes count every fault.
 
 use super::value::Duration;
 use bed::fault::{Direction, Fault, Faults, LaneCounts, Rule, RuleCounts, Which};
@@ -9,29 +9,29 @@ use wire::ether::{self, EthernetView};
 use wire::sv;
 use wire::test_frame::{self, COUNTS, TestFrame, TestFrameKind};
 
-/// Chances are counted in parts of it.
+/// Resolution of chances: they are counted in millionths.
 const MILLION: f64 = 1e6;
 
-/// The least chance that is not none.
+/// The smallest chance above zero.
 const LEAST_CHANCE: f64 = 1.0 / MILLION;
 
 /// Effect of a fault on a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
-    /// It does not come out.
+    /// It is lost.
     Drop,
     /// It comes out twice.
     Duplicate,
     /// It comes out `time` later.
     Delay,
-    /// It comes out behind the next `frames`.
+    /// It comes out after the next `frames` frames.
     HoldBack,
-    /// `bits` of the octet at `offset` are turned over.
+    /// `bits` of the byte at `offset` are inverted.
     Corrupt,
 }
 
-/// Where a frame goes to.
+/// Destination of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Destination {
@@ -56,30 +56,30 @@ impl From<Destination> for Direction {
 pub struct PlanFault {
     /// Its effect.
     pub kind: FaultKind,
-    /// To frames on which way.
+    /// Direction of the affected frames.
     pub to: Destination,
-    /// Every so-manieth.
+    /// One frame in this many is affected.
     #[serde(default)]
     pub every: Option<u64>,
-    /// These, counted from 1.
+    /// Numbers of the affected frames, counted from 1.
     #[serde(default)]
     pub numbers: Option<Vec<u64>>,
-    /// Each with this chance, 0.000001 to 1.
+    /// Chance of each frame, 0.000001 to 1.
     #[serde(default)]
     pub chance: Option<f64>,
-    /// Frames of this EtherType; without it those that the probes count.
+    /// Only frames of this EtherType; without it, the frames that the probes count.
     #[serde(default)]
     pub ether_type: Option<u16>,
     /// How much later a delayed frame comes out.
     #[serde(default)]
     pub time: Option<Duration>,
-    /// Behind how many frames one that is held back comes out.
+    /// Number of frames that pass before a frame that is held back comes out.
     #[serde(default)]
     pub frames: Option<u32>,
-    /// The octet that is corrupted, from the start of the frame.
+    /// The byte that is corrupted, from the start of the frame.
     #[serde(default)]
     pub offset: Option<usize>,
-    /// Its bits that are turned over, as a mask (1); not 0.
+    /// The bits of it that are inverted, as a mask (1); not 0.
     #[serde(default)]
     pub bits: Option<u8>,
 }
@@ -135,7 +135,7 @@ impl PlanFault {
         }
     }
 
-    /// Refuses a fault that cannot be, in words.
+    /// Errors if a fault is not possible; the text says why.
     pub(super) fn check(&self) -> Result<(), String> {
         self.rule().map(|_| ())
     }
@@ -179,8 +179,8 @@ impl fmt::Display for PlanFault {
     }
 }
 
-/// True if a frame is one that the probes count: of measured round trips, paced streams and sampled values; none of a
-/// greeting, a warm-up or a farewell.
+/// True if the probes count a frame: frames of measured round trips, paced streams and sampled values, but not frames of a greeting, a warm-up or a
+/// farewell.
 fn is_counted(frame: &[u8]) -> bool {
     let Ok(ethernet) = EthernetView::parse(frame) else {
         return false;
@@ -209,7 +209,7 @@ fn is_counted(frame: &[u8]) -> bool {
 /// Rules of the wire for these faults, whose chances come from `seed`.
 ///
 /// # Errors
-/// A fault that cannot be, in words.
+/// A fault that is not possible, in words.
 pub(super) fn wire_faults(faults: &[PlanFault], seed: u64) -> Result<Faults, String> {
     let to = |destination: Destination| {
         let of = faults.iter().filter(move |fault| fault.to == destination);
@@ -223,7 +223,7 @@ pub(super) fn wire_faults(faults: &[PlanFault], seed: u64) -> Result<Faults, Str
     })
 }
 
-/// Effect of each fault between two looks at the wire, in words. The counts of a direction are in the order of its faults.
+/// Effect of each fault between two readings of the wire's counts, in words. The counts of a direction are in the order of its faults.
 pub(super) fn done(faults: &[PlanFault], before: &[LaneCounts; 2], now: &[LaneCounts; 2]) -> Vec<String> {
     let mut places = [0; 2];
     let mut texts = Vec::new();

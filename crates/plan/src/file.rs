@@ -1,4 +1,4 @@
-//! A plan: all its tables, and what they say together.
+//! A plan with all its tables, and the values that follow from several of them.
 
 use super::faults::PlanFault;
 use super::management::ManagementTable;
@@ -20,15 +20,15 @@ pub struct Plan {
     pub what: String,
     /// Limit profile that judges it: a name or a file.
     pub limits: String,
-    /// Published table that the result is printed as, too.
+    /// Published table that the result is also printed as.
     #[serde(default)]
     pub table: Option<Layout>,
     /// Length of a window.
     pub window: Duration,
-    /// Where the devices under test are; in this process, if nothing is said.
+    /// Location of the devices under test; in this process by default.
     #[serde(default)]
     pub place: PlaceKind,
-    /// Virtual CPUs of each guest; 2 if nothing is said.
+    /// Virtual CPUs of each guest; 2 by default.
     #[serde(default)]
     pub vcpus: Option<u32>,
     /// CPUs of each role.
@@ -36,37 +36,37 @@ pub struct Plan {
     /// Networks that the round trip is measured over; without it, over a bridge.
     #[serde(default)]
     pub bed: Option<Networks>,
-    /// Faults of the wire between test set and device; with any, a wire of our own takes the bridge's place.
+    /// Faults of the wire between test set and device; if there are any, a simulated wire replaces the bridge.
     #[serde(default, rename = "fault")]
     pub faults: Vec<PlanFault>,
-    /// Where the chances of faults come from: the same seed chooses the same frames.
+    /// Seed for the chances of faults: the same seed chooses the same frames.
     #[serde(default)]
     pub fault_seed: u64,
     /// A second network of the devices, and what is on it.
     #[serde(default)]
     pub management: Option<ManagementTable>,
-    /// Loads that run beside.
+    /// Loads that run during all steps.
     #[serde(default, rename = "load")]
     pub loads: Vec<PlanLoad>,
-    /// Combinations of places, networks, loads and isolation, each of which is measured as a plan of its own.
+    /// Combinations of places, networks, loads and isolation, each measured as a separate plan.
     #[serde(default)]
     pub matrix: Option<MatrixTable>,
-    /// The one of them that this plan is.
+    /// The cell of the matrix that this plan measures, if it is one.
     #[serde(default)]
     pub cell: Option<Cell>,
     /// Measurements, in order.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
-    /// The text it was read from.
+    /// The source text of the plan.
     #[serde(skip)]
     pub text: String,
 }
 
 impl Plan {
-    /// Limits that its steps have of themselves, each once, as a profile has them; `None`: they have none.
+    /// Limits that the steps define themselves, each once, as a profile; `None` if they define none.
     ///
     /// # Errors
-    /// A step that cannot be told what its keys say.
+    /// A step whose files, named by its keys, cannot be used.
     pub fn own_limits(&self) -> Result<Option<String>, PlanError> {
         let mut all: Vec<String> = Vec::new();
         for step in &self.steps {
@@ -100,14 +100,14 @@ impl Plan {
         self
     }
 
-    /// The same plan in windows of another length.
+    /// The plan with another window length.
     #[must_use]
     pub fn in_windows(mut self, window_ns: u64) -> Self {
         self.window.0 = window_ns;
         self
     }
 
-    /// How many devices under test its bed has side by side: as many as the step with the most.
+    /// Number of devices under test side by side in its bed: as many as the step with the most.
     pub fn devices(&self) -> usize {
         self.steps.iter().map(Step::devices).max().unwrap_or(1)
     }
@@ -127,13 +127,13 @@ impl Plan {
         self.steps.chunk_by(|_, next| next.common.beside_previous)
     }
 
-    /// How long all steps together measure; steps side by side take the time of one.
+    /// Measuring time of all steps together, in ns; steps side by side take the time of one.
     pub fn duration_ns(&self) -> u64 {
         let lengths = self.groups().map(|group| self.lasts_ns(group));
         lengths.fold(0, u64::saturating_add)
     }
 
-    /// How long steps side by side measure, over every network of the plan where they compare these.
+    /// Measuring time of steps side by side, in ns, over every network of the plan if they compare networks.
     pub(crate) fn lasts_ns(&self, group: &[Step]) -> u64 {
         match &self.bed {
             Some(bed) if group[0].measure.compares_networks() => group[0].common.duration.0.saturating_mul(bed.times()),

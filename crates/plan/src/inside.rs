@@ -1,4 +1,4 @@
-//! CPUs of a guest by its own numbers: what the `cpus` of a step and of its loads stand for there.
+//! CPUs of a guest by the guest's own numbers, resolved from the `cpus` of a step and of its loads.
 
 use super::file::Plan;
 use super::roles::Roles;
@@ -8,10 +8,10 @@ use host::CpuFacts;
 use place::guest::VCPUS;
 use units::CpuList;
 
-/// The CPUs of a guest with the CPUs `own` that a word stands for: CPU 0 keeps house, the others are judged.
+/// Resolves a word to CPUs of a guest that has the CPUs `own`: CPU 0 is for housekeeping, the others are judged.
 ///
 /// # Errors
-/// A CPU that the guest has not.
+/// A CPU that the guest does not have.
 pub(super) fn resolve(word: &Cpus, own: &CpuList) -> Result<CpuList, String> {
     let rest: CpuList = own.iter().skip(1).collect();
     match word {
@@ -29,20 +29,20 @@ pub(super) fn resolve(word: &Cpus, own: &CpuList) -> Result<CpuList, String> {
 }
 
 impl Plan {
-    /// True if the devices under test are in guests: their steps name CPUs of these then.
+    /// True if the devices under test are in guests: then their steps name CPUs of the guests.
     pub fn is_in_guests(&self) -> bool {
         self.place.is_in_guest()
     }
 
-    /// How many CPUs each guest has.
+    /// Number of CPUs of each guest.
     pub fn guest_cpus(&self) -> u32 {
         self.vcpus.unwrap_or(VCPUS)
     }
 
-    /// The CPUs of the guest that a step judges there; `None`: its device is in no guest.
+    /// The CPUs of the guest that a step judges; `None` if its device is not in a guest.
     ///
     /// # Errors
-    /// A CPU that the guest has not.
+    /// A CPU that the guest does not have.
     pub(super) fn inside(&self, step: &Step) -> Result<Option<CpuList>, PlanError> {
         if !self.is_in_guests() {
             return Ok(None);
@@ -51,20 +51,20 @@ impl Plan {
         self.in_guest(word, step.name()).map(Some)
     }
 
-    /// All CPUs of the guest that some step judges; none: there are no guests.
+    /// All CPUs of the guest that some step judges; empty if there are no guests.
     ///
     /// # Errors
-    /// A CPU that the guest has not.
+    /// A CPU that the guest does not have.
     pub(super) fn all_inside(&self) -> Result<CpuList, PlanError> {
         let all = self.steps.iter().map(|step| self.inside(step));
         let all = all.collect::<Result<Vec<_>, _>>()?;
         Ok(all.iter().flatten().flat_map(CpuList::iter).collect())
     }
 
-    /// The CPUs that a step judges, by the numbers of where it judges them.
+    /// The CPUs that a step judges, by the numbers of the machine or guest that it runs on.
     ///
     /// # Errors
-    /// A CPU that is named and is not there.
+    /// A named CPU does not exist.
     pub(super) fn judges(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         match self.inside(step)? {
             Some(inside) => Ok(inside),
@@ -72,7 +72,7 @@ impl Plan {
         }
     }
 
-    /// All CPUs of steps side by side, by the numbers of where the devices are: no load of one of them belongs there.
+    /// All CPUs of steps side by side, by the numbers of the devices' machine or guest: no load of one step may use them.
     ///
     /// # Errors
     /// As of [`Plan::judges`].
@@ -98,10 +98,10 @@ impl Plan {
         })
     }
 
-    /// Where a load runs that is to be where the device is, in words; `None`: it runs on this machine's CPUs.
+    /// CPUs of a load that runs in the device's place, in words; `None` if it runs on this machine's CPUs.
     ///
     /// # Errors
-    /// A CPU that the guest has not.
+    /// A CPU that the guest does not have.
     pub(super) fn seat_of_load(&self, load: &PlanLoad) -> Result<Option<String>, PlanError> {
         if !load.there || !self.is_in_guests() {
             return Ok(None);
@@ -112,10 +112,10 @@ impl Plan {
         }))
     }
 
-    /// Checks that each guest has the CPUs that steps and their loads name, and steps side by side each their own.
+    /// Checks that each guest has the CPUs that steps and their loads name, and that steps side by side use different CPUs.
     ///
     /// # Errors
-    /// The first CPU that is not there, or that two steps would share.
+    /// The first CPU that is missing, or that two steps would share.
     pub(super) fn check_inside(&self) -> Result<(), PlanError> {
         if self.is_in_guests() {
             self.management_inside()?;

@@ -1,4 +1,4 @@
-//! The part of a plan that is left to measure, by the run files that it has written.
+//! The part of a plan that is left to measure, according to the run files already written.
 
 use super::file::Plan;
 use model::{Event, EventKind};
@@ -8,13 +8,13 @@ use units::Ns;
 /// The part of a plan that is left to measure.
 #[derive(Debug, Clone)]
 pub struct Left {
-    /// Its steps that are not done; the first may be shorter than it was.
+    /// Its steps that are not done; the first may be shorter than in the plan.
     pub plan: Plan,
-    /// The first of them, counted from 1 in the whole plan.
+    /// Number of the first of them, counted from 1 in the whole plan.
     pub from: usize,
-    /// How many the whole plan has; steps side by side are one.
+    /// Number of steps of the whole plan; steps side by side count as one.
     pub of: usize,
-    /// How long they measure, in ns.
+    /// Measuring time that is left, in ns.
     pub left_ns: u64,
 }
 
@@ -25,7 +25,7 @@ impl Left {
     }
 }
 
-/// The part of a plan that is left after these runs of it, in the order they were made; `None`: nothing. A step that compares networks is
+/// The part of a plan that is left after these runs of it, which are in order of time; `None` if nothing is left. A step that compares networks is
 /// measured again as a whole: a comparison needs all of its rounds under one condition.
 ///
 /// # Errors
@@ -45,7 +45,7 @@ fn left(plan: &Plan, runs: &[Vec<u64>]) -> Option<Left> {
             let wanted_ns = plan.lasts_ns(group);
             let is_whole = wanted_ns != group[0].common.duration.0;
             let so_far_ns = done_ns + measured_ns;
-            // A remainder within the last window is not worth a step: setting up takes as long.
+            // A remainder shorter than a window is not worth a step: its setup takes as long.
             if so_far_ns + plan.window.0 >= wanted_ns {
                 (at, done_ns) = (at + 1, 0);
             } else if !is_whole {
@@ -67,7 +67,7 @@ fn left(plan: &Plan, runs: &[Vec<u64>]) -> Option<Left> {
     })
 }
 
-/// How long each group of steps of a run was measured, in ns: from its beginning to its end, or to the last that is known of the run.
+/// Measured time of each group of steps of a run, in ns: from its start to its end, or to the last time recorded in the run.
 fn measured_ns(run: &RunFile) -> Result<Vec<u64>, StoreError> {
     let mut last_ns = run.duration_ns();
     for (id, _) in run.series()? {

@@ -3,14 +3,13 @@
 use bed::Network;
 use serde::Deserialize;
 
-/// Networks that the round trip is measured over, in turn.
+/// Networks over which the round trip is measured, in turn.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Networks {
-    /// The networks; one that is not available here is left out, and the result says so. The first is what the others are held
-    /// against.
+    /// The networks; the result lists those that are not available here and were left out. The others are compared with the first.
     pub networks: Vec<Network>,
-    /// How often each is measured: forwards, backwards, forwards, so that a drift of the machine touches all alike.
+    /// Number of rounds: forwards, backwards, forwards, so that a drift of the machine affects all networks alike.
     #[serde(default = "one")]
     pub rounds: u32,
 }
@@ -20,7 +19,7 @@ fn one() -> u32 {
 }
 
 impl Networks {
-    /// How many measurements a step over the bed is.
+    /// Number of measurements of one step over the bed.
     pub(super) fn times(&self) -> u64 {
         u64::from(self.rounds) * self.networks.len() as u64
     }

@@ -1,4 +1,4 @@
-//! Description of a plan's work on this machine, before it is done.
+//! Description of what a plan will do on this machine.
 
 use super::file::Plan;
 use super::roles::Roles;
@@ -12,17 +12,17 @@ use units::{CpuList, Ns};
 pub struct Outline {
     /// A line for each step, those side by side marked.
     pub steps: Vec<String>,
-    /// Loads that run beside all of them.
+    /// Loads that run during all of them.
     pub loads: Vec<String>,
     /// Effects on the host, in sentences.
     pub does: Vec<String>,
 }
 
 impl Plan {
-    /// Describes its work on a machine with these CPUs.
+    /// Describes the work of the plan on a machine with these CPUs.
     ///
     /// # Errors
-    /// A CPU that is named and cannot be used.
+    /// A named CPU cannot be used.
     pub fn outline(&self, facts: &CpuFacts, roles: &Roles) -> Result<Outline, PlanError> {
         let mut steps = Vec::new();
         for (at, group) in self.groups().enumerate() {
@@ -50,7 +50,7 @@ impl Plan {
         })
     }
 
-    /// Where the virtual CPUs of its guests run.
+    /// Describes the host CPUs of the guests' virtual CPUs.
     fn crowding(&self, roles: &Roles) -> String {
         let (each, guests) = (self.guest_cpus() as usize, self.devices());
         let here = roles.measured.iter().chain(roles.recorder.iter().take(1)).count();

@@ -1,21 +1,21 @@
-//! A refusal of the rules over a whole plan: the key, its line, and what to do.
+//! A refusal of a rule over a whole plan: the key, its line, and advice.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A mistake in a plan that is TOML with known keys, and cannot be.
+/// A mistake in a plan that is valid TOML with known keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// The table of a list that has the key, and its number from 0; `None`: a key of the plan.
+    /// The list and the number, from 0, of the table that has the key; `None`: a key of the plan itself.
     of: Option<(&'static str, usize)>,
-    /// The key, its tables before it with dots: `bed.networks`.
+    /// The key, with its tables before it, joined by dots: `bed.networks`.
     key: String,
-    /// The problem, and what to do.
+    /// The problem and the advice.
     problem: String,
 }
 
 impl Refusal {
-    /// Of a key of the plan.
+    /// Refuses a key of the plan itself.
     pub(crate) fn of(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             of: None,
@@ -24,7 +24,7 @@ impl Refusal {
         }
     }
 
-    /// Of a key of the table number `number`, from 0, of a list: `[[load]]`.
+    /// Refuses a key of table number `number`, from 0, of a list: `[[load]]`.
     pub(crate) fn of_one(list: &'static str, number: usize, key: &str, problem: impl Into<String>) -> Self {
         Self {
             of: Some((list, number)),
@@ -32,12 +32,12 @@ impl Refusal {
         }
     }
 
-    /// Of a key of step number `step`, from 0.
+    /// Refuses a key of step number `step`, from 0.
     pub(crate) fn of_step(step: usize, key: &str, problem: impl Into<String>) -> Self {
         Self::of_one("step", step, key, problem)
     }
 
-    /// With the line in the text of the plan; where neither the key nor its table is written there, with the number of the table.
+    /// The text with the line in the plan; if neither the key nor its table is in the text, with the number of the table.
     pub(crate) fn in_text(&self, text: &str) -> String {
         match (self.line(text), self.of) {
             (Some(line), _) => format!("line {line}: {self}"),
@@ -52,7 +52,7 @@ impl Refusal {
             let table = tables(&lines, list).nth(number)?;
             return Some(1 + line_of_key(&lines, &table, &self.key).unwrap_or(table.start));
         }
-        // In the innermost table that is written as one: `[matrix.management.office]`, or a key of `[matrix]`.
+        // Looks in the innermost table that is written as one: `[matrix.management.office]`, or a key of `[matrix]`.
         let ends = self.key.match_indices('.').map(|(at, _)| at);
         let mut splits: Vec<usize> = ends.chain([self.key.len()]).collect();
         splits.reverse();
@@ -76,13 +76,13 @@ fn first(key: &str) -> &str {
     key.split('.').next().unwrap_or(key)
 }
 
-/// The lines of each table of this name, with its parts.
+/// The lines of each table of this name, including its subtables.
 fn tables<'a>(lines: &'a [&'a str], name: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let begins = (0..lines.len()).filter(move |at| is_header(lines[*at]) && name_of(lines[*at]) == name);
     begins.map(|at| at..end(lines, at))
 }
 
-/// The line of a table's own key, not of one of the tables that are parts of it.
+/// The line of a table's own key, not of a key in one of its subtables.
 fn line_of_key(lines: &[&str], table: &Range<usize>, wanted: &str) -> Option<usize> {
     let own = table
         .clone()
@@ -100,7 +100,7 @@ fn name_of(line: &str) -> &str {
     line.trim().trim_matches(['[', ']', ' '])
 }
 
-/// The line behind the table that begins at this one, and behind the tables that are parts of it, such as `[[step.load]]`.
+/// The first line after the table that begins at this line and after its subtables, such as `[[step.load]]`.
 pub(crate) fn end(lines: &[&str], begin: usize) -> usize {
     let of_it = format!("{}.", name_of(lines[begin]));
     let is_next = |line: &str| is_header(line) && !name_of(line).starts_with(&of_it);
@@ -108,7 +108,7 @@ pub(crate) fn end(lines: &[&str], begin: usize) -> usize {
     next.unwrap_or(lines.len())
 }
 
-/// The key that a line begins with.
+/// The key at the start of a line.
 pub(crate) fn key(line: &str) -> &str {
     line.split('=').next().unwrap_or(line).trim()
 }

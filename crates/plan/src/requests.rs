@@ -1,4 +1,4 @@
-//! Requests on the management network of a plan: where they are sent from, and which CPUs of a guest they interrupt.
+//! Requests on the management network of a plan: their sending CPUs, and the CPUs of a guest that they interrupt.
 
 use super::file::Plan;
 use super::inside;
@@ -10,10 +10,10 @@ use host::CpuFacts;
 use units::CpuList;
 
 impl Plan {
-    /// The CPUs of a guest that its second card interrupts: where a well-kept one has it unless the plan says otherwise.
+    /// The CPUs of a guest that its second network card interrupts: the housekeeping CPUs unless the plan names others.
     ///
     /// # Errors
-    /// A CPU that the guest has not.
+    /// A CPU that the guest does not have.
     pub(super) fn management_inside(&self) -> Result<CpuList, PlanError> {
         let word = self.management.as_ref().and_then(|table| table.cpus.as_ref());
         let own = (0..self.guest_cpus()).collect();
@@ -23,7 +23,7 @@ impl Plan {
         })
     }
 
-    /// The CPUs of this machine that its requests are sent from. Where the device shares this kernel, it answers them there, too.
+    /// The CPUs of this machine that send the requests. A device that shares this kernel also answers them there.
     pub(super) fn management_cpus(&self, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         let word = self.management.as_ref().and_then(|table| table.cpus.as_ref());
         match word.filter(|_| !self.is_in_guests()) {
@@ -32,13 +32,13 @@ impl Plan {
         }
     }
 
-    /// CPUs that it names itself, where the device shares them with this machine.
+    /// The CPUs that the plan names, if the device shares them with this machine.
     pub(super) fn names_management_cpus(&self) -> Option<&Cpus> {
         let word = self.management.as_ref()?.cpus.as_ref()?;
         (!self.is_in_guests()).then_some(word)
     }
 
-    /// The management network and the CPUs of its load, in words; nothing where there is none.
+    /// The management network and the CPUs of its load, in words; `None` if there is none.
     pub(super) fn management_words(&self, facts: &CpuFacts, roles: &Roles) -> Result<Option<String>, PlanError> {
         let Some(table) = &self.management else { return Ok(None) };
         let seat = match self.is_in_guests() {

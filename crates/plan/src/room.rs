@@ -1,4 +1,4 @@
-//! Room that a plan's run file needs.
+//! Disk space that a plan's run file needs.
 
 use super::file::Plan;
 use super::roles::Roles;
@@ -6,14 +6,14 @@ use super::value::PlanError;
 use host::CpuFacts;
 use session::room::RoomNeed;
 
-/// Hops of a traced stream over the bridge that a plan without networks of its own has; over any other there is one at least.
+/// Hops of a traced stream over the bridge of a plan without networks of its own; over any other network there is at least one.
 const OVER_A_BRIDGE: u64 = 5;
 
 impl Plan {
-    /// Room that its run file will need, in windows of this length, with histograms in at most `budget` octets.
+    /// Disk space that the run file will need with windows of this length and histograms of at most `budget` bytes.
     ///
     /// # Errors
-    /// A CPU that is named and cannot be used.
+    /// A named CPU cannot be used.
     pub fn room(&self, facts: &CpuFacts, roles: &Roles, window_ns: u64, budget: u64) -> Result<RoomNeed, PlanError> {
         let hops = if self.bed.is_none() { OVER_A_BRIDGE } else { 1 };
         let of_step = |step| {

@@ -29,16 +29,16 @@ pub struct PlanRun<'a> {
     pub roles: Roles,
     /// Facts of the CPUs, for those that steps and loads name.
     pub cpus: CpuFacts,
-    /// Ports of this machine that are measured beside the plan's networks.
+    /// Ports of this machine that are measured in addition to the plan's networks.
     pub ports: Option<Bed>,
-    /// Where the devices under test are to be.
+    /// Location of the devices under test.
     pub place: PlaceSpec,
 }
 
-/// Builds what the steps need, starts the loads, and runs every step until its end or until the session is told to stop.
+/// Builds the parts that the steps need, starts the loads, and runs every step until its end or until the session is stopped.
 ///
 /// # Errors
-/// A part that could not be built, started or measured. The bed and the loads are gone in any case.
+/// A part that could not be built, started or measured. The bed and the loads are removed in any case.
 pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError> {
     let beds = match work.plan.steps.iter().any(Step::needs_bed) {
         true => {
@@ -57,7 +57,7 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
         None => up(&work.place, (None, None), 1, &runner.session.recorder)?,
     };
     let events = runner.session.recorder.events();
-    // Beside those that the command line asked for.
+    // In addition to the loads of the command line.
     let of_plan = [
         work.specs(&work.plan.loads, beds.as_ref())?,
         work.management(beds.as_ref())?,
@@ -70,13 +70,13 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     let outcome = steps.run(beds.as_ref());
     let facts = KernelThreads::look().since(&before, &judged);
     steps.runner.session.recorder.add_facts(facts);
-    // Before the bed goes, over which some of them send.
+    // Stops the loads before the bed is removed, because some of them send over it.
     steps.runner.loads.stop(&events);
     outcome
 }
 
 impl PlanRun<'_> {
-    /// The loads of a plan or a step, each on its CPUs; commands at an end of a bed are there, at each device one.
+    /// The loads of a plan or a step, each on its CPUs; a command at the end of a bed runs at its end, one per device.
     fn specs<'b>(
         &self,
         loads: impl IntoIterator<Item = &'b PlanLoad>,
@@ -116,7 +116,7 @@ impl PlanRun<'_> {
 struct Steps<'a, 'b> {
     runner: Runner<'a>,
     work: PlanRun<'b>,
-    /// The place of the device of a plan without a bed; none: in this process.
+    /// The place of the device of a plan without a bed; empty if the device is in this process.
     alone: Vec<Arc<dyn Place>>,
 }
 
@@ -156,7 +156,7 @@ impl Steps<'_, '_> {
         Ok(())
     }
 
-    /// Work beside these steps, as settings of their series: loads, and the steps beside each other.
+    /// Concurrent work as settings of the series: loads, and the steps that run side by side.
     fn settings(&self, group: &[Step], own: &Loads) -> Result<Vec<(String, String)>, SessionError> {
         let loads = [self.runner.loads.describe(), own.describe()].concat();
         let mut settings = vec![bed::loads::setting(&loads)];
@@ -201,7 +201,7 @@ impl Steps<'_, '_> {
         Ok(())
     }
 
-    /// Starts all of them, and waits until all have ended. Where they begin in places, which takes long, all are made ready first.
+    /// Starts all steps, and waits until all have ended. Steps that begin in places take long to start, so all are prepared first.
     fn side_by_side<'b>(
         &mut self,
         doing: &str,
@@ -228,14 +228,14 @@ impl Steps<'_, '_> {
                 Ok(one) => all.push(one),
                 Err(error) => {
                     refused = Err(error);
-                    // Steps that run have nothing to be measured beside.
+                    // If one step cannot start, the running ones stop: their concurrent step is missing.
                     stops.iter().for_each(Stop::request);
                     break;
                 }
             }
         }
         let outcome = self.runner.attend(doing, all);
-        // The next steps have the room of their rings, which are given back when they have been read to their end.
+        // Frees the memory of the rings for the next steps once they are read to their end.
         self.runner.session.recorder.settle();
         refused.and(outcome)
     }
@@ -271,7 +271,7 @@ impl Steps<'_, '_> {
     }
 }
 
-/// Tells the faults that the wire of a plan made in a step that began then, and whether it still makes them.
+/// Reports the faults that the wire of a plan made in a step that began at this time, and an error if the wire has stopped.
 fn say_of_wire(beds: &Beds, began: Monotonic, events: &Events) {
     for text in beds.faults_done() {
         events.write(EventKind::Note, text);

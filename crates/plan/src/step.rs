@@ -1,4 +1,4 @@
-//! The steps of a plan, and the loads beside them.
+//! The steps of a plan, and their loads.
 
 use super::measure::{LIST, Measure};
 use super::value::{Cpus, Duration, in_words};
@@ -7,14 +7,14 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A load that runs beside a step, or beside all of them: `kind`, its keys as on the command line, `cpus`, and `there`. The kind
-/// `command` has `line` and `at`.
+/// A load that runs during a step, or during all of them: `kind`, its keys as on the command line, `cpus`, and `there`. The kind `command` has `line`
+/// and `at`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, toml::Value>")]
 pub struct PlanLoad {
     /// Kind of load.
     pub kind: LoadKind,
-    /// Where; the housekeeping CPUs if none are named.
+    /// CPUs of the load; the housekeeping CPUs if none are named.
     pub cpus: Option<Cpus>,
     /// True if it runs where the device under test is.
     pub there: bool,
@@ -70,7 +70,7 @@ impl TryFrom<BTreeMap<String, toml::Value>> for PlanLoad {
 }
 
 impl PlanLoad {
-    /// Refuses a load that cannot be in a plan that measures over these networks, in words.
+    /// Refuses a load that is not possible in a plan that measures over these networks; the text says why.
     pub(super) fn check(&self, has_bed: bool, networks: usize) -> Result<(), String> {
         let is_at_an_end = self.at_test_set || self.kind.asks_for_interface();
         match is_at_an_end {
@@ -83,7 +83,7 @@ impl PlanLoad {
     }
 }
 
-/// A value as it would be written on the command line.
+/// A value as written on the command line.
 fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -97,13 +97,13 @@ fn plain(value: &toml::Value) -> String {
 pub enum Idle {
     /// `/dev/cpu_dma_latency` is held at 0.
     Held,
-    /// As the system has them, and so as they are in service.
+    /// The system's setting stays as in service.
     #[default]
     System,
 }
 
 impl Idle {
-    /// True if they are left as the system has them.
+    /// True if the system's setting is kept.
     pub fn is_system(self) -> bool {
         self == Self::System
     }
@@ -112,9 +112,9 @@ impl Idle {
 /// Keys that every step has.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Common {
-    /// How long.
+    /// Measuring time.
     pub duration: Duration,
-    /// The CPUs that are judged; the plan's measured ones if none are named.
+    /// The judged CPUs; the plan's measured ones if none are named.
     #[serde(default)]
     pub cpus: Option<Cpus>,
     /// The CPUs of the test set; the plan's housekeeping ones if none are named.
@@ -126,7 +126,7 @@ pub struct Common {
     /// Treatment of idle states.
     #[serde(default)]
     pub idle: Idle,
-    /// Loads that run beside this step only.
+    /// Loads that run during this step only.
     #[serde(default, rename = "load")]
     pub loads: Vec<PlanLoad>,
     /// True if it runs side by side with the step before it.
@@ -134,7 +134,7 @@ pub struct Common {
     pub beside_previous: bool,
 }
 
-/// Their names in a plan.
+/// Names of these keys in a plan.
 const COMMON: [&str; 7] = [
     "duration",
     "cpus",
@@ -149,11 +149,11 @@ const COMMON: [&str; 7] = [
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "toml::Table")]
 pub struct Step {
-    /// Where, how long, beside what.
+    /// CPUs, duration and loads.
     pub common: Common,
     /// Its measurement.
     pub(super) measure: Rc<dyn Measure>,
-    /// As it was written, for a place that has to do a part of it.
+    /// The step as written in the plan, for a place that does a part of it.
     pub(super) written: toml::Table,
 }
 
@@ -189,7 +189,7 @@ impl TryFrom<toml::Table> for Step {
 }
 
 impl Step {
-    /// Keys of every step that this one has no use for.
+    /// Refuses common keys that this step does not use.
     fn check(&self) -> Result<(), String> {
         if self.common.label.is_some() && !self.measure.takes_label() {
             return Err(format!(
@@ -203,7 +203,7 @@ impl Step {
         Ok(())
     }
 
-    /// Holds idle states off, whatever it says, and in a place that does a part of it.
+    /// Holds idle states off regardless of the plan, also in a place that does a part of the step.
     pub(super) fn hold_idle(&mut self) {
         self.common.idle = Idle::Held;
         self.written.insert("idle".to_owned(), "held".into());
@@ -214,7 +214,7 @@ impl Step {
         self.measure.words()
     }
 
-    /// Beginning of its series' names.
+    /// First part of its series' names.
     pub(super) fn series(&self) -> String {
         let family = self.measure.family();
         match &self.common.label {
@@ -228,12 +228,12 @@ impl Step {
         self.measure.needs_bed()
     }
 
-    /// How many devices under test it has side by side.
+    /// Number of devices under test side by side.
     pub(super) fn devices(&self) -> usize {
         self.measure.devices()
     }
 
-    /// True if both of its ends are told to spin.
+    /// True if both of its ends wait by spinning.
     pub(super) fn spins(&self) -> bool {
         self.measure.spins()
     }

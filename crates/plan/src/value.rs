@@ -1,4 +1,4 @@
-//! Values of keys, and what is said of one that cannot be.
+//! Values of keys, and the errors for wrong ones.
 
 use serde::Deserialize;
 use session::SessionError;
@@ -10,9 +10,9 @@ pub enum PlanError {
     /// Neither a plan inside the binary nor a file.
     #[error("{name}: no such plan (inside triptime: {have}; or give the path of a TOML file)")]
     NotFound {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The embedded plans.
+        /// Names of the embedded plans.
         have: String,
     },
     /// The file cannot be read.
@@ -20,23 +20,23 @@ pub enum PlanError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// CPUs that are named and cannot be used.
+    /// Named CPUs that cannot be used.
     #[error("{plan}: {problem}")]
     Cpu {
         /// Plan name or file.
         plan: String,
-        /// CPUs, who named them, and why they cannot be used.
+        /// The CPUs, the key that names them, and why they cannot be used.
         problem: String,
     },
-    /// Not TOML, or a key or value that cannot be. The text has line, column and key.
+    /// The text is not TOML, or has a wrong key or value. The message has line, column and key.
     #[error("{name}: {problem}")]
     Invalid {
         /// Plan name or file.
         name: String,
-        /// The mistake and its place.
+        /// The mistake and its position.
         problem: String,
     },
 }
@@ -64,14 +64,14 @@ impl TryFrom<String> for Duration {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Cpus {
-    /// The lowest CPU that is neither isolated nor another process's own, where there is one.
+    /// The lowest CPU that is neither isolated nor owned by another process, if there is one.
     First,
-    /// The isolated CPUs that no other process owns; where there are none, every CPU but the housekeeping ones; the same ones
-    /// when there are no others.
+    /// The isolated CPUs that no other process owns; if there are none, every CPU except the housekeeping ones; if none are left, the housekeeping
+    /// ones.
     Rest,
     /// Every CPU that no other process owns.
     All,
-    /// These.
+    /// The listed CPUs.
     List(CpuList),
 }
 
@@ -103,7 +103,7 @@ pub struct CpuRoles {
     pub measured: Cpus,
 }
 
-/// The mistake in a table, with its key: the line is known to who reads the whole plan.
+/// The mistake in a table, with its key, but without the line: only the reader of the whole plan knows the line.
 pub(super) fn in_words(error: &toml::de::Error) -> String {
     error.to_string().trim_end().replace('\n', " ")
 }

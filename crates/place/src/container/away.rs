@@ -12,16 +12,16 @@ use sys::thread::set_affinity_of;
 use tempfile::TempPath;
 use units::CpuList;
 
-/// How long a command may take to end when it is told to.
+/// Time that a command may take to end after it was asked to.
 const END_PATIENCE: Duration = Duration::from_secs(20);
 
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The runtime in the foreground, which hands our pipes to the command.
+/// The runtime in the foreground, which passes our pipes to the command.
 pub(super) struct Contained {
     handle: Handle,
     child: Child,
-    /// Closed: the command ends.
+    /// Closing it ends the command.
     input: Option<ChildStdin>,
     lines: Option<Receiver<String>>,
     said: Option<JoinHandle<String>>,
@@ -29,7 +29,7 @@ pub(super) struct Contained {
 }
 
 impl Contained {
-    /// Starts it. It may run on all of the container's CPUs, whatever the calling thread keeps to.
+    /// Starts it. It may run on all of the container's CPUs, even if the calling thread is pinned.
     pub(super) fn start(handle: Handle, run: PathBuf, cpus: Option<&CpuList>) -> Result<Self, PlaceError> {
         let mut command = handle.run();
         command
@@ -53,7 +53,7 @@ impl Contained {
         let said = std::thread::spawn(move || {
             let mut text = Vec::new();
             if let Some(mut errors) = errors {
-                // An error is ignored: the text that came before the pipe broke is used.
+                // A read error is ignored: the text received before it is still used.
                 let _ = errors.read_to_end(&mut text);
             }
             String::from_utf8_lossy(&text).into_owned()
@@ -75,7 +75,7 @@ impl Contained {
         }
     }
 
-    /// Waits for its end, which it has been told of.
+    /// Waits for its end, after it was asked to end.
     fn wait(&mut self) -> Result<ExitStatus, PlaceError> {
         let told = Instant::now();
         loop {
@@ -104,11 +104,13 @@ impl Contained {
     }
 }
 
-/// Starts it from a thread that keeps to these CPUs: a runtime hands on what its caller keeps to.
+/// Starts it from a thread with this affinity, because a runtime inherits the affinity of its
+/// caller.
 fn spawn(command: &mut Command, cpus: Option<&CpuList>) -> std::io::Result<Child> {
     let spawn = || {
         if let Some(cpus) = cpus {
-            // An error: some of them are not ours, and the container's control group decides.
+            // Fails if some of the CPUs are not allowed here; then the container's control group
+            // decides.
             let _ = set_affinity_of(sys::thread::number().cast_unsigned(), cpus);
         }
         command.spawn()
@@ -119,7 +121,7 @@ fn spawn(command: &mut Command, cpus: Option<&CpuList>) -> std::io::Result<Child
 
 impl Away for Contained {
     fn lines(&mut self) -> Receiver<String> {
-        // Taken twice, there are none: the sender is gone.
+        // The second call returns a closed channel.
         self.lines.take().unwrap_or_else(|| channel().1)
     }
 
@@ -135,7 +137,7 @@ impl Away for Contained {
     }
 
     fn is_finished(&mut self) -> bool {
-        // An error is of a child that somebody else has waited for: it is over, too.
+        // An error means that another thread has waited for the child: it has ended.
         !matches!(self.child.try_wait(), Ok(None))
     }
 

@@ -1,4 +1,4 @@
-//! The `config.json` of a container: what is recommended to a protection application, and no more.
+//! The `config.json` of a container: the rights recommended for a protection application, and no others.
 
 use deploy::{CAPABILITIES, PROGRAM, RUNS};
 use serde_json::{Value, json};
@@ -10,39 +10,39 @@ use units::CpuList;
 pub struct ContainerSpec {
     /// The binary on this machine, to be mounted at [`PROGRAM`]; `None`: the root file system has it.
     pub program: Option<PathBuf>,
-    /// Words behind `triptime`.
+    /// Words after `triptime`.
     pub words: Vec<String>,
-    /// CPUs by the host's numbers, which it keeps inside; `None`: those of its control group.
+    /// CPUs of the container, by the host's numbers, which are valid inside, too; `None`: those of its control group.
     pub cpus: Option<CpuList>,
     /// Its network.
     pub network: Network,
     /// Folder on this machine that is mounted at [`RUNS`], absolute.
     pub runs: PathBuf,
-    /// Runtime and period of real-time threads, in us, where groups have such a budget (`RT_GROUP_SCHED` with control groups version 1):
-    /// without it they are refused there. Elsewhere `None`: it is an error on version 2.
+    /// Runtime and period of real-time threads, in us, if groups have such a budget (`RT_GROUP_SCHED` with control groups version 1). Without a
+    /// budget such threads are refused there. Elsewhere `None`: version 2 has no such setting and reports an error.
     pub real_time_us: Option<(u64, u64)>,
     /// Path of its control group; `None`: the runtime's choice.
     pub cgroup: Option<String>,
-    /// Memory in octets, without any swap beside it; `None`: no limit.
+    /// Memory in bytes, without any swap in addition; `None`: no limit.
     pub memory: Option<u64>,
-    /// Score of the kernel's choice of whom to end when memory is out; below the own one it takes `CAP_SYS_RESOURCE`.
+    /// Score for the out-of-memory killer; a score below the own one needs `CAP_SYS_RESOURCE`.
     pub oom_score: Option<i16>,
-    /// Huge pages that it may use, mounted at `/dev/hugepages`.
+    /// Huge pages available to it, mounted at `/dev/hugepages`.
     pub huge_pages: Option<HugePages>,
-    /// Major and minor number of `/dev/cpu_dma_latency`, which are the machine's; `None`: the container cannot hold idle states off.
+    /// Major and minor number of the machine's `/dev/cpu_dma_latency`; `None`: the container cannot hold idle states off.
     pub latency_device: Option<(u32, u32)>,
 }
 
-/// Where the frames of a container come from.
+/// The network of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
-    /// A namespace of its own with nothing but `lo`.
+    /// A new namespace with `lo` only.
     Own,
     /// The host's.
     Host,
     /// The namespace of this file.
     Joined(PathBuf),
-    /// A namespace of its own, into which the runtime moves this interface of the host (runtime-spec 1.3: runc 1.4, crun 1.24).
+    /// A new namespace, into which the runtime moves this interface of the host (runtime-spec 1.3: runc 1.4, crun 1.24).
     Moved(String),
 }
 
@@ -56,26 +56,25 @@ impl HugePages {
     const GIB: u64 = 1 << 30;
     const SMALL: u64 = 2 << 20;
 
-    /// `octets` of huge pages; `None`: they are no whole pages of 2 MiB.
+    /// `octets` bytes of huge pages; `None` if this is not a multiple of 2 MiB.
     pub fn of(octets: u64) -> Option<Self> {
         (octets > 0 && octets.is_multiple_of(Self::SMALL)).then_some(Self { octets })
     }
 
-    /// How much it is.
+    /// Amount in bytes.
     pub fn octets(self) -> u64 {
         self.octets
     }
 
-    /// True if it is made of pages of 1 GiB, which are taken where they divide it; else of 2 MiB.
+    /// True for pages of 1 GiB, which are used if they divide the amount; otherwise 2 MiB.
     pub fn is_of_gib(self) -> bool {
         self.octets.is_multiple_of(Self::GIB)
     }
 }
 
-/// The whole of `config.json`, for the folder in which `rootfs` is.
+/// The complete `config.json`, for the folder that contains `rootfs`.
 ///
-/// There is no filter of system calls in it, and no limit of CPU time. The namespace of control groups is the host's, so that what is
-/// found inside is what holds.
+/// It has no system call filter and no CPU time limit. The control group namespace is the host's, so that values read inside are the effective ones.
 pub fn config(spec: &ContainerSpec) -> Value {
     let mut process = json!({
         "terminal": false,
@@ -99,7 +98,7 @@ pub fn config(spec: &ContainerSpec) -> Value {
     })
 }
 
-/// Only a version that knows of moved interfaces may be named with them.
+/// Moved interfaces need a newer version of the specification.
 fn oci_version(network: &Network) -> &'static str {
     match network {
         Network::Moved(_) => "1.3.0",
@@ -112,7 +111,7 @@ fn args(spec: &ContainerSpec) -> Vec<&str> {
     std::iter::once(PROGRAM).chain(words).collect()
 }
 
-/// Not inheritable and not ambient: what it executes gets none of them without being root.
+/// Neither inheritable nor ambient: programs that it executes get none of them unless they run as root.
 fn capabilities() -> Value {
     let named = CAPABILITIES.map(|name| format!("CAP_{name}"));
     json!({"bounding": named, "effective": named, "permitted": named})
@@ -190,7 +189,7 @@ fn resources(spec: &ContainerSpec) -> Value {
         resources["cpu"] = cpu.into();
     }
     if let Some(octets) = spec.memory {
-        // `swap` is memory and swap together.
+        // `swap` is the sum of memory and swap.
         resources["memory"] = json!({"limit": octets, "swap": octets});
     }
     if let Some(pages) = spec.huge_pages {
@@ -200,7 +199,7 @@ fn resources(spec: &ContainerSpec) -> Value {
     resources
 }
 
-/// None but those that the runtime itself gives (`null`, `zero`, `random` and the like), and the one that is asked for.
+/// The requested device only; the runtime itself adds its standard ones (`null`, `zero`, `random` and similar).
 fn device_rules(spec: &ContainerSpec) -> Vec<Value> {
     let mut rules = vec![json!({"allow": false, "access": "rwm"})];
     rules.extend(

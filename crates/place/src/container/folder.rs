@@ -1,7 +1,7 @@
-//! Folders of places. One that was left behind by a process that is gone is taken away by the next.
+//! Temporary folders of places. A folder left by a process that is gone is removed by the next process.
 //!
-//! The lock of a folder says to whom it belongs; the kernel takes the lock away with its holder. The number of a process would not do: it
-//! counts in one PID namespace alone, and several of these can share the folder for temporary files.
+//! A lock marks the owner of a folder; the kernel releases the lock when the owner ends. A process number would not suffice: it is only valid in one
+//! PID namespace, and several of these can share the folder for temporary files.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A folder that nobody takes away while this is there; it goes with it.
+/// A folder that other processes keep as long as this value exists; dropping it removes the folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
     folder: TempDir,
@@ -18,14 +18,13 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Where it is.
+    /// Path of the folder.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 }
 
-/// A folder for what this process has in places of this kind: its name begins with `kind` and the number of the process, which is followed
-/// by something that nobody can guess.
+/// Makes a folder for this process and places of this kind: its name has `kind`, the process number, and an unpredictable suffix.
 pub(crate) fn make(kind: &str) -> io::Result<Folder> {
     let parent = std::env::temp_dir();
     let prefix = prefix(kind);
@@ -33,14 +32,14 @@ pub(crate) fn make(kind: &str) -> io::Result<Folder> {
     loop {
         let name = format!("{prefix}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&name).tempdir_in(&parent)?;
-        // Another process that swept between the two steps has the lock: then make another folder.
+        // If another process got the lock between the two steps while it was cleaning up, makes another folder.
         if let Some(lock) = lock(folder.path())? {
             return Ok(Folder { folder, _lock: lock });
         }
     }
 }
 
-/// True where some process that had this number, in any PID namespace, holds a folder of this kind.
+/// True if some process with this number, in any PID namespace, owns a folder of this kind.
 pub(crate) fn is_held_by(kind: &str, process: u32) -> bool {
     let prefix = format!("{}{process}-", prefix(kind));
     called(&std::env::temp_dir(), &prefix).any(|folder| lock(&folder).is_ok_and(|lock| lock.is_none()))
@@ -50,28 +49,28 @@ fn prefix(kind: &str) -> String {
     format!("triptime-{kind}-")
 }
 
-/// Takes away the folders that nobody holds. Others may do so at the same time, or may not be allowed to: it is no error.
+/// Removes the folders without an owner. Errors are ignored: other processes may do the same at the same time, or have other owners' rights.
 fn sweep(parent: &Path, prefix: &str) {
     let made_here = |folder: &Path| {
         let name = folder.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| owner(name, prefix).is_some())
     };
     for folder in called(parent, prefix).filter(|folder| made_here(folder)) {
-        // Held until it is away: who has just made it sees that.
+        // The lock is held until the folder is removed, so that a process that just made it notices.
         if let Ok(Some(_lock)) = lock(&folder) {
             let _ = std::fs::remove_dir_all(&folder);
         }
     }
 }
 
-/// The entries of a folder whose names begin so.
+/// The entries of a folder with this prefix.
 fn called(parent: &Path, prefix: &str) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     let ours = entries.filter(move |entry| entry.file_name().to_string_lossy().starts_with(prefix));
     ours.map(|entry| entry.path())
 }
 
-/// The lock of a folder that is still there; `None`: somebody has it, or has taken the folder away.
+/// The lock of an existing folder; `None` if another process has it, or has removed the folder.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let file = File::open(folder)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {

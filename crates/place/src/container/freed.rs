@@ -1,18 +1,18 @@
-//! Real-time budgets that are about to come back.
+//! Real-time budgets that the kernel has not released yet.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Where the controller of budgets is mounted, with control groups version 1.
+/// Mount point of the CPU controller, with control groups version 1.
 const GROUPS: &str = "/sys/fs/cgroup/cpu";
 
-/// How long they may take; it takes milliseconds, on a busy machine tenths of a second.
+/// Time limit for the release; it usually takes milliseconds, on a busy machine tenths of a second.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Waits until the kernel has taken back the budgets of control groups that are gone: until then, a new group is refused one with EINVAL.
-/// Groups that others make and take away meanwhile may hold it up, but no longer than seconds.
+/// Waits until the kernel has released the budgets of removed control groups. Until then, it refuses a budget for a new group with EINVAL. Groups
+/// that other processes make and remove in the meantime can prolong the wait, up to the time limit.
 pub(super) fn wait_for_freed() {
     let begun = Instant::now();
     while has_groups_that_go() && begun.elapsed() < PATIENCE {
@@ -20,25 +20,25 @@ pub(super) fn wait_for_freed() {
     }
 }
 
-/// True if the kernel still counts groups that have no folder any more. Without such a controller there are none.
+/// True if the kernel still counts groups that have no folder any more. False without such a controller.
 fn has_groups_that_go() -> bool {
     let text = std::fs::read_to_string("/proc/cgroups").unwrap_or_default();
     let folders = folders(Path::new(GROUPS));
     counted(&text).is_some_and(|counted| folders > 0 && counted > folders)
 }
 
-/// How many groups the kernel has of the controller of budgets, the highest among them (cgroups(7): /proc/cgroups).
+/// Number of groups of the CPU controller, including the root (cgroups(7): /proc/cgroups).
 fn counted(text: &str) -> Option<usize> {
     let mut words = text
         .lines()
         .map(str::split_whitespace)
         .find_map(|mut words| (words.next()? == "cpu").then_some(words))?;
     let hierarchy: u32 = words.next()?.parse().ok()?;
-    // 0: it is of version 2, which has no budgets.
+    // Hierarchy 0 means version 2, which has no budgets.
     words.next()?.parse().ok().filter(|_| hierarchy != 0)
 }
 
-/// How many folders there are, this among them; 0 if it is not there.
+/// Number of folders including this one; 0 if it does not exist.
 fn folders(folder: &Path) -> usize {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return 0;

@@ -1,4 +1,4 @@
-//! Containers of a runtime that is installed here.
+//! Containers of an installed runtime.
 
 mod away;
 mod config;
@@ -26,10 +26,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::CpuList;
 
-/// The first part of the names of its folders for temporary files.
+/// First part of the names of temporary folders.
 const KIND: &str = "container";
 
-/// Share of the real-time budget that is left to the machine, in us of each second.
+/// Real-time budget left for the machine, in us of each second.
 const LEFT_US: u64 = 50_000;
 
 /// Properties that all containers of a plan have in common.
@@ -37,11 +37,11 @@ const LEFT_US: u64 = 50_000;
 pub struct Containers {
     /// The binary that runs in them; `None`: this one.
     pub program: Option<PathBuf>,
-    /// Their CPUs, by the numbers of this machine: those that are judged, and one for everything else.
+    /// Their CPUs, by the numbers of this machine: the judged ones, and one for everything else.
     pub cpus: CpuList,
-    /// How many there are side by side: they share the real-time budget where groups have one.
+    /// Number of containers side by side: they share the real-time budget, if groups have one.
     pub side_by_side: u64,
-    /// The runtime that runs them; `None`: the first that is installed.
+    /// The runtime that runs them; `None`: the first installed one.
     pub runtime: Option<RuntimeName>,
 }
 
@@ -58,7 +58,7 @@ impl Containers {
             cpus: Some(self.cpus.clone()).filter(|cpus| !cpus.is_empty()),
             network,
             runs,
-            // Where groups have a budget, a new one has none.
+            // If groups have budgets, a new group has none.
             real_time_us: self.budget_us()?,
             cgroup: None,
             memory: None,
@@ -68,10 +68,10 @@ impl Containers {
         })
     }
 
-    /// Runtime and period, in us: an equal part for each; `None`: groups have no budget.
+    /// Runtime and period, in us: an equal part for each container; `None` if groups have no budget.
     ///
     /// # Errors
-    /// Other groups have all of it.
+    /// Other groups use all of it.
     pub fn budget_us(&self) -> Result<Option<(u64, u64)>, PlaceError> {
         let Some(left_us) = Host::live().rt_budget_left_us() else {
             return Ok(None);
@@ -86,8 +86,7 @@ impl Containers {
     }
 }
 
-/// A container's bed and settings. Each command runs in a container of its own made from them, so that nothing has to be cleaned up
-/// between two.
+/// A container's bed and settings. Each command runs in a new container, so that nothing has to be cleaned up between two commands.
 #[derive(Debug)]
 pub struct Container {
     runtime: Runtime,
@@ -100,10 +99,10 @@ pub struct Container {
 }
 
 impl Container {
-    /// Looks for a runtime, and makes what the containers at this end of a bed have in common; without one they have no network but `lo`.
+    /// Finds a runtime, and prepares the settings of the containers at this end of a bed; without an end their only interface is `lo`.
     ///
     /// # Errors
-    /// There is no runtime that works here.
+    /// There is no usable runtime.
     pub fn up(containers: &Containers, end: Option<DeviceEnd<'_>>) -> Result<Self, PlaceError> {
         let runtime = Runtime::find(containers.runtime)?;
         sweep_groups();

@@ -3,7 +3,8 @@
 use std::fs::read_dir;
 use std::path::Path;
 
-/// The number here of the thread with number `there` in its own namespace, of the first process of a container or of one that it started.
+/// The number on this machine of the thread with number `there` in its own namespace. The thread belongs to the first process of a container or to a
+/// child of it.
 pub(super) fn number_here(first: i32, there: i32) -> Option<i32> {
     let of = |process: &str| of_process(&format!("/proc/{process}/task"), there);
     of(&first.to_string()).or_else(|| {
@@ -13,7 +14,7 @@ pub(super) fn number_here(first: i32, there: i32) -> Option<i32> {
     })
 }
 
-/// The same among the tasks in a folder of `/proc`.
+/// The same, among the tasks in a folder of `/proc`.
 fn of_process(tasks: &str, there: i32) -> Option<i32> {
     let numbers = read_dir(tasks)
         .ok()?
@@ -26,7 +27,7 @@ fn of_process(tasks: &str, there: i32) -> Option<i32> {
         .copied()
 }
 
-/// The numbers of a thread, from those of this machine to those of its own namespace (`NSpid`, proc(5)).
+/// The numbers of a thread, from this machine's namespace to its own (`NSpid`, proc(5)).
 fn numbers(status: &Path) -> Option<Vec<i32>> {
     let text = std::fs::read_to_string(status).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("NSpid:"))?;

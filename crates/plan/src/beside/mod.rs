@@ -1,4 +1,4 @@
-//! Steps side by side: which of them run together, and why they may not.
+//! Steps side by side: which steps run together, and why some may not.
 
 use super::file::Plan;
 use super::roles::Roles;
@@ -10,11 +10,11 @@ use sys::privilege::Capability;
 use units::CpuList;
 
 impl Plan {
-    /// The CPUs of this machine that a step judges, and those of its test set. What it judges in a guest runs on those that the plan
+    /// The CPUs of this machine that a step judges, and those of its test set. A step that judges CPUs in a guest runs on the CPUs that the plan
     /// measures.
     ///
     /// # Errors
-    /// A CPU that is named and cannot be used.
+    /// A named CPU cannot be used.
     pub(super) fn cpus_of(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<[CpuList; 2], PlanError> {
         let named = |cpus: &Option<_>, usual: &CpuList| match cpus {
             Some(cpus) => self.resolve(cpus, facts, roles),
@@ -27,10 +27,10 @@ impl Plan {
         Ok([judged, named(&step.common.test_set, &roles.housekeeping)?])
     }
 
-    /// Checks that steps side by side have CPUs of their own, on a machine with these roles.
+    /// Checks that steps side by side have different CPUs on a machine with these roles.
     ///
     /// # Errors
-    /// The first CPU that two of them would share; in guests also one that a guest has not.
+    /// The first CPU that two of them would share; in guests also a CPU that a guest does not have.
     pub fn check_beside(&self, facts: &CpuFacts, roles: &Roles) -> Result<(), PlanError> {
         self.check_inside()?;
         for group in self.groups().filter(|group| group.len() > 1) {
@@ -56,7 +56,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The CPUs of this machine that no step beside it may take. Those of a guest are looked at apart.
+    /// The CPUs of this machine that no concurrent step may use. The CPUs of a guest are checked separately.
     fn own_to_it(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         match self.is_in_guests() {
             true => {
@@ -67,7 +67,7 @@ impl Plan {
         }
     }
 
-    /// How many devices under test are there at once: those of steps side by side together.
+    /// Number of devices under test at a time: those of steps side by side are added.
     pub fn devices_at_once(&self) -> usize {
         let of_group = |group: &[Step]| group.iter().map(Step::devices).sum();
         self.groups().map(of_group).max().unwrap_or(1)
@@ -76,7 +76,7 @@ impl Plan {
     /// All CPUs of this machine that some step judges.
     ///
     /// # Errors
-    /// A CPU that is named and cannot be used.
+    /// A named CPU cannot be used.
     pub fn all_judged(&self, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         let mut all: Vec<u32> = roles.measured.iter().collect();
         for step in &self.steps {
@@ -86,10 +86,10 @@ impl Plan {
         Ok(all.into_iter().collect())
     }
 
-    /// Needs of the plan on a machine with these roles.
+    /// The plan's requirements on a machine with these roles.
     ///
     /// # Errors
-    /// A CPU that is named and cannot be used.
+    /// A named CPU cannot be used.
     pub fn needs(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<Need>, PlanError> {
         let mut needs = vec![Need::Wish(Capability::IpcLock)];
         for step in &self.steps {
@@ -106,10 +106,10 @@ impl Plan {
         Ok(needs)
     }
 
-    /// The CPUs that some step takes wholly, at real-time priority.
+    /// The CPUs that some step occupies completely, at real-time priority.
     ///
     /// # Errors
-    /// A CPU that is named and cannot be used.
+    /// A named CPU cannot be used.
     pub fn occupied(&self, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         let mut occupied = Vec::new();
         for step in self.steps.iter().filter(|step| step.measure.occupies()) {

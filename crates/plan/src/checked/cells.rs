@@ -1,4 +1,4 @@
-//! The cells of a plan with a matrix: each is a plan of its own.
+//! The cells of a plan with a matrix: each is a separate plan.
 
 use super::Refusal;
 use crate::file::Plan;
@@ -8,7 +8,7 @@ use crate::value::PlanError;
 use place::PlaceKind;
 
 impl Plan {
-    /// How long all of it measures, in ns: of a plan with a matrix its budget, or every cell as often as it says.
+    /// Measuring time of the whole plan, in ns: the budget of a plan with a matrix, or the time of all cells with their repetitions.
     pub fn whole_ns(&self) -> u64 {
         let own = self.duration_ns();
         let of_matrix = |matrix: &MatrixTable| {
@@ -21,7 +21,7 @@ impl Plan {
     /// The text of the plan that measures one cell of this plan's matrix.
     ///
     /// # Errors
-    /// A cell that cannot be, such as a step that cannot be measured over its network.
+    /// A cell that is not possible, such as one with a step that cannot be measured over its network.
     pub fn of_cell(&self, cell: &Cell) -> Result<String, PlanError> {
         let invalid = |problem: String| PlanError::Invalid {
             name: self.name.clone(),
@@ -38,7 +38,7 @@ impl Plan {
         let of_matrix = |key: &str, name: &str| matrix.as_ref().and_then(|matrix| matrix.get(key)?.get(name));
         let loads = of_matrix("loads", &cell.load);
         let management = cell.management.as_ref().and_then(|name| of_matrix("management", name));
-        // An empty one is none.
+        // An empty table means none.
         let management = management.filter(|table| table.as_table().is_some_and(|table| !table.is_empty()));
         let text = |text: &str| toml::Value::String(text.to_owned());
         plan.insert("name".into(), text(&format!("{} {}", self.name, cell.name())));
@@ -63,7 +63,7 @@ impl Plan {
     }
 }
 
-/// Refuses combinations that cannot be.
+/// Refuses combinations that are not possible.
 pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), Refusal> {
     let own = [
         (plan.bed.is_some(), "bed", "networks"),
@@ -99,7 +99,7 @@ pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), Refusal> {
         let problem = "no step measures over them: leave the key out";
         return Err(Refusal::of("matrix.networks", problem));
     }
-    // Each network with each set of loads, as a plan of its own; places and isolation are of the machine.
+    // Checks each network with each set of loads as a separate plan; places and isolation depend on the machine.
     let is_plain = |cell: &Cell| cell.place == PlaceKind::Native && cell.isolation == table.isolation[0];
     for cell in table.cells().into_iter().filter(is_plain) {
         plan.of_cell(&cell)

@@ -16,7 +16,7 @@ impl Plan {
     /// The plan called `name`: one of those inside the binary, or a file.
     ///
     /// # Errors
-    /// No such plan, or what is wrong in it, with line, column and key.
+    /// There is no such plan, or it has a mistake, which is reported with line, column and key.
     pub fn load(name: &str) -> Result<Self, PlanError> {
         if let Some((_, text)) = EMBEDDED.iter().find(|(embedded, _)| *embedded == name) {
             return Self::parse(name, text);
@@ -63,10 +63,10 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Refuses a plan that nobody would see the end of; so every sum of its durations is in range.
+    /// Refuses a plan that would take too long; so every sum of its durations is in range.
     ///
     /// # Errors
-    /// It takes longer than any duration may be; the longest step is named.
+    /// The plan takes longer than the longest duration; the message names the longest step.
     pub fn check_length(&self) -> Result<(), PlanError> {
         let total_ns = self.duration_ns();
         if total_ns <= LONGEST_NS {

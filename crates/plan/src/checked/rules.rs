@@ -1,4 +1,4 @@
-//! Combinations of a plan's tables that are refused. Each rule says so in words.
+//! Combinations of a plan's tables that are refused. Each rule states its reason.
 
 use super::Refusal;
 use crate::faults::PlanFault;
@@ -9,7 +9,7 @@ use probes::Need;
 use sys::thread::Policy;
 use units::CpuList;
 
-/// Refuses keys of the plan and of single steps that cannot be.
+/// Refuses impossible keys of the plan and of single steps.
 pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
     let refuse = |key: &str, problem: &str| Err(Refusal::of(key, problem));
     if plan.steps.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses loads that cannot be.
+/// Refuses impossible loads.
 pub(super) fn loads(plan: &Plan) -> Result<(), Refusal> {
     let networks = plan.bed.as_ref().map_or(1, |bed| bed.networks.len());
     let check = |load: &PlanLoad| load.check(plan.needs_bed(), networks);
@@ -52,7 +52,7 @@ pub(super) fn loads(plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses what several devices side by side cannot be with, in words.
+/// Refuses plan keys that several devices side by side do not allow.
 pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
     if plan.devices() == 1 {
         return Ok(());
@@ -102,7 +102,7 @@ pub(super) fn beside(plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The step of these that cannot run side by side with the others, and why.
+/// The step among these that cannot run side by side with the others, and the reason.
 fn not_beside(group: &[Step], has_bed: bool) -> Option<(usize, String)> {
     let [first, others @ ..] = group else { return None };
     if others.is_empty() {
@@ -132,7 +132,7 @@ fn not_beside(group: &[Step], has_bed: bool) -> Option<(usize, String)> {
     Some((at, problem.to_owned()))
 }
 
-/// Refuses compared networks that cannot be.
+/// Refuses impossible lists of networks.
 pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), Refusal> {
     if table.networks.is_empty() || table.rounds == 0 {
         let problem = "no network, or no round: leave [bed] out for a bridge alone";
@@ -160,7 +160,7 @@ pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), Refusal> 
     }
 }
 
-/// Refuses faults that cannot be.
+/// Refuses impossible faults.
 pub(super) fn faults(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step]) -> Result<(), Refusal> {
     if faults.is_empty() {
         return Ok(());
@@ -188,7 +188,7 @@ pub(super) fn faults(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step
     }
 }
 
-/// Refuses what a plan with such a network cannot be.
+/// Refuses plan keys that a management network does not allow.
 pub(super) fn management(plan: &Plan) -> Result<(), Refusal> {
     let Some(table) = &plan.management else { return Ok(()) };
     table.check("management")?;

@@ -1,12 +1,12 @@
-//! Where a plan is wrong: the line of the key itself, and the key that may have been meant.
+//! Position of a mistake in a plan: the line of the key itself, and the key that was probably meant.
 //!
-//! Steps and loads are read in two steps, so the parser only knows on which line their table begins.
+//! Steps and loads are parsed in two passes, so the parser only knows the line where their table begins.
 
 use super::Plan;
 use crate::refusal::{end, is_header, key};
 use std::ops::Range;
 
-/// So many letters may be wrong in a key that is taken for another.
+/// Number of wrong letters in a key for which a similar key is suggested.
 const WRONG_LETTERS: usize = 2;
 
 /// The error as the parser writes it, but with the line of the key.
@@ -26,14 +26,14 @@ pub(super) fn said(text: &str, error: &toml::de::Error) -> String {
     )
 }
 
-/// The line of the key that an error is about, counted from 0, where the parser only knows the first table of its kind.
+/// The line of the key that an error is about, counted from 0. Needed because the parser only knows the first table of its kind.
 fn own_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<(usize, &'a str)> {
     let begin = text.get(..error.span()?.start)?.matches('\n').count();
     let lines: Vec<&str> = text.lines().collect();
     let header = lines.get(begin).filter(|line| is_header(line))?;
     let begins = (begin..lines.len()).filter(|at| lines[*at].trim() == header.trim());
     let tables: Vec<Range<usize>> = begins.map(|at| at..end(&lines, at)).collect();
-    // It is the table that is refused in the same words when it is the only one.
+    // A table is the wrong one if it alone gives the same error.
     let is_wrong = |table: &Range<usize>| {
         let others = |at: &usize| tables.iter().any(|other| other != table && other.contains(at));
         let alone: Vec<&str> = (0..lines.len()).filter(|at| !others(at)).map(|at| lines[at]).collect();
@@ -57,7 +57,7 @@ fn is_about(message: &str, line: &str) -> bool {
         || value.len() > 2 && message.starts_with(value)
 }
 
-/// Names the word that was meant, of those that would do, if one is near.
+/// Suggests the nearest of the allowed words, if one is near.
 fn meant(message: &str) -> String {
     let nearest = || {
         let (begin, rest) = message.split_once(['`', '"'])?;

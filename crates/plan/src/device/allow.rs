@@ -1,4 +1,4 @@
-//! Rights of a connected client at a far end: the device's end of a step, on its own interface, and nothing else.
+//! Rights of a client connected to a far end: the device's end of a step, on the far end's own interface, and nothing else.
 
 use super::{LIMITS, TASK, Task, WORDS, contained};
 use place::Files;
@@ -8,7 +8,7 @@ use session::NO_RECORDER;
 use std::path::{Component, Path};
 use toml::Value;
 
-/// Before the number of a relay's file.
+/// Prefix before the number of a relay's file.
 const RELAY: &str = "relay";
 
 /// The device's end of steps on one interface: all that a far end does for another machine.
@@ -16,7 +16,7 @@ const RELAY: &str = "relay";
 pub struct DeviceSteps {
     /// The interface.
     pub interface: String,
-    /// Runtime of the container that the device is in; `None`: it is in none.
+    /// Runtime of the container that the device is in; `None`: no container.
     pub container: Option<RuntimeName>,
 }
 
@@ -31,10 +31,10 @@ impl Admission for DeviceSteps {
     }
 }
 
-/// Checks that these words and files are the device's end of a step on this interface. Gives the step in words.
+/// Checks that these words and files are the device's end of a step on this interface. Returns the step in words.
 ///
 /// # Errors
-/// Why.
+/// The reason of a refusal.
 fn check(words: &[String], files: &[(String, String)], interface: &str) -> Result<String, String> {
     check_words(words)?;
     files.iter().try_for_each(|(name, text)| check_file(name, text))?;
@@ -56,7 +56,7 @@ fn check(words: &[String], files: &[(String, String)], interface: &str) -> Resul
     }
 }
 
-/// As `qualify` writes them.
+/// Accepts only words in the order in which `qualify` writes them.
 fn check_words(words: &[String]) -> Result<(), String> {
     let refused = || Err(format!("not done here: triptime {}", words.join(" ")));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -82,7 +82,7 @@ fn check_file(name: &str, text: &str) -> Result<(), String> {
     stays_inside(name, &Value::Table(value))
 }
 
-/// Checks that no text in it is a path out of the folder that it is in.
+/// Checks that no text in it is a path that leads out of its folder.
 fn stays_inside(name: &str, value: &Value) -> Result<(), String> {
     match value {
         Value::String(text) => {

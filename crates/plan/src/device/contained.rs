@@ -1,11 +1,11 @@
-//! The device's end of a step in a container of the place that was told to do it: a container in a guest, or on the far machine.
+//! The device's end of a step in a container inside a place: a container in a guest, or on the far machine.
 //!
 //! ```text
 //! host                        guest                                    container in it
 //! [ qualify ]--its channel--[ device: flight recorder, this ]--pipes--[ device: the step ]
 //! ```
 //!
-//! The container's run becomes a part of the guest's, and that one a part of the host's.
+//! The container's run becomes a part of the guest's run, and the guest's run a part of the host's.
 
 use super::{Task, listen};
 use crate::measure::there::{Asks, Inside, There, in_text, words_of_device};
@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use units::CpuList;
 
-/// The container's end, which the listener tells of the sender's, too.
+/// The container's end; the listener sends it the messages about the sender's end, too.
 struct Contained(Arc<AwayEnd>);
 
 impl Underway for Contained {
@@ -35,10 +35,10 @@ impl Underway for Contained {
     }
 }
 
-/// Has the task done in a container, and goes on until its end, or until it is told to end.
+/// Runs the task in a container until its end, or until it is stopped.
 ///
 /// # Errors
-/// There is no runtime, or what the container ended with.
+/// There is no runtime, or the container ended with an error.
 pub(super) fn run(task: &Task, inside: &Inside, runner: &mut Runner<'_>, answers: Answers) -> Result<(), SessionError> {
     let place = up(task, inside, runner.session)?;
     let listening = Arc::new(Mutex::new(Weak::<AwayEnd>::new()));
@@ -54,23 +54,23 @@ pub(super) fn run(task: &Task, inside: &Inside, runner: &mut Runner<'_>, answers
     let stop = runner.session.stop.clone();
     let mut launched = Launched::start(&place, &job, runner.session, &stop)?;
     launched.until_prepared()?;
-    // An error: whoever started this sees that it has ended.
+    // A write error is ignored: the starting process sees that this one has ended.
     let _ = say(&FromPlace::Prepared);
-    // Nobody tells it any more: it ends at once then, for the run is told to.
+    // If the sender is gone, the run ends at once, because it is stopped then.
     let _ = begin.recv();
     let before = KernelThreads::look();
     let end = Arc::new(launched.begin()?);
-    // The listener lives as long as the process, and the container does not.
+    // The listener lives as long as the process, but the container does not.
     *listening.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&end);
     let _ = say(&FromPlace::Ready);
     let outcome = runner.attend("measuring", vec![Box::new(Contained(end))]);
-    // The container sees no threads but its own.
+    // The container sees only its own threads, so the kernel threads are read here.
     let facts = KernelThreads::look().since(&before, &task.judged());
     runner.session.recorder.add_facts(facts);
     outcome
 }
 
-/// A container on the interface of the task, with its CPUs and one for everything else.
+/// A container on the interface of the task, with its CPUs and one CPU for everything else.
 fn up(task: &Task, inside: &Inside, session: &Session) -> Result<Arc<dyn Place>, SessionError> {
     let containers = Containers {
         cpus: task.judged().iter().chain(task.others().first()).collect::<CpuList>(),
@@ -90,7 +90,7 @@ fn up(task: &Task, inside: &Inside, session: &Session) -> Result<Arc<dyn Place>,
     Ok(Arc::new(container))
 }
 
-/// The same task for the container, which asks here why a sample was late.
+/// The same task for the container, which asks this process why a sample was late.
 fn job(task: &Task, inside: &Inside, place: &dyn Place, session: &Session) -> Result<Job, SessionError> {
     let there = There {
         interface: place.interface().to_owned(),

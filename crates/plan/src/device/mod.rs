@@ -1,4 +1,4 @@
-//! The device's end of a step, as a task for a place: what it is told, and how it is done there.
+//! The device's end of a step, as a task for a place: its input, and how it is done there.
 
 mod allow;
 mod contained;
@@ -24,7 +24,7 @@ use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 use units::{CpuList, Monotonic, Ns, Realtime};
 
-/// The file that a place is given.
+/// Content of the file that a place gets.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -32,10 +32,10 @@ pub struct Task {
     step: Step,
 }
 
-/// The same files, of which the task is then done in a container of the place where they go.
+/// The same files, for a task that is done in a container of the place.
 ///
 /// # Errors
-/// The task is none.
+/// The files do not contain a valid task.
 fn contained(mut files: Files, runtime: RuntimeName) -> Result<Files, String> {
     let is_other = |name: &&String| ![TASK, LIMITS].contains(&name.as_str());
     let inside = Inside {
@@ -57,7 +57,7 @@ fn contained(mut files: Files, runtime: RuntimeName) -> Result<Files, String> {
 }
 
 impl Task {
-    /// Reads the file that a place was given.
+    /// Parses the file that a place got.
     ///
     /// # Errors
     /// The mistake in it.
@@ -65,7 +65,7 @@ impl Task {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// The CPUs that are judged.
+    /// The judged CPUs.
     pub fn judged(&self) -> CpuList {
         match &self.step.common.cpus {
             Some(Cpus::List(cpus)) => cpus.clone(),
@@ -77,13 +77,13 @@ impl Task {
     pub fn inventory(&self) -> Inventory {
         match &self.there.audited {
             None => Inventory::Known,
-            // Of a place with the numbers of another machine: its own are in the step.
+            // A place with the numbers of another machine: its own CPUs are in the step.
             Some(cpus) if cpus.is_empty() => Inventory::Measured,
             Some(cpus) => Inventory::Of(cpus.iter().copied().collect()),
         }
     }
 
-    /// Where its process keeps everything that does not measure: CPUs that no step beside it judges, where there are any.
+    /// CPUs for everything that does not measure: those that no concurrent step judges, if there are any.
     pub fn others(&self) -> CpuList {
         let allowed = sys::thread::allowed_cpus();
         let of_all = self.there.judged_by_all.iter().copied().collect();
@@ -91,7 +91,7 @@ impl Task {
         if free.is_empty() { allowed } else { free }
     }
 
-    /// The interface that it receives or sends on itself, if its step has a network.
+    /// The interface on which it receives or sends, if its step has a network.
     pub fn interface(&self) -> Option<&str> {
         self.network().filter(|_| self.there.container.is_none())
     }
@@ -101,38 +101,38 @@ impl Task {
         self.step.needs_bed().then_some(self.there.interface.as_str())
     }
 
-    /// The interface it is told to be on, whether its step has a network or not.
+    /// The interface assigned to it, even if its step has no network.
     pub(crate) fn stands_on(&self) -> &str {
         &self.there.interface
     }
 
-    /// True if it is to be done in a container of the place.
+    /// True if it is done in a container of the place.
     pub(crate) fn is_contained(&self) -> bool {
         self.there.container.is_some()
     }
 
-    /// True if loads are to run beside it.
+    /// True if loads run during it.
     pub(crate) fn has_loads(&self) -> bool {
         !self.step.common.loads.is_empty()
     }
 
-    /// In words: what, of which plan, for how long.
+    /// In words: the step, its plan, and the duration.
     pub(crate) fn describe(&self) -> String {
         let (step, plan) = (self.step.name(), &self.there.plan);
         format!("{step} of the plan {plan}, for {}", Ns(self.step.common.duration.0))
     }
 
-    /// Its questions to the other end.
+    /// Its questions for the other end.
     pub fn asks(&self) -> Asks {
         self.there.asks
     }
 
-    /// True where it holds idle states off.
+    /// True if it holds idle states off.
     pub fn holds_idle(&self) -> bool {
         !self.step.common.idle.is_system()
     }
 
-    /// Its loads, on the CPUs that are not judged.
+    /// Its loads, on CPUs that are not judged.
     fn loads(&self) -> impl Iterator<Item = LoadSpec> {
         let usual = self.others();
         self.step.common.loads.iter().map(move |load| LoadSpec {
@@ -146,7 +146,7 @@ impl Task {
         })
     }
 
-    /// Loads beside its series, on the machine of the other end and here.
+    /// Loads during its series, on the machine of the other end and here.
     fn load(&self, own: &[String]) -> String {
         let here = self.there.load_here.iter().filter(|text| *text != loads::NONE).cloned();
         let own = own.iter().map(|load| format!("in the place of the device: {load}"));
@@ -154,7 +154,7 @@ impl Task {
         loads::setting(&all).1
     }
 
-    /// Does it: says when it is ready, and goes on until its own end, or until it is told to end.
+    /// Runs the task: reports when it is ready, and runs until its own end, or until it is stopped.
     ///
     /// # Errors
     /// A refusal, or the error that ended the measurement.
@@ -165,7 +165,7 @@ impl Task {
         }
     }
 
-    /// The same in the place itself.
+    /// Runs the task in the place itself, without a container.
     fn run_here(&self, runner: &mut Runner<'_>, answers: Answers) -> Result<(), SessionError> {
         let context = StepContext {
             judged: self.judged(),
@@ -188,9 +188,9 @@ impl Task {
         let sender = SenderEnd::default();
         let ended = sender.clone();
         let begin = listen(move |at| ended.tell(at), runner.session.stop.clone(), answers);
-        // An error: whoever started it sees that it has ended.
+        // A write error is ignored: the starting process sees that this one has ended.
         let _ = say(&FromPlace::Prepared);
-        // Nobody tells it any more: it ends at once then, for the run is told to.
+        // If the sender is gone, the run ends at once, because it is stopped then.
         let _ = begin.recv();
         let own = Loads::start(self.loads(), &runner.session.recorder.events())?;
         let setting = (loads::SETTING.to_owned(), self.load(&own.describe()));
@@ -206,15 +206,15 @@ impl Task {
     }
 }
 
-/// Hears what the other end has to say, for as long as the process lives. When there is nobody any more, this end is over, too. What
-/// comes back is told when to begin, or that nobody will; `ended`, when the sender has.
+/// Receives the messages of the other end for as long as the process lives. When the other end is gone, this end stops, too. The returned receiver
+/// gets the order to begin, or closes if none will come; `ended` is called when the sender has ended.
 fn listen(ended: impl Fn(Monotonic) + Send + 'static, stop: Stop, answers: Answers) -> Receiver<()> {
     let (told, begin) = channel();
     let mut told = Some(told);
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             match read(&line) {
-                // Told twice, it has begun.
+                // A second order to begin has no effect.
                 Some(ToPlace::Begin) => drop(told.take()),
                 Some(ToPlace::SenderEnded(at)) => {
                     let now = sys::clock::pair();

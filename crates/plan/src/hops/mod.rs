@@ -1,7 +1,7 @@
 //! Traces the sampled values of a step: how long each frame takes between points inside this kernel.
 //!
-//! Where it cannot be done, the step goes on without it. Its series then stand in the run without samples and with the reason,
-//! so that what judges them is undecided and not left out.
+//! If tracing is not possible, the step runs without it. Its series are then in the run without samples and with the reason, so that limits on them
+//! are undecided rather than left out.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use run::{Counted, CountedSpan, Events, Recorder, Stop};
 use std::collections::BTreeMap;
 use trace::path::{FIRST, FramePath, GROUP};
 
-/// The tracing that is asked for.
+/// Settings of the tracing.
 pub(super) struct Wanted<'a> {
     /// The bed that the frames pass.
     pub(super) bed: &'a Bed,
@@ -23,13 +23,13 @@ pub(super) struct Wanted<'a> {
     pub(super) network: Option<&'a str>,
     /// svIDs of the streams.
     pub(super) streams: Vec<String>,
-    /// Durations from one point to the next above are kept with their cause.
+    /// Threshold in ns: slower passes from one point to the next are kept with their cause.
     pub(super) threshold_ns: Option<u64>,
     /// Length of the run's windows.
     pub(super) window_ns: u64,
 }
 
-/// Tracing under way, or not.
+/// Tracing under way, or the reason why it is not.
 pub(super) struct Hops<'a> {
     wanted: Wanted<'a>,
     /// Names of the hops.
@@ -41,12 +41,12 @@ pub(super) struct Hops<'a> {
 }
 
 impl<'a> Hops<'a> {
-    /// Starts tracing until `stop` is set; says in the run what is traced, or why nothing is.
+    /// Starts tracing until `stop` is set; records what is traced, or why nothing is.
     pub(super) fn start(wanted: Wanted<'a>, recorder: &mut Recorder, stop: &Stop) -> Self {
         let path = wanted.bed.frame_path();
         let hops = match &path {
             Ok(path) if path.points.len() > 1 => path.all_hops(),
-            // Hops that a path would have at least.
+            // The hops that every path has.
             _ => vec![format!("{FIRST}-to-edge"), "edge-to-app".to_owned()],
         };
         let mut all = Self {
@@ -78,7 +78,7 @@ impl<'a> Hops<'a> {
             threshold_ns: self.wanted.threshold_ns,
             record: false,
             window_ns: self.wanted.window_ns,
-            // The path was found in another namespace, and its numbers are of that one.
+            // The path was found in another namespace, whose interface numbers it has.
             namespaces: BTreeMap::new(),
             sender: self.sender.clone(),
         };
@@ -92,12 +92,12 @@ impl<'a> Hops<'a> {
         Ok(tracing)
     }
 
-    /// To be told when the sender of the streams has ended.
+    /// Handle that is notified when the sender of the streams has ended.
     pub(super) fn sender(&self) -> SenderEnd {
         self.sender.clone()
     }
 
-    /// Waits for the end, and says in the run what came of it.
+    /// Waits for the end of tracing, and records its result.
     pub(super) fn finish(mut self, recorder: &Recorder) {
         if let Some(tracing) = self.tracing.take() {
             self.ended(tracing.join(), recorder);
@@ -112,7 +112,7 @@ impl<'a> Hops<'a> {
             }
             Err(ProbeError::NoTraffic(why)) => self.say_not_traced(recorder, &why),
             Err(error) => {
-                // Counts until then are in the run, and not whole.
+                // The counts until then are in the run, but incomplete.
                 let why = format!("tracing ended before its time: {error}");
                 self.events.write(EventKind::HopGap, why.clone());
                 self.wanted
@@ -123,7 +123,7 @@ impl<'a> Hops<'a> {
         }
     }
 
-    /// Streams that never came to the first point, where at least one of them did.
+    /// Reports streams that never reached the first point, if at least one of them did.
     fn say_streams_missing(&self, seen: &[String]) {
         for stream in self.wanted.streams.iter().filter(|stream| !seen.contains(stream)) {
             let why = format!("{stream} was never seen at {FIRST}");
@@ -133,7 +133,7 @@ impl<'a> Hops<'a> {
     }
 
     fn say_not_traced(&self, recorder: &Recorder, why: &str) {
-        // A gap, for in another round the same hops may be traced.
+        // A gap and no error, because the same hops may be traced in another round.
         let text = format!("hops are not traced: {why}");
         self.events.write(EventKind::HopGap, text);
         recorder.add_facts(vec![Fact {
@@ -148,7 +148,7 @@ impl<'a> Hops<'a> {
             .for_each(|stream| self.without_samples(stream, why));
     }
 
-    /// The stream's series, for those that are not there yet: what judges them is undecided.
+    /// Adds the stream's series that do not exist yet, without samples, so that limits on them are undecided.
     fn without_samples(&self, stream: &str, why: &str) {
         for hop in &self.hops {
             let series = SeriesSpec::of(
@@ -160,7 +160,7 @@ impl<'a> Hops<'a> {
         }
     }
 
-    /// Of the inventory.
+    /// Name of the inventory group.
     fn group(&self) -> String {
         match self.wanted.network {
             Some(network) => format!("{GROUP} over {network}"),
@@ -169,8 +169,8 @@ impl<'a> Hops<'a> {
     }
 }
 
-/// Starts tracing from a thread that runs before the loads on its CPU: the kernel takes seconds of CPU time to check the programs.
-/// The thread that traces then is an ordinary one, so that the recorder comes before it.
+/// Starts tracing from a thread that runs before the loads on its CPU: the kernel takes seconds of CPU time to verify the programs. The tracing
+/// thread itself has ordinary priority, so that the recorder runs before it.
 fn start_before_loads(config: &TraceConfig, recorder: &mut Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {

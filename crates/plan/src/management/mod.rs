@@ -5,17 +5,17 @@ use crate::refusal::Refusal;
 use bed::load::{ManagementLoad, Rate};
 use serde::Deserialize;
 
-/// A management network beside the process bus, and what is on it. Without any key there is none.
+/// A management network in addition to the process bus, and its traffic. Without any key there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ManagementTable {
-    /// Frames a second to each device.
+    /// Frames per second to each device.
     #[serde(default)]
     pub(super) rate: Option<Rate>,
-    /// Octets of a frame without FCS.
+    /// Bytes of a frame without FCS.
     #[serde(default)]
     bytes: Option<u64>,
-    /// CPUs of the device that handle them; those that keep house if none are named.
+    /// CPUs of the device that handle the frames; its housekeeping CPUs if none are named.
     #[serde(default)]
     pub(super) cpus: Option<Cpus>,
 }
@@ -26,7 +26,7 @@ impl ManagementTable {
         *self == Self::default()
     }
 
-    /// Refuses values of the table called `name` that cannot be.
+    /// Refuses impossible values in the table called `name`.
     pub(super) fn check(&self, name: &str) -> Result<(), Refusal> {
         if self.rate.is_none() && !self.is_none() {
             let problem = "missing: write frames a second, or \"max\"";

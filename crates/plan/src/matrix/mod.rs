@@ -1,5 +1,5 @@
-//! The table `[matrix]` of a plan: its steps in every combination of place, network, load, management network and isolation. And the table `[cell]`, which
-//! a plan has that is one of these combinations.
+//! The table `[matrix]` of a plan: its steps in every combination of place, network, load, management network and isolation. Also the table `[cell]`,
+//! which marks a plan as one of these combinations.
 
 use super::file::Plan;
 use super::management::ManagementTable;
@@ -15,19 +15,19 @@ use place::PlaceKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The combination without loads, where a plan names no sets of them.
+/// Name of the combination without loads, if a plan names no sets of loads.
 const NO_LOAD: &str = "none";
 
-/// Where the facts of a cell are from.
+/// Source of the facts of a cell.
 const SOURCE: &str = "[cell] of the plan";
 
 /// Ways to keep other work off the CPUs of the device under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {
-    /// Nothing: affinity and priority alone.
+    /// No isolation: only affinity and priority.
     None,
-    /// A partition of this machine's control groups.
+    /// A partition in this machine's control groups.
     Cpuset,
     /// The kernel was booted with `isolcpus`.
     Isolcpus,
@@ -44,29 +44,29 @@ impl Isolation {
     }
 }
 
-/// The combinations of a plan, and how often each is measured.
+/// The combinations of a plan, and the number of measurements of each.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixTable {
-    /// Where the device under test is; the others are compared with the first.
+    /// Places of the device under test; the others are compared with the first.
     #[serde(default = "native")]
     pub places: Vec<PlaceKind>,
-    /// Networks that join it to the test set; none: the steps need no bed, or have the usual one.
+    /// Networks between it and the test set; empty if the steps need no bed, or use the default one.
     #[serde(default)]
     pub networks: Vec<Network>,
-    /// Sets of loads that run beside, by name; a set can be empty.
+    /// Sets of loads by name; a set can be empty.
     #[serde(default)]
     pub loads: BTreeMap<String, Vec<PlanLoad>>,
-    /// Management networks beside the process bus, by name; one can be none.
+    /// Management networks in addition to the process bus, by name; an empty table means none.
     #[serde(default)]
     pub management: BTreeMap<String, ManagementTable>,
     /// Ways to keep its CPUs free.
     #[serde(default = "not_isolated")]
     pub isolation: Vec<Isolation>,
-    /// How often each cell is measured at most.
+    /// Largest number of measurements of each cell.
     #[serde(default = "once")]
     pub repetitions: u32,
-    /// How long all of it may take.
+    /// Longest time for all measurements together.
     #[serde(default)]
     pub budget: Option<Duration>,
 }
@@ -87,14 +87,14 @@ fn once() -> u32 {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// Where the device under test is.
+    /// Place of the device under test.
     pub place: PlaceKind,
-    /// Network that joins it to the test set.
+    /// Network between it and the test set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// Name of the set of loads beside it.
+    /// Name of its set of loads.
     pub load: String,
-    /// Name of the management network beside the process bus, where the matrix names any.
+    /// Name of the management network, if the matrix names any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub management: Option<String>,
     /// The way to keep its CPUs free.
@@ -102,7 +102,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Its name, which its files have, too: `native-bridge-memory-none`.
+    /// Name of the cell, also used in its file names: `native-bridge-memory-none`.
     pub fn name(&self) -> String {
         let network = self.network.map(Network::name);
         let parts = [
@@ -115,7 +115,7 @@ impl Cell {
         parts.into_iter().flatten().collect::<Vec<_>>().join("-")
     }
 
-    /// For a person: `native over bridge, load memory, isolation none`.
+    /// Display name: `native over bridge, load memory, isolation none`.
     pub fn words(&self) -> String {
         let over = self.network.map(|network| format!(" over {}", network.name()));
         let management = self
@@ -132,7 +132,7 @@ impl Cell {
         )
     }
 
-    /// Facts that a run of it states about itself.
+    /// Facts about the cell that are recorded in its run.
     pub fn facts(&self) -> Vec<Fact> {
         let known = |value: &str| Ok(value.to_owned());
         let network = self
@@ -149,8 +149,7 @@ impl Cell {
 }
 
 impl MatrixTable {
-    /// Every combination, in the order of the plan: places first, sets of loads without any load before the others, and the process bus
-    /// alone before a management network beside it.
+    /// Every combination, in the order of the plan: places first, empty sets of loads before the others, and no management network before the others.
     pub fn cells(&self) -> Vec<Cell> {
         let networks: Vec<Option<Network>> = match &self.networks[..] {
             [] => vec![None],
@@ -173,14 +172,14 @@ impl MatrixTable {
         cells
     }
 
-    /// Each set of loads with each management network.
+    /// Combinations of each set of loads with each management network.
     fn beside(&self) -> Vec<(&str, Option<&str>)> {
         let managements = self.management_names();
         let with = |load| managements.iter().map(move |management| (load, *management));
         self.load_names().into_iter().flat_map(with).collect()
     }
 
-    /// The names of the management networks: none first, then by name; one without a name where the matrix names none.
+    /// Names of the management networks: empty ones first, then by name; `None` alone if the matrix names none.
     fn management_names(&self) -> Vec<Option<&str>> {
         let names = none_first(self.management.iter().map(|(name, table)| (name, table.is_none())));
         match names.is_empty() {
@@ -189,7 +188,7 @@ impl MatrixTable {
         }
     }
 
-    /// The names of the sets of loads: those without any load first, then by name.
+    /// Names of the sets of loads: empty ones first, then by name.
     pub fn load_names(&self) -> Vec<&str> {
         let names = none_first(self.loads.iter().map(|(name, set)| (name, set.is_empty())));
         match names.is_empty() {
@@ -198,7 +197,7 @@ impl MatrixTable {
         }
     }
 
-    /// Refuses names that cannot be a part of the names of files.
+    /// Refuses names that cannot be part of a file name.
     pub(super) fn check_names(&self) -> Result<(), Refusal> {
         let loads = self.loads.keys().map(|name| ("loads", name));
         let managements = self.management.keys().map(|name| ("management", name));
@@ -212,7 +211,7 @@ impl MatrixTable {
     }
 }
 
-/// Names, those of nothing first.
+/// The names, empty entries first.
 fn none_first<'a>(names: impl Iterator<Item = (&'a String, bool)>) -> Vec<&'a str> {
     let mut names: Vec<(&str, bool)> = names.map(|(name, is_none)| (name.as_str(), is_none)).collect();
     names.sort_by_key(|(_, is_none)| !is_none);
@@ -225,11 +224,10 @@ fn is_plain(name: &str) -> bool {
 }
 
 impl Plan {
-    /// The partition that a cell of a matrix is measured in; `None`: it is measured in none. What a killed measurement left of one is taken
-    /// back in any case.
+    /// The partition for the measurement of a cell; `None` if it uses none. Leftovers of a killed measurement's partition are removed in any case.
     ///
     /// # Errors
-    /// The control group that cannot be made or taken back, and why.
+    /// A control group that cannot be made or removed, and the reason.
     pub fn partition(&self, roles: &Roles) -> Result<Option<Partition>, String> {
         let is_of_cell = self
             .cell

@@ -1,4 +1,4 @@
-//! Steps that measure CPUs, and need nothing else.
+//! Steps that measure CPUs only.
 
 use super::{Measure, StepContext};
 use probes::{CpuProbe, Need, OnCpus, Running, SenderEnd};
@@ -13,7 +13,7 @@ use units::CpuList;
 #[derive(Deserialize)]
 #[serde(transparent, bound = "")]
 pub(crate) struct CpuStep<P: CpuProbe> {
-    /// Options that were given for it.
+    /// Options of the probe.
     pub(crate) options: P::Options,
 }
 

@@ -1,4 +1,4 @@
-//! Measurements that a step of a plan can make. Each probe has a file here, and a line in [`LIST`].
+//! Measurements that a step of a plan can make. Each probe has a file in this folder, and a line in [`LIST`].
 
 mod cpus;
 mod reflect;
@@ -38,7 +38,7 @@ pub(super) use talk_listen::TalkListenStep;
 use there::There;
 pub(super) use trip::TripStep;
 
-/// The measurement of a step, as its keys say.
+/// The measurement of a step, with its own keys.
 pub(super) trait Measure: Any + Debug {
     /// Its name in events and progress.
     fn words(&self) -> &'static str;
@@ -56,77 +56,77 @@ pub(super) trait Measure: Any + Debug {
         true
     }
 
-    /// True if it is measured over every network of the plan in turn, false if over the first alone.
+    /// True if it is measured over every network of the plan in turn, false if over the first only.
     fn compares_networks(&self) -> bool {
         self.needs_bed()
     }
 
-    /// True if both ends are told to spin.
+    /// True if both ends wait by spinning.
     fn spins(&self) -> bool {
         false
     }
 
-    /// Frames that the NIC is to stamp, at the test set and at the device.
+    /// Frames for the NIC to stamp, at the test set and at the device.
     fn stamped(&self) -> [Directions; 2] {
         [Directions::default(); 2]
     }
 
-    /// True if frames are traced on their way.
+    /// True if frames are traced on their path.
     fn is_traced(&self) -> bool {
         false
     }
 
-    /// How many devices under test it has side by side on the bed.
+    /// Number of devices under test side by side on the bed.
     fn devices(&self) -> usize {
         1
     }
 
-    /// How many series it has at least, over one network, where these CPUs are judged and a traced stream passes so many hops.
+    /// Smallest number of series over one network, if these CPUs are judged and a traced stream passes this many hops.
     fn series(&self, _judged: &CpuList, _hops: u64) -> u64 {
         2
     }
 
-    /// True if its threads take the whole of their CPUs at real-time priority.
+    /// True if its threads use their CPUs completely, at real-time priority.
     fn occupies(&self) -> bool {
         false
     }
 
-    /// CPUs that its threads take, of those of a step that measures on `judged`.
+    /// CPUs that its threads use, in a step that measures on `judged`.
     fn takes(&self, judged: &CpuList) -> CpuList {
         judged.iter().take(1).collect()
     }
 
-    /// Needs of its measuring threads, beside the CPUs they take.
+    /// Requirements of its measuring threads, in addition to the CPUs they use.
     fn needs(&self, judged: &CpuList) -> Vec<Need>;
 
-    /// Limits that it has of itself, each as it stands in a profile, when its series have this label.
+    /// Limits that the step defines itself, each in the form of a profile, for series with this label.
     ///
     /// # Errors
-    /// Keys that cannot be.
+    /// Impossible keys.
     fn limits(&self, _label: Option<&str>) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
 
-    /// Keys that contradict each other.
+    /// Checks for keys that contradict each other.
     ///
     /// # Errors
-    /// The keys, and what to do.
+    /// The keys, and advice.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Changes what a place is given for its end of the step, where something is known here only.
+    /// Adapts the input of a place for its end of the step, if the step needs values that only this machine knows.
     ///
     /// # Errors
-    /// Keys that cannot be in a place.
+    /// Keys that are impossible in a place.
     fn for_place(&self, _place: &StepContext<'_>, _given: &mut Given) -> Result<(), SessionError> {
         Ok(())
     }
 
-    /// Starts what is at the device under test: all of a step without a bed. `sender` is told when what it receives from has ended.
+    /// Starts the end at the device under test; for a step without a bed this is all. `sender` is notified when the sender has ended.
     ///
     /// # Errors
-    /// A refusal; nothing of the step goes on then.
+    /// The step cannot start; then no part of it keeps running.
     fn device(
         &self,
         place: &StepContext<'_>,
@@ -137,36 +137,36 @@ pub(super) trait Measure: Any + Debug {
     /// Starts both ends.
     ///
     /// # Errors
-    /// A refusal; nothing of the step goes on then.
+    /// The step cannot start; then no part of it keeps running.
     fn start<'a>(&self, place: &StepContext<'a>, session: &mut Session)
     -> Result<Box<dyn Underway + 'a>, SessionError>;
 }
 
-/// Keys and files that a place is given for its end of a step.
+/// Keys and files that a place gets for its end of a step.
 pub(super) struct Given {
     /// The step's keys.
     pub(super) keys: toml::Table,
-    /// Files that keys name, by their names there.
+    /// Files that keys name, by their names in the place.
     pub(super) files: Vec<(String, String)>,
 }
 
-/// Where and how long a step measures.
+/// CPUs, duration and surroundings of a step.
 pub(super) struct StepContext<'a> {
     /// The CPUs that are judged.
     pub(super) judged: CpuList,
-    /// CPUs that are judged inside the guest, by its own numbers; none: the device is in no guest.
+    /// CPUs that are judged inside the guest, by its own numbers; empty if the device is in no guest.
     pub(super) inside: Option<CpuList>,
-    /// CPUs that all steps side by side judge, by the numbers of where the device is.
+    /// CPUs that all steps side by side judge, by the numbers of the device's machine.
     pub(super) judged_by_all: CpuList,
-    /// CPUs of all steps of the plan in a guest, which its audit is asked about; none: the device is in no guest.
+    /// CPUs of all steps of the plan in a guest, for the guest's audit; empty if the device is in no guest.
     pub(super) audited: CpuList,
-    /// True if virtual CPUs share those of this machine.
+    /// True if virtual CPUs share CPUs of this machine.
     pub(super) is_crowded: bool,
-    /// Ends that are being made ready in their places.
+    /// Ends that are being prepared in their places.
     pub(super) launched: RefCell<Vec<Launched>>,
     /// The CPUs of the test set.
     pub(super) test_set: CpuList,
-    /// How long.
+    /// Measuring time.
     pub(super) duration: Duration,
     /// Second part of the series' names.
     pub(super) label: Option<String>,
@@ -178,11 +178,11 @@ pub(super) struct StepContext<'a> {
     pub(super) plan: String,
     /// Ends the step.
     pub(super) stop: Stop,
-    /// Where the devices are, one after the other; none: in this process.
+    /// Places of the devices, in order; empty if they are in this process.
     pub(super) places: Vec<Arc<dyn Place>>,
-    /// In a place: what the step is told there.
+    /// In a place: the input of the step there.
     pub(super) there: Option<&'a There>,
-    /// As it was written.
+    /// The step as written in the plan.
     pub(super) written: &'a toml::Table,
 }
 
@@ -195,7 +195,7 @@ impl<'a> StepContext<'a> {
         }
     }
 
-    /// Opens a port at the device, whose frames are stamped as its options say.
+    /// Opens a port at the device with the stamps that its options ask for.
     fn stamped_device_port(&self, options: &PortOptions) -> Result<Port, SessionError> {
         Ok(match self.there {
             Some(there) => Port::open(&there.interface, options)?,
@@ -203,7 +203,7 @@ impl<'a> StepContext<'a> {
         })
     }
 
-    /// Name of series over the bed behind their family, where they are not named after what is sent.
+    /// Label of series over the bed, after their family name, unless they are named after their streams.
     fn label(&self) -> String {
         self.bed
             .map_or_else(|| "reflect".to_owned(), |(way, _)| way.label.clone())
@@ -232,7 +232,7 @@ impl<'a> StepContext<'a> {
         Ok(Side::Away(begun.collect::<Result<_, _>>()?))
     }
 
-    /// Has the devices' ends of `measure` made ready in their places, where there are any.
+    /// Prepares the devices' ends of `measure` in their places, if there are any.
     pub(super) fn launch(&self, measure: &dyn Measure, session: &Session) -> Result<(), SessionError> {
         let mut launched = Vec::new();
         for (number, place) in self.places.iter().take(measure.devices()).enumerate() {
@@ -248,22 +248,22 @@ impl<'a> StepContext<'a> {
         Ok(())
     }
 
-    /// Waits until they are.
+    /// Waits until these ends are prepared.
     pub(super) fn until_prepared(&self) -> Result<(), SessionError> {
         let mut launched = self.launched.borrow_mut();
         Ok(launched.iter_mut().try_for_each(Launched::until_prepared)?)
     }
 
-    /// The bed of a step that needs one: it was built before the step.
+    /// The bed of a step that needs one. It was built before the step.
     fn way(&self) -> &'a BedOfPlan {
         self.bed.expect("a bed was built for a step that needs one").0
     }
 }
 
-/// Reads the keys of a step that are its own.
+/// Parses the step's own keys.
 type Read = fn(toml::Table) -> Result<Box<dyn Measure>, String>;
 
-/// Name of each in a plan, and the function that reads its keys.
+/// Name of each probe in a plan, and the function that parses its keys.
 pub(super) const LIST: [(&str, Read); 6] = [
     ("wakeup", read::<CpuStep<WakeupConfig>>),
     ("noise", read::<CpuStep<NoiseConfig>>),
@@ -273,7 +273,7 @@ pub(super) const LIST: [(&str, Read); 6] = [
     ("trip", read::<TripStep>),
 ];
 
-/// A step with an end on either side of the bed. The options of its command are keys here, beside those that only a step has.
+/// A step with an end on either side of the bed. The options of its command are keys here, in addition to keys that only a step has.
 #[derive(Debug)]
 pub(crate) struct TwoEnds<Own, Options> {
     /// Policy of both ends.
@@ -315,7 +315,7 @@ impl<'de, Own: OwnKeys, Options: DeserializeOwned> Deserialize<'de> for TwoEnds<
     }
 }
 
-/// The mistake in the options. An unknown key could have been meant as one of the step's own.
+/// The mistake in the options. For an unknown key, the step's own keys are listed, too.
 fn in_options<Own: OwnKeys>(error: &toml::de::Error) -> String {
     let text = in_words(error);
     if !text.starts_with("unknown field") {
@@ -325,7 +325,7 @@ fn in_options<Own: OwnKeys>(error: &toml::de::Error) -> String {
     own.fold(text, |text, name| format!("{text}, `{name}`"))
 }
 
-/// Takes the keys of one kind out of all.
+/// Removes the keys of one kind from all keys, and parses them.
 fn take<Own: OwnKeys>(keys: &mut toml::Table) -> Result<Own, toml::de::Error> {
     let own = Own::NAMES.iter().filter_map(|name| keys.remove_entry(*name));
     Value::Table(own.collect()).try_into()

@@ -16,10 +16,10 @@ use wire::ether::Mac;
 /// Round trip from the test set to the device under test, with the command's options as keys.
 pub(crate) type ReflectStep = TwoEnds<Waiting, ReflectOptions>;
 
-/// The key that the command's engines stand for.
+/// The key that replaces the command's choice of engines.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Waiting {
-    /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
+    /// How both ends wait; spinning by default, if each thread on the path has its own CPU.
     #[serde(default)]
     pub(crate) receive: Option<Receive>,
     /// Source of the stamps of the test set's frames.
@@ -123,8 +123,8 @@ impl ReflectStep {
         })
     }
 
-    /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
-    /// user space, which has the housekeeping CPUs, or a virtual CPU that has none of this machine for itself.
+    /// Default way to wait. Two spinning threads cannot share a CPU, because the waiting one would keep the other from answering. The same is true
+    /// for a switch in user space, which runs on the housekeeping CPUs, and for a virtual CPU that shares its host CPU.
     fn receive(&self, place: &StepContext<'_>) -> Result<Receive, SessionError> {
         let is_shared = place.test_set.first() == place.judged.first();
         let in_user_space = place.bed.is_some_and(|(_, beds)| beds.in_user_space());

@@ -1,4 +1,4 @@
-//! The relays of a step: one, or several side by side that are fed by the same streams.
+//! The relays of a step: one, or several side by side that receive the same streams.
 
 use ::relay::Config;
 use ::relay::config::{Attribute, Cpus, Feed, Signal, numbered};
@@ -9,12 +9,12 @@ use serde::Deserialize;
 use sys::thread::Policy;
 use wire::goose::{MAX_NAME, Member};
 
-/// The key `relay` of a step: a relay of the program or a file, or a list of them.
+/// The key `relay` of a step: the name of a built-in relay or a file, or a list of them.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub(super) struct RelaysKey(pub(super) Vec<Found>);
 
-/// Most relays side by side.
+/// Largest number of relays side by side.
 const MOST: usize = 16;
 
 impl TryFrom<toml::Value> for RelaysKey {
@@ -42,11 +42,11 @@ impl TryFrom<toml::Value> for RelaysKey {
 }
 
 impl RelaysKey {
-    /// The relays as they are in a step with this label. Those that would have one name are numbered, and so are their control blocks:
-    /// two instances of one relay are two devices.
+    /// The relays of a step with this label. Relays with equal names are numbered, and so are their control blocks: two instances of one relay are
+    /// two devices.
     ///
     /// # Errors
-    /// A name that becomes too long.
+    /// A name that gets too long.
     pub(super) fn side_by_side(&self, label: Option<&str>) -> Result<Relays, String> {
         let mut all: Vec<Config> = self.0.iter().map(|found| found.config.clone()).collect();
         if let Some(label) = label {
@@ -72,7 +72,7 @@ impl RelaysKey {
     }
 }
 
-/// Gives control blocks names of their own where relays before have the same.
+/// Renames control blocks whose names an earlier relay already has.
 fn number_blocks(all: &mut [Config]) -> Result<(), String> {
     let mut taken: Vec<Vec<u8>> = Vec::new();
     for relay in all {
@@ -97,26 +97,26 @@ fn number_blocks(all: &mut [Config]) -> Result<(), String> {
     Ok(())
 }
 
-/// Relays side by side, under the names that they have in the run.
+/// Relays side by side, with their names in the run.
 #[derive(Debug)]
 pub(super) struct Relays {
-    /// Name of the step, with which the names of its streams begin.
+    /// Name of the step, the first part of its streams' names.
     step: String,
-    /// True if the names of trips begin with those of the relays.
+    /// True if the names of trips begin with the names of the relays.
     is_labelled: bool,
     pub(super) all: Vec<Config>,
 }
 
 impl Relays {
-    /// Name of a stream of this svID on the wire of the step.
+    /// Name of the stream with this svID as sent in the step.
     pub(super) fn on_the_wire(&self, sv_id: &str) -> String {
         format!("{}-{sv_id}", self.step)
     }
 
-    /// Relays as the test set hears them: what the step says of one, and where it says that it trips.
+    /// Relays from the test set's view: the step's settings of each, and the signal of its trip.
     ///
     /// # Errors
-    /// A relay that says nothing of its trip.
+    /// A relay without a trip signal.
     pub(super) fn under_test(&self, said: &UnderTest) -> Result<Vec<UnderTest>, String> {
         let heard = |relay: &Config| {
             let (goose, trip) = trip_of(relay)?;
@@ -130,7 +130,7 @@ impl Relays {
         self.all.iter().map(heard).collect()
     }
 
-    /// How each is run, with its tasks on these CPUs.
+    /// Settings of each relay, with its tasks on these CPUs.
     pub(super) fn configs(&self, policy: Policy, cpus: &[Cpus]) -> Vec<RelayConfig> {
         let names = self.all.iter().map(|relay| relay.name.clone());
         let places: Vec<(String, Cpus)> = names.zip(cpus.iter().copied()).collect();
@@ -162,7 +162,7 @@ impl Relays {
     }
 }
 
-/// The control block by which a relay says that it trips, and the member in it.
+/// The control block with which a relay sends its trip, and the member in it.
 fn trip_of(relay: &Config) -> Result<(String, Member), String> {
     let is_trip = |feed: &Feed| matches!(feed, Feed::Signal(Signal::Trip(_), Attribute::General));
     let found = relay.gooses.iter().find_map(|output| {

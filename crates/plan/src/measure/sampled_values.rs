@@ -1,4 +1,4 @@
-//! Streams from the test set to a subscriber on the device under test, traced on their way if asked for.
+//! Streams from the test set to a subscriber on the device under test, optionally traced on their path.
 
 use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
 use crate::hops::{Hops, Wanted};
@@ -15,19 +15,19 @@ use std::sync::Arc;
 use streamset::StreamSpec;
 use units::CpuList;
 
-/// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
+/// The test set's sender spins for this last part of each period, in ns, so that its wake-up latency is not measured.
 const SPIN_AHEAD_NS: u64 = 60_000;
 
 /// Streams from the test set to a subscriber on the device under test, with the options of `publish` as keys.
 pub(crate) type SampledValuesStep = TwoEnds<Traced, PublishOptions>;
 
-/// Option to trace frames on their way.
+/// Keys for tracing frames on their path.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Traced {
-    /// Time each frame from point to point inside this kernel, where that can be done.
+    /// Time each frame from point to point inside this kernel, if that is possible.
     #[serde(default)]
     pub(crate) trace: bool,
-    /// Times from one point to the next above this are kept with their cause; the limit on them if none is named.
+    /// Times from one point to the next above this are kept with their cause; defaults to the limit on them.
     #[serde(default)]
     pub(crate) trace_threshold: Option<Duration>,
     /// Source of the frames' stamps, at both ends.
@@ -72,7 +72,7 @@ impl Measure for SampledValuesStep {
         }
     }
 
-    /// Spacing and arrival of each stream and its hops, the publisher's lateness, and delivery.
+    /// Number of series: spacing and arrival of each stream and its hops, the publisher's lateness, and delivery.
     fn series(&self, _: &CpuList, hops: u64) -> u64 {
         let hops = if self.own.trace { hops } else { 0 };
         self.options.specs(1).len() as u64 * (2 + hops) + 2
@@ -84,7 +84,7 @@ impl Measure for SampledValuesStep {
 
     fn for_place(&self, place: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
         given.keys.insert("sv_id".to_owned(), self.sv_id(place).into());
-        // Frames are traced here.
+        // Frames are traced on this machine, not in the place.
         given.keys.remove("trace");
         given.keys.remove("trace_threshold");
         Ok(())
@@ -142,11 +142,11 @@ impl Measure for SampledValuesStep {
 }
 
 impl SampledValuesStep {
-    /// Settings of the test set. Over one of several networks its streams are called after that network.
+    /// Settings of the test set. If there are several networks, its streams are named after their network.
     fn publisher(&self, place: &StepContext<'_>) -> PublishConfig {
         let mut options = self.options.clone();
         options.sv_id = self.sv_id(place);
-        // A thread that forwards has the same CPUs: it would not run meanwhile.
+        // A forwarding thread has the same CPUs: it could not run while the sender spins.
         let is_forwarded = place.bed.is_some_and(|(way, _)| way.in_user_space());
         PublishConfig {
             streams: alike(options.specs(1)),
@@ -159,7 +159,7 @@ impl SampledValuesStep {
         }
     }
 
-    /// The svID of the first stream. Over one of several networks they are called after that network.
+    /// The svID of the first stream. If there are several networks, the name contains the network.
     fn sv_id(&self, place: &StepContext<'_>) -> String {
         match place.bed.and_then(|(way, _)| way.network()) {
             Some(_) => format!("{}-{}", place.label(), self.options.sv_id),
@@ -183,7 +183,7 @@ impl SampledValuesStep {
     }
 }
 
-/// Streams of one rate, which all carry the same.
+/// Streams of one rate with the same content.
 fn alike(specs: Vec<StreamSpec>) -> Vec<StreamConfig> {
     let rate = specs.first().map_or(0, |spec| spec.rate);
     let waveform = Arc::new(Waveform::new(rate));
@@ -224,7 +224,7 @@ impl Underway for Streams<'_> {
     }
 }
 
-/// Ends the tracing after everything else.
+/// Ends the tracing after all other parts.
 fn finish(hops: Option<Hops<'_>>, stop: &Stop, session: &Session) {
     stop.request();
     if let Some(hops) = hops {

@@ -82,8 +82,8 @@ impl Measure for TalkListenStep {
 }
 
 impl TalkListenStep {
-    /// Settings of talker and listener. The talker is the device under test, on the first measured CPU; the listener gets
-    /// the second, or one of the test set when there is no second.
+    /// Settings of talker and listener. The talker is the device under test, on the first measured CPU; the listener gets the second one, or a CPU of
+    /// the test set if there is no second.
     fn ends(&self, place: &StepContext<'_>) -> (TalkConfig, ListenConfig) {
         let talker = TalkConfig {
             duration_ns: Some(place.duration.0),

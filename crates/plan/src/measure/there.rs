@@ -1,4 +1,4 @@
-//! Settings for the device's end of a step, where it is in a place.
+//! Settings for the device's end of a step in a place.
 
 use super::{Given, StepContext};
 use crate::value::PlanError;
@@ -9,37 +9,37 @@ use probes::subscribe::ClockRelation;
 use serde::{Deserialize, Serialize};
 use session::{Session, SessionError};
 
-/// Name of the file that a place is given.
+/// Name of the task's file in a place.
 pub(crate) const TASK: &str = "device.toml";
 
-/// Name of the file with the limits that the run is judged by: from when on a sample is over depends on them.
+/// Name of the file with the limits of the run: they decide which samples are too late.
 pub(crate) const LIMITS: &str = "limits.toml";
 
-/// The arguments that start it, before the options of the run that it becomes a part of.
+/// The arguments that start the task, before the options of the run that it becomes a part of.
 pub(crate) const WORDS: [&str; 3] = ["device", TASK, "--quiet"];
 
-/// Settings for the device's end, beside the step itself.
+/// Settings for the device's end, in addition to the step itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct There {
     /// Name of the plan.
     pub(crate) plan: String,
-    /// The device's interface, as it is called in the place.
+    /// Name of the device's interface in the place.
     pub(crate) interface: String,
     /// Its number among several devices side by side, from 0.
     pub(crate) device: usize,
     /// How the clock of the other end relates to the place's.
     pub(crate) clock: ClockRelation,
-    /// Questions of this end to the other.
+    /// Questions that this end sends to the other.
     pub(crate) asks: Asks,
-    /// CPUs that the audit there is asked about; none: what is known of the place is in the run already.
+    /// CPUs for the audit in the place; `None` if the run already has its facts.
     pub(crate) audited: Option<Vec<u32>>,
-    /// CPUs that are judged there by this step and those side by side with it.
+    /// CPUs that are judged there by this step and the steps side by side with it.
     #[serde(default)]
     pub(crate) judged_by_all: Vec<u32>,
-    /// Loads of the machine of the other end, as a setting of series says it.
+    /// Loads on the machine of the other end, as text for a setting of series.
     pub(crate) load_here: Option<String>,
-    /// The device is in a container of the place; `None`: in the place itself.
+    /// The container of the device in the place; `None`: the device is in the place itself.
     #[serde(default)]
     pub(crate) container: Option<Inside>,
 }
@@ -48,9 +48,9 @@ pub(crate) struct There {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Asks {
-    /// Nothing: the other end cannot tell.
+    /// No questions: the other end cannot answer.
     Nothing,
-    /// Why any sample was late: this end has no right to look into the kernel.
+    /// Causes of late samples: this end is not permitted to trace the kernel.
     Causes,
     /// Events of a virtual CPU: this end is in a guest.
     VirtualCpus,
@@ -71,14 +71,14 @@ fn clock_of(place: &dyn Place) -> Result<ClockRelation, SessionError> {
     })
 }
 
-/// The same to be written.
+/// The same, for serialization.
 #[derive(Serialize)]
 struct Written<'a> {
     there: &'a There,
     step: &'a toml::Table,
 }
 
-/// The part of the step that a place is told to do.
+/// The part of the step that a place does.
 pub(crate) fn job(
     context: &StepContext<'_>,
     given: Given,
@@ -98,7 +98,7 @@ pub(crate) fn job(
             (_, PlaceKind::Vm | PlaceKind::ContainerInVm) => Asks::VirtualCpus,
         },
         audited: place.tells_inventory().then(|| context.audited.iter().collect()),
-        // Another machine has numbers of its own.
+        // Another machine has its own CPU numbers.
         judged_by_all: match place.kind() {
             PlaceKind::Far => Vec::new(),
             _ => context.judged_by_all.iter().collect(),
@@ -134,7 +134,7 @@ pub(crate) fn in_text(there: &There, step: &toml::Table) -> Result<(String, Stri
     Ok((TASK.to_owned(), text))
 }
 
-/// The command that does the task in these files, by the options and the limits of the session.
+/// The command that runs the task in these files, with the options and the limits of the session.
 pub(crate) fn words_of_device(files: Vec<(String, String)>, session: &Session) -> Job {
     let mut job = Job {
         words: WORDS.map(str::to_owned).to_vec(),
@@ -148,13 +148,13 @@ pub(crate) fn words_of_device(files: Vec<(String, String)>, session: &Session) -
     job
 }
 
-/// That the device is in a container of the place.
+/// Settings for a device in a container of the place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inside {
-    /// Names of the files that stand beside the task, which the container has to have, too.
+    /// Names of the files in addition to the task, which the container also needs.
     pub(crate) files: Vec<String>,
-    /// Runtime of the container; `None`: the first that is installed.
+    /// Runtime of the container; `None`: the first installed one.
     #[serde(default)]
     pub(crate) runtime: Option<RuntimeName>,
 }

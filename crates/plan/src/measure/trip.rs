@@ -23,15 +23,15 @@ pub(crate) type TripStep = TwoEnds<UnderTest, TripOptions>;
 /// The relays.
 #[derive(Debug, Deserialize)]
 pub(crate) struct UnderTest {
-    /// One of the program or a file; or several, side by side.
+    /// A built-in relay or a file; or several, side by side.
     relay: RelaysKey,
-    /// True if each of their tasks has a thread, also where a file has one for all.
+    /// True if each of their tasks has its own thread, even if the relay's file has one thread for all.
     #[serde(default)]
     apart: bool,
 }
 
 impl UnderTest {
-    /// Where the tasks of each relay run, on devices of which these CPUs are judged: on CPUs of their own while there are enough.
+    /// CPUs of each relay's tasks, on devices where these CPUs are judged: separate CPUs as long as there are enough.
     fn cpus(&self, judged: &CpuList) -> Vec<Cpus> {
         let judged: Vec<u32> = judged.iter().collect();
         let mut next = judged.into_iter().cycle();
@@ -61,13 +61,13 @@ impl Measure for TripStep {
         self.own.relay.0.len()
     }
 
-    /// As many as its relays have threads.
+    /// As many CPUs as its relays have threads.
     fn takes(&self, judged: &CpuList) -> CpuList {
         let taken = self.own.cpus(judged).into_iter().map(Cpus::all);
         taken.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
     }
 
-    /// Of each relay: spacing, arrival and use of each stream, its task, and the stages of that.
+    /// Number of series. For each relay: spacing, arrival and use of each stream, its task, and the stages of the task.
     fn series(&self, _: &CpuList, _: u64) -> u64 {
         let streams = u64::from(self.options.streams);
         self.devices() as u64 * (3 * streams + 6)
@@ -88,7 +88,7 @@ impl Measure for TripStep {
         relays.all.iter().try_for_each(|relay| is_sent_to(relay, &test))
     }
 
-    /// Files of relays go with it.
+    /// The files of relays are sent with the task.
     fn for_place(&self, _: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
         let names = match given.keys.get_mut("relay") {
             Some(toml::Value::Array(names)) => names.iter_mut().collect(),

@@ -6,28 +6,28 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where the controllers of control groups version 1 are mounted, and version 2 itself.
+/// Mount point of the controllers of control groups version 1, and of version 2 itself.
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// How often it is tried to take a control group away, and how long in between: a killed process leaves it a moment later.
+/// Number of attempts to remove a control group, and the time between them: a killed process leaves its group a moment later.
 const TRIES: u32 = 100;
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The name of a container's control groups: that of process number `process`, and `number`.
+/// Name of a container's control groups, from its process and its number.
 pub(in crate::container) fn name(process: u32, number: u32) -> String {
     format!("{PREFIX}{process}-{number}")
 }
 
 const PREFIX: &str = "triptime-";
 
-/// Ends what is in the control groups of this name, and takes them away.
+/// Kills the processes in the control groups of this name, and removes the groups.
 pub(in crate::container) fn end(name: &str) {
     for group in called(name) {
         for _ in 0..TRIES {
             let inside = std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
             let numbers = inside.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?));
             for process in numbers {
-                // An error: it has ended, or is about to.
+                // An error means that the process has ended or is about to.
                 let _ = kill_process(process, Signal::KILL);
             }
             if std::fs::remove_dir(&group).is_ok() {
@@ -38,8 +38,8 @@ pub(in crate::container) fn end(name: &str) {
     }
 }
 
-/// Takes away the empty control groups of processes that are gone: what is left of their real-time budget is nobody's else. A process of
-/// another PID namespace is known by the folder of its containers.
+/// Removes the empty control groups of processes that are gone, because nothing else would release their real-time budget. A process of another PID
+/// namespace is recognized by the folder of its containers.
 pub(in crate::container) fn sweep() {
     sweep_below(Path::new(GROUPS), |process| {
         Path::new(&format!("/proc/{process}")).exists() || folder::is_held_by(KIND, process)
@@ -52,7 +52,7 @@ fn sweep_below(root: &Path, runs: impl Fn(u32) -> bool) {
             let name = entry.file_name();
             let owner = name.to_str().and_then(owner);
             if owner.is_some_and(|process| !runs(process)) {
-                // An error: something runs in it, after all.
+                // An error means that a process still runs in it.
                 let _ = std::fs::remove_dir(entry.path());
             }
         }
@@ -65,7 +65,7 @@ fn owner(name: &str) -> Option<u32> {
     process.parse().ok()
 }
 
-/// The folders of control groups that are called so, of each controller.
+/// The folders of the control groups with this name, one per controller.
 pub(super) fn called(name: &str) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = controllers(Path::new(GROUPS)).map(|folder| folder.join(name)).collect();
     folders.retain(|folder| folder.is_dir());

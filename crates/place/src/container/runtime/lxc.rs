@@ -1,4 +1,4 @@
-//! LXC: a system container from a file of settings, with LXC's own first process.
+//! LXC: a system container from a settings file, with LXC's own first process.
 
 use super::super::config::{ContainerSpec, Network};
 use super::{has_unified_groups, number};
@@ -11,7 +11,7 @@ use std::process::Command;
 /// Devices of every container: `null`, `zero`, `full`, `random`, `urandom`, `tty`, `ptmx` and terminals.
 const DEVICES: [&str; 8] = ["1:3", "1:5", "1:7", "1:8", "1:9", "5:0", "5:2", "136:*"];
 
-/// The whole of `lxc.conf` (lxc.container.conf(5)). `rootfs` has the folders and files that are mounted upon.
+/// The complete `lxc.conf` (lxc.container.conf(5)). `rootfs` has the mount points.
 pub(super) fn settings(spec: &ContainerSpec, rootfs: &Path) -> String {
     let groups = if has_unified_groups() {
         "lxc.cgroup2"
@@ -54,7 +54,7 @@ fn settings_for(spec: &ContainerSpec, rootfs: &Path, groups: &str) -> String {
         set(&format!("{groups}.cpuset.cpus"), &cpus.to_string());
     }
     if let Some((runtime, period)) = spec.real_time_us {
-        // The period first: a budget above the period is refused.
+        // The period comes first: a budget larger than the period is refused.
         set(&format!("{groups}.cpu.rt_period_us"), &period.to_string());
         set(&format!("{groups}.cpu.rt_runtime_us"), &runtime.to_string());
     }
@@ -76,7 +76,7 @@ fn settings_for(spec: &ContainerSpec, rootfs: &Path, groups: &str) -> String {
     text
 }
 
-/// The folders and files that are mounted upon: LXC makes none of them.
+/// The mount points in the root file system, which LXC does not make.
 pub(super) fn make_mount_points(rootfs: &Path) -> io::Result<()> {
     for folder in ["proc", "sys", "dev", "tmp", "runs", "usr/bin"] {
         std::fs::create_dir_all(rootfs.join(folder))?;
