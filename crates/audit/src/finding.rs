@@ -141,7 +141,7 @@ fn elsewhere(rule: &Rule, place: Option<KernelPlace>) -> Option<(Outcome, String
         ),
         None => (
             Outcome::Unknown,
-            "nothing shows whether this is a virtual machine or the hardware itself",
+            "nothing shows if this is a virtual machine or the hardware itself",
         ),
     };
     Some((outcome, reason.to_owned()))

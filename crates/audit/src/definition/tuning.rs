@@ -92,7 +92,7 @@ fn pins<'a>(rules: impl Iterator<Item = Element<'a>>, id: &str) -> Result<BTreeM
         let missing = || format!("<{}> has no cpuset", rule.name());
         let cpus = rule.cpus("cpuset")?.ok_or_else(missing)?;
         if pins.insert(rule.needed(id)?, cpus).is_some() {
-            return Err(format!("<{} {id}='{}'> stands twice", rule.name(), rule.needed(id)?));
+            return Err(format!("<{} {id}='{}'> is repeated", rule.name(), rule.needed(id)?));
         }
     }
     Ok(pins)

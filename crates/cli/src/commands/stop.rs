@@ -82,7 +82,7 @@ fn wait(found: &Found, at_most: Duration) -> Result<(), Failure> {
     while Process::of(process.pid).as_ref() == Some(process) {
         if begin.elapsed() > at_most {
             return Err(Failure::CouldNotMeasure(format!(
-                "{}: process {} was told to end {} ago and is still there; `kill -9 {}` ends it, and loses the open window at the most",
+                "{}: process {} got the signal to end {} ago and still runs; `kill -9 {}` ends it, and loses at most the open window",
                 found.entry.name,
                 process.pid,
                 format_ns(at_most.as_nanos() as f64),

@@ -75,7 +75,7 @@ fn connected(facts: &Facts, nic: &Subject) -> Option<String> {
     match counts {
         [Some(0.0), Some(0.0)] => None,
         [Some(_), Some(_)] => Some(format!(
-            "{name:?} has an address of its own: who is connected through it is cut off meanwhile"
+            "{name:?} has an address of its own: anybody connected through it is cut off meanwhile"
         )),
         _ => Some(format!("it is not known if anybody is connected through {name:?}")),
     }
@@ -134,7 +134,7 @@ fn screen_lost(facts: &Facts, driver: &str) -> Option<String> {
             "without {driver} the screen may stay dark, and no other console is on ({names}): set one up first, such as console=ttyS0"
         )),
         Err(unknown) => Some(format!(
-            "it is not known whether a console besides the screen is on: {}",
+            "it is not known if another console than the screen is on: {}",
             unknown.text
         )),
     }
@@ -158,7 +158,7 @@ fn threads_lost(facts: &Facts) -> Option<String> {
         Ok(found) => found.into_iter().flatten().collect(),
         Err(why) => {
             return Some(format!(
-                "it is not known whether the judged CPUs are first threads of their cores: {why}"
+                "it is not known if the judged CPUs are first threads of their cores: {why}"
             ));
         }
     };
@@ -172,10 +172,7 @@ fn clock_lost(facts: &Facts, name: &str) -> Option<String> {
     let offer = match facts.get(None, OFFER) {
         Ok(offer) => offer.to_string(),
         Err(unknown) => {
-            return Some(format!(
-                "it is not known whether the kernel offers {name}: {}",
-                unknown.text
-            ));
+            return Some(format!("it is not known if the kernel offers {name}: {}", unknown.text));
         }
     };
     if !offer.split_whitespace().any(|known| known == name) {

@@ -187,7 +187,7 @@ fn shared_cache(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
     pairs.filter(|(own, other)| own != other).find_map(|(own, other)| {
         let what = overlap(scene.host, &groups[own], &groups[other])?;
         Some(format!(
-            "{what} of {own} and of {other} overlap: each evicts what the other keeps"
+            "{what} of {own} and of {other} overlap: each evicts the data of the other"
         ))
     })
 }

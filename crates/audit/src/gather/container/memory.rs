@@ -40,7 +40,7 @@ const WITH_SWAP: &str = "memory.memsw.limit_in_bytes";
 
 fn number(text: &str) -> Result<u64, Unknown> {
     text.parse()
-        .map_err(|_| Unknown::unclear(format!("\"{text}\" is not a number of octets")))
+        .map_err(|_| Unknown::unclear(format!("\"{text}\" is not a number of bytes")))
 }
 
 /// Lowest limit of the group and its visible ancestors; `None`: there is none.

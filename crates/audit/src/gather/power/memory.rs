@@ -22,7 +22,7 @@ pub(super) fn correctable(reader: &Reader) -> Result<bool, HostError> {
         words if words.iter().all(|word| *word == "none") => Ok(false),
         words if words.contains(&"corrected") => Ok(true),
         _ => Err(HostError::Undecided(
-            "the firmware does not say whether memory corrects errors".to_owned(),
+            "the firmware does not report error correction of the memory".to_owned(),
         )),
     }
 }

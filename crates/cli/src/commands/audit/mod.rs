@@ -26,8 +26,8 @@ const OBSERVED: &str = "2s";
 /// Checks whether this host, guest, container and its interfaces are set up for real time; changes nothing
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Reads files and asks the kernel; runs no other program and writes nothing. What cannot be read is `unknown`, never `pass`; run as \
-root to know most.
+Reads files and asks the kernel; runs no other program and writes nothing. Facts that cannot be read are `unknown`, never `pass`; \
+run as root to read most of them.
 
 Exit status: 0 nothing that matters failed or is unknown; 1 something failed; 2 wrong usage; 3 nothing failed, and something that \
 matters is unknown.

@@ -74,7 +74,7 @@ fn held(path: &Path) -> Result<TreeInMemory, Failure> {
         let member = member.filter(|_| count <= MOST_ENTRIES);
         let member = member.ok_or_else(|| wrong(&"it holds more than files, folders and links"))?;
         if !tree.add(&name, member) {
-            return Err(wrong(&"a part of it lies outside"));
+            return Err(wrong(&"a part of it is outside"));
         }
     }
     match count {

@@ -72,7 +72,7 @@ impl DiskArgs {
         store(&flat, &made.pieces, made.size).map_err(|error| unwritten(&flat, &error))?;
         finish(path, form, &identity, made.size).map_err(|error| unwritten(path, &error))?;
         say(&format!(
-            "{}: boots by itself under UEFI without Secure Boot, runs `triptime {}`, and leaves the result in a folder of its \
+            "{}: boots under UEFI without Secure Boot, runs `triptime {}`, and leaves the result in a folder of its \
              partition {LABEL}",
             path.display(),
             words

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// Writes a guest that measures without further help: kernel, initramfs with this binary and kernel arguments, or a bootable disk
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-The guest measures, writes its run file as a tar archive onto the first disk that is blank or has an earlier result, says its verdict \
-on the console, and powers off. From a disk of its own (--disk) it leaves the run file in a folder of that disk.
+The guest measures, writes its run file as a tar archive onto the first disk that is blank or has an earlier result, prints its \
+verdict on the console, and powers off. From a disk of its own (--disk) it leaves the run file in a folder of that disk.
 
 Examples: triptime emit guest probe --kernel vmlinuz --modules lib/modules/6.12 -- qualify vm-wakeup --duration 1h
           triptime emit guest --disk probe.vmdk --kernel vmlinuz --modules lib/modules/6.12 --file plan.toml -- qualify plan.toml")]

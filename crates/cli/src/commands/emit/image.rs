@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Writes an image of this binary: an OCI image layout in a tar file, which docker and podman load too
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-The same binary gives the same file, octet for octet.
+The same binary gives the same file, byte for byte.
 
 Examples: triptime emit image && podman load --input triptime-*.oci.tar
           triptime emit image relay.tar && ctr --namespace k8s.io images import relay.tar")]

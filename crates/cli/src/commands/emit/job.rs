@@ -13,7 +13,7 @@ use place::container::HugePages;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 The image must be on the node (`triptime emit image`); nothing is pulled. The node's kubelet needs the static CPU manager; the \
-annotations hold with CRI-O and the runtime class of its high-performance handler.
+annotations take effect only with CRI-O and the runtime class of its high-performance handler.
 
 Example: triptime emit job --net sriov-bus --runtime-class performance-relay -- qualify vm-wakeup --duration 1h > job.yaml")]
 pub(super) struct JobArgs {

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 /// Writes its own container image, and the files that run it elsewhere: guest, OCI bundle, podman quadlet, Kubernetes Job
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Nothing is downloaded: the image holds this binary and nothing else. Every definition asks for what a protection application should \
-have, so that `triptime audit --container FILE` finds nothing in it.
+Nothing is downloaded: the image holds this binary and nothing else. Every definition requests the settings that a \
+protection application should have, so that `triptime audit --container FILE` finds nothing in it.
 
 Exit status: 0 done; 2 wrong usage; 3 a file could not be written.
 

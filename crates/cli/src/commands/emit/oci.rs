@@ -14,7 +14,7 @@ use units::CpuList;
 /// Writes the config.json of a container for runc and crun; with --bundle the whole bundle, ready to run
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-It is for this machine: the number of /dev/cpu_dma_latency and the real-time budget of control groups are the machine's.
+It is for this machine: the number of /dev/cpu_dma_latency and the real-time budget of control groups belong to the machine.
 
 Examples: triptime emit oci --bundle relay --cpus 2-3 -- wakeup --cpus 3 --duration 60s
           runc run --bundle relay triptime

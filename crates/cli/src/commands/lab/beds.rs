@@ -31,8 +31,8 @@ const NEEDS: [Need; 2] = [
 /// device if wanted
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Prints how a command is run at each end. Up twice is up once. Namespaces are called triptime-NAME-ts, -dut, -dut1 ...; `triptime lab
-down` takes all of it away, after a crash too.
+Prints how to run a command at each end. A second `up` changes nothing. Namespaces are called
+triptime-NAME-ts, -dut, -dut1 ...; `triptime lab down` removes everything, after a crash too.
 
 Examples: triptime lab up bay
           triptime lab up bay --network macvlan --devices 2 --place container --cpus 2-3

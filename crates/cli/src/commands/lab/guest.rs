@@ -12,8 +12,8 @@ use place::guest::{Guest, Joined, VCPUS, show};
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 The guest has no disk and no network: it is for wakeup, noise and plans that make a bed of
-their own. KVM runs it where that boots the kernel. Else it is emulated, its timing is no
-evidence, and no limit is passed by it.
+their own. KVM runs it if KVM can boot the kernel. Otherwise it is emulated: then its timing is no
+evidence, and no limit passes.
 
 Examples: triptime lab guest wakeup --duration 10s
           triptime lab guest --kernel vmlinuz --modules lib/modules/6.12 --host-cpus 2-3 -- qualify vm-wakeup --duration 1h

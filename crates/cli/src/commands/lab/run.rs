@@ -13,7 +13,7 @@ const RECORDS: &str = "--record";
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 A guest takes one command at a time, several guests of a bed each one at the same time. A command
-whose `lab run` is ended ends too. Files that WORDS name are taken into the guest.
+ends with its `lab run`. Files that WORDS name are copied into the guest.
 
 Examples: triptime lab run vpc wakeup --duration 10s
           triptime lab run vpc --device 1 relay feeder.toml eth0 --duration 1m")]

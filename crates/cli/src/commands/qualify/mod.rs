@@ -36,7 +36,7 @@ use units::CpuList;
          triptime qualify matrix --budget 15m --out matrix
 
 On a host in service: the judged CPUs are kept busy at real-time priority, and loads run beside them. Look at
---show first. Nothing is changed on the host, and nothing stays behind."
+--show first. Nothing is changed on the host, and nothing is left on it."
 )]
 pub(crate) struct QualifyArgs {
     #[arg(default_value = "quick", help = format!("Plan: the name of one inside triptime ({}), or a TOML file", plan::embedded_names()))]

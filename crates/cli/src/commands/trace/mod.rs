@@ -176,7 +176,7 @@ fn attend(run: &mut Run, tracing: &Tracing, args: &TraceArgs, chosen: &Chosen) -
             }
             match tracing.is_finished() && !session.stop.requested() {
                 // The end of tracing gives the reason.
-                true => Err(ProbeError::NoTraffic("tracing ended by itself".to_owned())),
+                true => Err(ProbeError::NoTraffic("tracing ended unexpectedly".to_owned())),
                 false => Ok(()),
             }
         })

@@ -55,7 +55,9 @@ pub(super) fn choose(interface: &str, before: Option<&str>, named: &[String]) ->
         } else {
             "the interface"
         };
-        return Err(Failure::Usage(format!("--point: at most {most} beside {beside}")));
+        return Err(Failure::Usage(format!(
+            "--point: at most {most} in addition to {beside}"
+        )));
     }
     Ok(Chosen {
         interface: interface.to_owned(),

@@ -15,10 +15,11 @@ use tune::{self, Applied, JOURNAL, Journal, JournalError, Plan, Refusal, TuneSte
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Without an action, --plan: the exact writes and the risk of each; nothing is changed. --apply keeps every old value in a journal \
-before it writes, reads each value back, and puts back what did not hold. --undo restores everything from the journal, also after \
-a crash, but for what somebody else has set since. Settings end with a boot: --emit makes them lasting. --emit libvirt with the file of a domain prints a diff for patch or git apply.
+before it writes, reads each value back, and restores the old value if the new one did not take effect. --undo \
+restores everything from the journal, also after a crash, except values that somebody else has set since. Settings \
+last until the next boot: --emit makes them permanent. --emit libvirt with the file of a domain prints a diff for patch or git apply.
 
-Exit status: 0 done; 1 a change did not hold or was refused; 2 wrong usage; 3 not possible here.
+Exit status: 0 done; 1 a change did not take effect or was refused; 2 wrong usage; 3 not possible here.
 
 Examples: triptime tune --cpus 2-3
           triptime tune rt-throttling timer-migration --cpus 2-3 --apply
@@ -27,7 +28,7 @@ Examples: triptime tune --cpus 2-3
           triptime tune irq-affinity-off-rt --cpus 2 --prove -- noise --cpus 2 --duration 20s
           triptime tune --cpus 2-3 --emit kernel-args")]
 pub(crate) struct TuneArgs {
-    /// Checks to put right, by their names in the audit [default: all that failed or warned]
+    /// Checks to remedy, by their names in the audit [default: all that failed or warned]
     #[arg(value_name = "CHECK")]
     checks: Vec<String>,
     #[command(flatten)]

@@ -61,7 +61,7 @@ pub(super) fn render(found: &Found) -> String {
         }
     }
     if found.counts.missed_functions.is_none() {
-        text.push_str("this kernel does not report whether it left out events of functions\n");
+        text.push_str("this kernel does not report if it left out events of functions\n");
     }
     text
 }
