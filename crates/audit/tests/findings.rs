@@ -234,8 +234,8 @@ fn outcomes(root: &Path, parameters: &Parameters) -> BTreeMap<(String, String), 
     parts.collect()
 }
 
-/// Rules that pass now but neither passed before nor were not applicable; and, if a file is missing, those that failed and are no longer
-/// applicable.
+/// Rules that pass now but failed, warned or were unknown before; and, if a file is missing, those that failed before and are not
+/// applicable now.
 fn turned(
     before: &BTreeMap<(String, String), Outcome>,
     now: &BTreeMap<(String, String), Outcome>,

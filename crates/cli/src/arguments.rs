@@ -81,8 +81,8 @@ pub(crate) struct PageArgs {
     /// Also write the verdict as JUnit XML: a test case for each limit; a limit in doubt is an error, one not measured is skipped
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Object, site, operator and more for the acceptance record that a printed page begins with: a TOML file [without --html, the
-    /// page is written beside the run file]
+    /// Object, site, operator and more for the acceptance record that a printed page begins with: a TOML file [without --html, the page is
+    /// written next to the run file]
     #[arg(long, value_name = "FILE", value_parser = about)]
     pub(crate) about: Option<About>,
 }
@@ -107,7 +107,7 @@ impl PageArgs {
     }
 }
 
-/// Parses the length of a window. Less than a tenth of a second is refused: its extremes mean nothing, and the run file would overflow.
+/// Parses the length of a window. Less than a tenth of a second is refused: its extremes mean nothing, and the run file would be flooded.
 pub(crate) fn window(text: &str) -> Result<u64, String> {
     match units::parse_ns(text) {
         Ok(ns) if ns < 100_000_000 => Err("must be at least 100ms".into()),

@@ -8,8 +8,8 @@ const TIMERS: [&str; 3] = ["arch_timer", "riscv-timer", "twd"];
 /// Other per-CPU interrupts.
 const OF_EACH_CPU: [&str; 4] = ["arm-pmu", "arm_spe", "kvm guest", "vgic"];
 
-/// Calls `add` with the name of each row (`24`, `LOC`), one of its counts, and the sums of the CPU to update. Rows may be short: some
-/// counts are for the whole machine. Returns no CPU if the text is not that of `/proc/interrupts`.
+/// Calls `add` with the name of each row (`24`, `LOC`), the sums of a CPU to update, and the row's count for this CPU. Rows may be short:
+/// some counts are for the whole machine. Returns an empty map if the text is not that of `/proc/interrupts`.
 pub fn summed<T: Default>(text: &str, mut add: impl FnMut(&str, &mut T, u64)) -> BTreeMap<u32, T> {
     let mut lines = text.lines();
     let heads = lines.next().unwrap_or_default().split_whitespace();

@@ -120,8 +120,7 @@ pub fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError>
     }
 }
 
-/// Checks that an unreadable name is no loss: the process ended during the reading, as can happen in a capture too, or gave itself an empty
-/// name.
+/// Accepts a process without a name: it ended during the reading, as can happen in a capture too, or gave itself an empty name.
 ///
 /// # Errors
 /// The name exists but cannot be read: the process may be one of those sought.

@@ -145,7 +145,7 @@ impl Given {
             "trip" if self.is_given("type_test") => self.with_next_seed(),
             "trip" if self.is_given("ping_pong") => None,
             "trip" if !self.is_given("watch") => self.with_more_shots(),
-            // A recording ends by itself.
+            // A replay ends with its recording.
             "relay" if ["replay", "type_test"].iter().any(|id| self.is_given(id)) => None,
             "qualify" => self.with_longer_steps(),
             _ if self.has("duration") => {
@@ -163,7 +163,7 @@ impl Given {
         LONGER.into_iter().find(|(_, ns, _)| *ns > now)
     }
 
-    /// Gives every step of a plan the duration that is allowed, so that the plan takes that long in all.
+    /// Gives every step the next longer duration, if the plan may take that long in all.
     fn with_longer_steps(&self) -> Option<Order> {
         let plan = Plan::load(&self.text("plan")?).ok()?;
         if plan.matrix.is_some() {

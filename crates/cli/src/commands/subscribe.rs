@@ -47,7 +47,7 @@ pub(crate) struct SubscribeArgs {
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "block", help_heading = "Receiving")]
     receive: Receive,
-    /// Keep every sample with its stamps in the run file: about 2 octets each
+    /// Keep every sample with its stamps in the run file: about 2 bytes each
     #[arg(long)]
     record: bool,
     #[command(flatten)]

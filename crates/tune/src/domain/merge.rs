@@ -138,7 +138,7 @@ fn is_same(one: Node<'_, '_>, wanted: Node<'_, '_>) -> bool {
         && key.is_none_or(|key| one.attribute(key) == wanted.attribute(key))
 }
 
-/// Excludes drives: a relay needs them.
+/// True for elements that may get an I/O thread: excludes CD-ROM and floppy drives, which are not part of a relay.
 fn takes_io_threads(device: &Node<'_, '_>) -> bool {
     !device.has_tag_name("disk") || matches!(device.attribute("device"), None | Some("disk"))
 }

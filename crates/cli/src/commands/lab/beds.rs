@@ -157,7 +157,7 @@ pub(crate) struct HoldArgs {
     bed: Option<String>,
 }
 
-/// Waits for the signal to end, and forwards meanwhile if requested; returns its exit status.
+/// Forwards frames if requested until the signal to end comes; returns its exit status.
 pub(crate) fn hold(args: &HoldArgs) -> Result<u8, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;

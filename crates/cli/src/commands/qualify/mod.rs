@@ -173,10 +173,10 @@ fn refuse(args: &QualifyArgs, plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// A plan, and the part of an earlier run that it goes on with.
+/// A plan, and the part of an earlier run that it continues.
 type Rest = (Plan, Option<Box<Left>>);
 
-/// The plan, or what is left of it after a reboot, into a file of its own; `None`: nothing is left.
+/// The plan, or its remaining steps after a reboot, which go into a separate file; `None` if no step remains.
 fn rest(args: &mut QualifyArgs, plan: Plan) -> Result<Option<Rest>, Failure> {
     Ok(match lasting::again(args, &plan)? {
         Again::Whole => Some((plan, None)),
