@@ -50,7 +50,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The disk is full, or a quota or the device refused the write. Everything written before is safe.
-    #[error("{}: the disk is full or refuses to be written ({detail}): what was written before is kept; make room", path.display())]
+    #[error("{}: the disk is full or refuses writing ({detail}): earlier data is kept; free some space", path.display())]
     DiskFull {
         /// The file being written.
         path: PathBuf,

@@ -61,7 +61,7 @@ pub enum Rule {
     #[error("no APDU: Length ends with the header")]
     NoApdu,
     /// The APDU ends before Length does.
-    #[error("Length counts {octets} octets behind the APDU")]
+    #[error("Length counts {octets} octets after the APDU")]
     OctetsAfterApdu {
         /// Octets between the end of the APDU and the end of Length.
         octets: u32,

@@ -143,8 +143,8 @@ pub enum EncodeError {
         /// The allowed values.
         wanted: &'static str,
     },
-    /// A data type this crate does not write under that tag.
-    #[error("tag {0} is not one of the data types without a form of their own")]
+    /// A data type that cannot be written as raw octets under this tag.
+    #[error("tag {0} is not a data type that can be written as raw octets")]
     OtherTag(crate::ber::Tag),
     /// Longer than an Ethernet frame can carry.
     #[error("the APDU has {0} octets; an Ethernet frame carries at most {MAX_APDU}")]

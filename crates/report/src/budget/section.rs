@@ -39,7 +39,7 @@ impl Section for BudgetSection {
     ext = "html",
     source = r##"<section id="budget">
   <h2>Trip-time budget</h2>
-  <p class="what">From a fault to the trip message: each part of the way with the worst that was measured. What was not measured is not zero.
+  <p class="what">From a fault to the trip message: each part of the path with its worst measured value. A part that was not measured is not zero.
   Bars on a logarithmic scale: dark to the 99.9 % quantile, light to the maximum.</p>
   <figure class="budget-figure">{{ budget_svg|safe }}</figure>
   {% if let Some(own) = own_lateness %}<p class="note">{{ own }}</p>{% endif %}

@@ -279,7 +279,7 @@ fn the_report_begins_with_the_answer() {
         text.contains("0 of 288 000 frames lost: at most 1 in 96 100."),
         "{text}"
     );
-    assert!(text.contains("At 9 streams, what gave way first: planted."), "{text}");
+    assert!(text.contains("At 9 streams, the first failure: planted."), "{text}");
     assert!(!answer.is_judged());
     let failed = report(search(8, Some(9), Some((9, Part::Host))));
     assert_eq!(failed.verdict(), Verdict::Fail);
@@ -296,7 +296,7 @@ fn the_report_begins_with_the_answer() {
     );
     let open = report(search(16, None, None)).text(false, None);
     assert!(
-        open.contains("Nothing gave way up to --max 16: the host may hold more."),
+        open.contains("Nothing failed up to --max 16: the host may handle more."),
         "{open}"
     );
 }

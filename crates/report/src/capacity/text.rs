@@ -50,13 +50,13 @@ impl Capacity {
     /// The reason why the search ended.
     fn limit(&self) -> Option<String> {
         let most = |part: Part| match part {
-            Part::Host => "what gave way first",
-            Part::TestSet => "the test set gave way before the host",
-            Part::Unknown => "whether the host holds more is not known",
+            Part::Host => "the first failure",
+            Part::TestSet => "the test set failed before the host",
+            Part::Unknown => "it is not known if the host can handle more",
         };
         Some(match self.limited_by() {
             None => format!(
-                "Nothing gave way up to --max {}: the host may hold more.",
+                "Nothing failed up to --max {}: the host may handle more.",
                 self.search.max
             ),
             Some((streams, GaveWay { part, what })) => {
@@ -77,7 +77,7 @@ impl Capacity {
     }
 
     /// Headings of [`Capacity::rows`].
-    pub(crate) const HEADS: [&'static str; 5] = ["streams", "as", "attempts", "failed", "what gave way"];
+    pub(crate) const HEADS: [&'static str; 5] = ["streams", "as", "attempts", "failed", "failure"];
 
     /// The attempts before the hold, followed by the hold.
     pub(crate) fn rows(&self) -> Vec<[String; 5]> {

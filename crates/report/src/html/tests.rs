@@ -256,7 +256,7 @@ fn the_record_says_what_was_given_and_leaves_the_rest_to_be_filled_in() {
         .expect("a record");
     assert!(record.contains("<th>Object</th><td>Bay &#60;1&#62;</td>"), "{record}");
     assert!(record.contains("<th>Site</th><td></td>") && record.contains("<th>Customer</th>"));
-    assert!(record.contains("<th>SHA-256</th><td>ab12</td>") && record.contains("4 096 octets"));
+    assert!(record.contains("<th>SHA-256</th><td>ab12</td>") && record.contains("4 096 bytes"));
     let style = known
         .split("<style>")
         .nth(1)

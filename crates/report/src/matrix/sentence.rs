@@ -59,22 +59,22 @@ impl Conclusion {
     fn cannot_be_told(&self) -> String {
         let windows = plural(self.windows as u64, "window");
         let Some(open) = self.open else {
-            return format!("cannot be told: {windows}");
+            return format!("undecided: {windows}");
         };
         let (low, high) = (open.difference.low, open.difference.high);
         match open.difference.outcome {
             _ if low.is_finite() && high.is_finite() => {
                 let end = |ns: f64| format!("{} {}", format_ns(ns.abs()), if ns < 0.0 { "faster" } else { "slower" });
                 format!(
-                    "cannot be told: between {} and {} at {}, {windows}",
+                    "undecided: between {} and {} at {}, {windows}",
                     end(low),
                     end(high),
                     open.figure()
                 )
             }
-            Outcome::NotSteady => format!("cannot be told: it changes during the measurement, {windows}"),
-            Outcome::TooAlike => format!("cannot be told: neighbouring windows are too much alike, {windows}"),
-            _ => format!("cannot be told: {windows} of the {WINDOWS_NEEDED} that it takes"),
+            Outcome::NotSteady => format!("undecided: it changes during the measurement, {windows}"),
+            Outcome::TooAlike => format!("undecided: neighbouring windows are too much alike, {windows}"),
+            _ => format!("undecided: {windows} of the {WINDOWS_NEEDED} that it takes"),
         }
     }
 }

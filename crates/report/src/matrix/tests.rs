@@ -143,7 +143,7 @@ fn short_cells_say_that_they_are_too_short() {
     let json = json(&matrix);
     let conclusion = json["conclusions"][0]["text"].as_str().expect("a text");
     assert!(
-        conclusion.contains("cannot be told: ") || conclusion.contains("not sure"),
+        conclusion.contains("undecided: ") || conclusion.contains("not sure"),
         "{conclusion}"
     );
     assert_eq!(json["cells"][0]["measured"][0]["window_maxima"]["box"], Value::Null);

@@ -251,7 +251,7 @@ fn watched<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
         return vec![Doubtful {
             from_ns: 0,
             to_ns: None,
-            why: "nobody watched the clock".to_owned(),
+            why: "the clock was not monitored".to_owned(),
         }];
     };
     let mut spans = doubts(words);

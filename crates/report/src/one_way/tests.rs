@@ -151,7 +151,7 @@ fn a_doubt_without_an_end_lasts_to_the_end_and_one_from_the_start_from_the_start
     );
     let unwatched = run(vec![between_clocks(60_000, "2000")]);
     assert_eq!(of(&unwatched).touched, 10);
-    assert!(max(&unwatched, 120_000).1.contains("nobody watched the clock"));
+    assert!(max(&unwatched, 120_000).1.contains("the clock was not monitored"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ const LABEL: f64 = 24.0;
     ext = "html",
     source = r##"{% for test in tests %}<section id="type-test-{{ loop.index }}">
   <h2>Type test {{ test.name }}</h2>
-  <p class="what">Operate times from the due instant of the first faulted sample to the trip at the test set. Reach is as fine as the positions that were tested.</p>
+  <p class="what">Operate times from the due instant of the first faulted sample to the trip at the test set. The reach is only as fine as the tested positions.</p>
   <div class="charts">
   {% for chart in test.charts %}<figure class="chart"><figcaption>{{ chart.0 }}</figcaption>{{ chart.1|safe }}</figure>
   {% endfor %}</div>
@@ -66,7 +66,7 @@ impl TypeTestPart {
     fn of(test: &TypeTest) -> Self {
         let mut charts = zone_charts(test);
         if !test.curve.is_empty() {
-            let caption = "Operate time over multiples of the setting, both logarithmic: curve, what is allowed, smallest to largest, dot: median";
+            let caption = "Operate time over multiples of the setting, both logarithmic: curve, tolerance, smallest to largest, dot: median";
             charts.push((caption.to_owned(), curve(test)));
         }
         let tables = [

@@ -46,7 +46,7 @@ fn uncounted(run: &RunView, series: &SeriesView, counter: Counter) -> Option<Str
     };
     Some(match series.setting(setting::NOT_COUNTED) {
         Some(_) if kind.counts(counter) => {
-            format!("\"{name}\" was not counted: what made this series could not see it")
+            format!("\"{name}\" was not counted: the source of this series cannot detect it")
         }
         _ => format!("{}/* does not count \"{name}\": it has {}", kind.name, quantities(kind)),
     })

@@ -140,7 +140,7 @@ impl Display for Finding {
             What::Stopped => write!(out, "stopped {} before the end: {b} samples lost", Ns(a)),
             What::StoppedUncounted => write!(
                 out,
-                "stopped {} before the end: its rate is not known, so what was lost is not known either",
+                "stopped {} before the end: neither its rate nor the loss is known",
                 Ns(a)
             ),
             What::Uncountable => write!(
@@ -171,7 +171,7 @@ impl Display for Finding {
             ),
             What::OutOfRange => write!(
                 out,
-                "smpCnt {a} is beyond the rate of {b}/s: what is lost beyond it is not known (is the rate right?)"
+                "smpCnt {a} is beyond the rate of {b}/s: the loss beyond it is not known (is the rate right?)"
             ),
             What::TooLate => write!(
                 out,

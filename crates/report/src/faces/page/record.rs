@@ -60,7 +60,7 @@ fn evidence_rows(report: &Report, evidence: Option<&Evidence>) -> Vec<(&'static 
             Ok(digits) => digits.clone(),
             Err(why) => format!("none: {why}"),
         };
-        rows.push(("Length", format!("{} octets", count(evidence.octets))));
+        rows.push(("Length", format!("{} bytes", count(evidence.octets))));
         rows.push(("SHA-256", sha256));
     }
     rows.push(("Measured by", format!("triptime {}", info.tool_version)));

@@ -242,7 +242,7 @@ fn what_nobody_counted_is_undecided_and_says_what_is_counted() {
     let of_a_log = why("spacing/MU01", Quantity::Conflicting, |run| {
         run.series[0].spec = run.series[0].spec.clone().not_counting(&[Counter::Conflicting]);
     });
-    assert!(of_a_log.contains("could not see it"), "{of_a_log}");
+    assert!(of_a_log.contains("cannot detect it"), "{of_a_log}");
     let old = why("trip/F1", Quantity::Unwanted, |run| run.lacks = vec![Counter::Unwanted]);
     assert_eq!(old, "the run is from before \"unwanted\" was counted");
     let foreign = why("foreign/1", Quantity::Lost, |_| {});
