@@ -1,4 +1,4 @@
-//! The handshake between two machines: each shows that it knows the secret without saying it, and both have keys for the rest.
+//! The handshake between two machines: each proves that it knows the secret without sending it, and both derive keys for the connection.
 //!
 //! It is `NNpsk2` of the Noise Protocol Framework (revision 34) by the crate `snow`: fresh keys of both ends, mixed with the secret.
 //!
@@ -8,7 +8,7 @@
 //! far  -> near: sealed: welcome   or the reason why not
 //! ```
 //!
-//! The far end speaks first and proves last: who does not know the secret gets nothing to guess it by.
+//! The far end starts, and proves its knowledge last: a client without the secret gets no data for guessing it offline.
 
 use super::sealed::{Keys, LARGEST_MESSAGE, Opened, Sealed};
 use super::secret::Secret;
@@ -22,41 +22,41 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long all of it may take.
+/// Time limit of the whole handshake.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 const PATTERN: &str = "Noise_NNpsk2_25519_ChaChaPoly_SHA256";
-/// Place of the secret in [`PATTERN`].
+/// Position of the secret in [`PATTERN`].
 const SECRET_AT: u8 = 2;
-/// Text that both ends have to have alike: a part of all keys.
+/// Text that must be equal on both ends; it enters all keys.
 const PROLOGUE: &[u8] = b"triptime far 2";
 
 /// Answer of the far end to a near end that knows the secret.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Said {
-    /// Come in.
+    /// The client is accepted.
     Welcome,
-    /// There is no place.
+    /// The client is refused, for example because another is connected.
     Refused { why: String },
 }
 
-/// Why it came to nothing.
+/// Reasons why the handshake failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum HelloError {
-    /// The connection.
+    /// Error of the connection.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// No message came, or one that cannot be read.
+    /// No message came, or it cannot be read.
     #[error("{0}")]
     Message(#[from] MessageError),
-    /// The handshake cannot go on.
+    /// The handshake state does not allow the next step.
     #[error("it said something that was not its turn: {0}")]
     Turn(snow::Error),
-    /// The other end does not know the secret.
+    /// The other end does not have the same secret.
     #[error("it does not know the secret: give both ends the same with --secret FILE")]
     Secret,
-    /// The far end does not want this one.
+    /// The far end refuses this client.
     #[error("{0}")]
     Refused(String),
 }
@@ -69,10 +69,10 @@ pub(super) struct SealedWay {
     pub(super) to: Sealed<TcpStream>,
 }
 
-/// The far end's part. A near end that is the right one comes in if `seat` has a place for it, which is given, too.
+/// The far end's part. A client with the secret is accepted if `seat` returns a free seat; the seat is returned, too.
 ///
 /// # Errors
-/// It is not, or there is no place: why not.
+/// The client lacks the secret, or there is no free seat.
 pub(super) fn answer<T>(
     stream: &TcpStream,
     secret: &Secret,
@@ -101,7 +101,7 @@ pub(super) fn answer<T>(
 /// The near end's part.
 ///
 /// # Errors
-/// The other end is no far end of ours, does not know the secret, or does not want this one.
+/// The other end is not a far end of triptime, has a different secret, or refuses this client.
 pub(super) fn ask(stream: &TcpStream, secret: &Secret) -> Result<SealedWay, HelloError> {
     let mut from = Patient::new(stream.try_clone()?, PATIENCE);
     let mut handshake = secured(secret)
@@ -111,7 +111,7 @@ pub(super) fn ask(stream: &TcpStream, secret: &Secret) -> Result<SealedWay, Hell
     say(stream, &mut handshake)?;
     let mut way = SealedWay::new(stream, from, handshake)?;
     let said = frame::read(&mut way.from).map_err(|error| match error {
-        // A far end with another secret leaves here, without a word that could be read.
+        // A far end with a different secret closes the connection here, without a readable message.
         FrameError::Closed => HelloError::Secret,
         FrameError::Io(error) if error.kind() == ErrorKind::InvalidData => HelloError::Secret,
         error => HelloError::Message(error.into()),

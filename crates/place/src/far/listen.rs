@@ -1,4 +1,4 @@
-//! The far end: waits for the machine that runs the plan, and does the device's end of its steps.
+//! The far end: waits for the machine that runs the plan, and runs the device's end of its steps.
 
 use super::hello::{self, HelloError};
 use super::secret::Secret;
@@ -19,32 +19,32 @@ use std::time::Duration;
 use sys::link::LinkInfo;
 use units::{CpuList, foreign};
 
-/// How often it is looked whether this end is to go.
+/// Interval between checks whether this end should stop.
 const LOOK: Duration = Duration::from_millis(100);
-/// So many may be at the door at a time.
+/// Largest number of connections in the handshake at a time.
 const AT_THE_DOOR: usize = 8;
 
-/// Says what a far end does for who connects.
+/// Decides what a far end does for a connected client.
 pub trait Admission: std::fmt::Debug + Send + Sync {
-    /// Names the command of these words and files, and returns the files that it is given.
+    /// Describes the command of these words and files, and returns the files for it.
     ///
     /// # Errors
-    /// It is nothing that is done here.
+    /// The command is not permitted here.
     fn admit(&self, words: &[String], files: Files) -> Result<(String, Files), String>;
 }
 
-/// Services that a far end offers.
+/// Settings of a far end.
 #[derive(Debug)]
 pub struct Offer {
-    /// The device's interface: the only one that is used.
+    /// The device's interface: no other is used.
     pub link: LinkInfo,
     /// The CPUs that are judged.
     pub cpus: CpuList,
-    /// Decides which commands are done for the connected client.
+    /// Decides which commands of the client are run.
     pub admission: Box<dyn Admission>,
-    /// Secret that a client has to know.
+    /// Secret that a client must have.
     pub secret: Secret,
-    /// Version of this program, with its commit: both ends have to be of one.
+    /// Version of this program with its commit: both ends must have the same version.
     pub version: String,
 }
 
@@ -58,14 +58,14 @@ pub struct FarEnd {
     home: Folder,
 }
 
-/// Says to a person what happens.
+/// Reports events to the user.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl FarEnd {
     /// Listens on one address.
     ///
     /// # Errors
-    /// It is not one address, everybody could come and no secret is asked for, or the kernel refused it.
+    /// It is not a single address, it is reachable over a network but no secret is set, or the kernel refused it.
     pub fn listen(address: &Address, offer: Offer) -> Result<Self, PlaceError> {
         let address = address.resolved()?[0];
         if address.ip().is_unspecified() {
@@ -93,15 +93,15 @@ impl FarEnd {
         })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Takes clients, one at a time, until `stop`. A client that is connected then is disconnected.
+    /// Serves clients, one at a time, until `stop`. Then it disconnects a connected client.
     ///
     /// # Errors
-    /// Nobody can come any more.
+    /// The listening socket failed.
     pub fn serve(self, stop: &Stop, tell: &Tell) -> Result<(), PlaceError> {
         let mut guests: Vec<JoinHandle<()>> = Vec::new();
         let outcome = loop {
@@ -113,7 +113,7 @@ impl FarEnd {
                 Ok((stream, from)) if guests.len() < AT_THE_DOOR => guests.extend(self.receive(stream, from, tell)),
                 Ok((_, from)) => tell(&format!("{from}: {AT_THE_DOOR} others are at the door")),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK),
-                // Gone again before it was taken, or no descriptor is free for a moment.
+                // The client has already gone, or no descriptor was free for a moment.
                 Err(error) if guests.is_empty() && error.kind() != io::ErrorKind::ConnectionAborted => {
                     break Err(PlaceError::NotAvailable(format!("{}: {error}", self.address)));
                 }
@@ -124,7 +124,7 @@ impl FarEnd {
             let _ = stream.shutdown(Shutdown::Both);
         }
         for guest in guests {
-            // The thread itself told why it panicked.
+            // The panic message was already printed by the thread itself.
             let _ = guest.join();
         }
         outcome
@@ -152,7 +152,7 @@ struct Guest {
     tell: Tell,
 }
 
-/// The seat that is taken; it is free when this is dropped.
+/// Marks the seat as taken; dropping it frees the seat.
 struct Seat(Arc<Mutex<Option<(SocketAddr, TcpStream)>>>);
 
 impl Drop for Seat {
@@ -225,7 +225,7 @@ impl Guest {
     }
 }
 
-/// Why who was connected is not any more.
+/// Reasons why a client is no longer connected.
 #[derive(Debug, thiserror::Error)]
 enum GuestError {
     #[error("it has left")]
@@ -237,7 +237,7 @@ enum GuestError {
 }
 
 impl Secret {
-    /// Refuses an empty secret at an address beyond the loopback interface, to listen on or to connect to.
+    /// Refuses an empty secret at an address that is not a loopback address, whether for listening or for connecting.
     pub(super) fn is_enough_for(&self, address: &SocketAddr) -> Result<(), PlaceError> {
         match self.is_none() && !address.ip().is_loopback() {
             false => Ok(()),

@@ -1,5 +1,4 @@
-//! The far end of a plan on another machine. The way there is a TCP connection over any network that both have, beside the one that is
-//! measured:
+//! The far end of a plan on another machine. Both machines are connected by TCP over any common network other than the measured one:
 //!
 //! ```text
 //! triptime qualify PLAN --nic IF --far HOST          triptime far IF --listen ADDRESS
@@ -7,8 +6,8 @@
 //!   test set IF ---------- process bus ----------------- IF
 //! ```
 //!
-//! Frames, messages and commands are those of a guest's channel. The far end does `triptime device` on its own interface and nothing else,
-//! for one peer at a time. The peer is who knows the secret; nobody else reads or changes what goes between the two.
+//! Frames, messages and commands are those of a guest's channel. The far end runs only `triptime device`, only on its own interface, and for one peer
+//! at a time. The peer must know the secret; no other machine can read or change the traffic.
 
 mod hello;
 mod listen;
@@ -34,12 +33,12 @@ use units::{CpuList, format_ns};
 
 /// Name of the place in errors, series and the inventory.
 const NAME: &str = "far machine";
-/// The port, if none is named.
+/// Default port.
 pub const PORT: u16 = 18_850;
-/// How long the far machine may take to answer at all.
+/// Time limit for connecting to the far machine.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Where a far end listens: `HOST`, `HOST:PORT`, `[2001:db8::1]:PORT`.
+/// Address of a far end: `HOST`, `HOST:PORT`, `[2001:db8::1]:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     host: String,
@@ -55,7 +54,7 @@ impl FromStr for Address {
             Some((host, "")) => (host, None),
             Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(wrong)?)),
             None => match text.split_once(':') {
-                // An address of IPv6 without a port.
+                // An IPv6 address without a port.
                 Some((_, rest)) if rest.contains(':') => (text, None),
                 Some((host, port)) => (host, Some(port)),
                 None => (text, None),
@@ -82,7 +81,7 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// As numbers: one at the least.
+    /// The numeric addresses, at least one.
     fn resolved(&self) -> Result<Vec<SocketAddr>, PlaceError> {
         let failed = |why: String| PlaceError::NotAvailable(format!("{self}: {why}"));
         let found = (self.host.as_str(), self.port).to_socket_addrs();
@@ -94,7 +93,7 @@ impl Address {
     }
 }
 
-/// The connection to a far machine; it ends when this is dropped.
+/// The connection to a far machine; dropping it closes the connection.
 #[derive(Debug)]
 struct FarLine {
     channel: Arc<Channel>,
@@ -125,7 +124,7 @@ impl Peer for FarLine {
     }
 }
 
-/// A far machine that this one is connected to.
+/// A connected far machine.
 #[derive(Debug)]
 pub struct Far {
     line: Arc<FarLine>,
@@ -134,16 +133,15 @@ pub struct Far {
     mac: [u8; 6],
     text: String,
     stated: Option<StatedClock>,
-    /// How far the clocks may have been apart when the last command began there, in ns.
+    /// Largest possible difference of the clocks when the last command started there, in ns.
     apart_ns: Mutex<u64>,
 }
 
 impl Far {
-    /// Connects to the far end that listens at `address`, of the same `version` with its commit. `stated` is said of the clocks instead of
-    /// asking for the time.
+    /// Connects to the far end that listens at `address` and has the same `version` with its commit. `stated` replaces measuring the clock offset.
     ///
     /// # Errors
-    /// Nobody listens there, it does not know the secret, has another peer, or is of another version.
+    /// No far end listens there, it has a different secret, another client, or another version.
     pub fn connect(
         address: &Address,
         secret: &Secret,
@@ -197,7 +195,7 @@ impl Far {
         })
     }
 
-    /// How far the clocks are apart at the most.
+    /// Largest possible difference of the clocks.
     fn apart(&self) -> Result<u64, PlaceError> {
         let clock = self.line.clock()?;
         Ok(match self.stated {
@@ -282,7 +280,7 @@ impl Place for Far {
         let why = match (self.stated, self.line.clock()) {
             (Some(StatedClock::Unknown), _) => return Vec::new(),
             (stated, Ok(now)) => {
-                // A difference within the uncertainty of asking does not contradict what was stated.
+                // A difference within the uncertainty of the measurement does not contradict the statement.
                 let proven_ns = now.offset_ns.unsigned_abs().saturating_sub(match stated {
                     Some(_) => now.uncertainty_ns,
                     None => 0,

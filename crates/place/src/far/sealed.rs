@@ -1,5 +1,5 @@
-//! The way to a far machine: octets in messages of the Noise Protocol Framework. They can neither be read on their way nor changed, left
-//! out, repeated or added.
+//! Encryption of the connection to a far machine: bytes in messages of the Noise Protocol Framework. Nobody on the path can read, change, drop,
+//! repeat or add messages unnoticed.
 //!
 //! ```text
 //! 0        2         2 + octets
@@ -14,12 +14,12 @@ use std::sync::Arc;
 /// Keys of both directions.
 pub(super) type Keys = Arc<StatelessTransportState>;
 
-/// The most that a message has.
+/// Largest size of a message.
 pub(super) const LARGEST_MESSAGE: usize = u16::MAX as usize;
-/// Octets of the tag behind a payload.
+/// Bytes of the tag after a payload.
 const TAG: usize = 16;
 
-/// Sends messages, each with its length before it.
+/// Sends messages, each after its length.
 #[derive(Debug)]
 pub(super) struct Sealed<W> {
     to: W,
@@ -28,7 +28,7 @@ pub(super) struct Sealed<W> {
 }
 
 impl<W: Write> Sealed<W> {
-    /// Sends with these keys.
+    /// A sender with these keys.
     pub(super) fn new(to: W, keys: Keys) -> Self {
         Self { to, keys, number: 0 }
     }
@@ -52,7 +52,7 @@ impl<W: Write> Write for Sealed<W> {
     }
 }
 
-/// Receives messages, and opens them. A message that has begun has to come soon; until it begins, one may wait for ever.
+/// Receives and decrypts messages. The rest of a message must arrive soon after its first byte; the wait for the first byte may be unlimited.
 #[derive(Debug)]
 pub(super) struct Opened<R> {
     from: R,
@@ -62,9 +62,9 @@ pub(super) struct Opened<R> {
     taken: usize,
 }
 
-/// Something that can be waited for, and then not any longer.
+/// A reader that can wait for the first byte without a time limit, and for the rest with one.
 pub(super) trait Begins: Read {
-    /// The octet that comes next begins something; `None`: there is no more.
+    /// Waits for the first byte of a message; `None` at the end of the stream.
     fn begin(&mut self) -> io::Result<Option<u8>>;
 }
 
@@ -75,14 +75,14 @@ impl Begins for Patient {
 }
 
 impl Opened<Patient> {
-    /// From now on the other end may be silent between two messages.
+    /// Removes the time limit between two messages.
     pub(super) fn may_be_silent(&mut self) {
         self.from.may_be_silent();
     }
 }
 
 impl<R: Begins> Opened<R> {
-    /// Receives with these keys.
+    /// A receiver with these keys.
     pub(super) fn new(from: R, keys: Keys) -> Self {
         Self {
             from,
@@ -93,7 +93,7 @@ impl<R: Begins> Opened<R> {
         }
     }
 
-    /// Takes the next message; `false`: there is none.
+    /// Reads the next message; `false` at the end of the stream.
     fn next(&mut self) -> io::Result<bool> {
         let Some(first) = self.from.begin()? else {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! The secret that both ends of the way to a far machine know and nobody else does.
+//! The shared secret of both ends of a connection to a far machine.
 
 use super::super::PlaceError;
 use sha2::{Digest, Sha256};
@@ -7,12 +7,12 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The least that is taken for a secret: 16 octets cannot be guessed.
+/// Shortest accepted secret in bytes: 16 bytes cannot be guessed.
 const LEAST: usize = 16;
-/// Octets of the key that a secret of any length is made into.
+/// Bytes of the key that is derived from a secret of any length.
 const KEY: usize = 32;
 
-/// A secret that both ends know. Without a file it is empty, and protects nothing: that is taken on the loopback interface alone.
+/// A shared secret. Without a file it is empty and protects nothing: that is accepted on the loopback interface only.
 #[derive(Clone)]
 pub struct Secret {
     key: [u8; KEY],
@@ -39,10 +39,10 @@ impl Secret {
         }
     }
 
-    /// Reads a secret from a file, without white space around it.
+    /// Reads a secret from a file, and trims white space.
     ///
     /// # Errors
-    /// It cannot be read, is too short, or others than its owner may read it.
+    /// It cannot be read, is too short, or is readable by others than its owner.
     pub fn read(path: &Path) -> Result<Self, PlaceError> {
         let io = |error| PlaceError::Io {
             path: path.to_owned(),
@@ -62,12 +62,12 @@ impl Secret {
         Ok(Self::of(secret))
     }
 
-    /// True if there is none.
+    /// True if it is empty.
     pub fn is_none(&self) -> bool {
         self.is_none
     }
 
-    /// The key that it is made into.
+    /// The key derived from it.
     pub(super) fn key(&self) -> &[u8; KEY] {
         &self.key
     }

@@ -1,4 +1,4 @@
-//! Connections that end when the other end is gone or too slow.
+//! Connections that close when the other end is gone or too slow.
 
 use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl, set_tcp_nodelay, set_tcp_user_timeout,
@@ -7,16 +7,16 @@ use std::io::{self, Error, ErrorKind, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long the other machine may be silent before it is asked whether it is still there, and how long it is asked.
+/// Silence before TCP keepalive starts, and the duration of its probes.
 const IDLE: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_secs(5);
 const TIMES: u32 = 4;
-/// How long it may leave what it is sent.
+/// Time that sent data may stay unacknowledged.
 const UNTAKEN: Duration = Duration::from_secs(30);
-/// How long the rest of something may take whose first octet has come.
+/// Time for the rest of a message after its first byte.
 const REST: Duration = Duration::from_secs(20);
 
-/// Has a connection end within 30 s of the other machine's end, also when that says nothing any more.
+/// Makes a connection fail within 30 s after the other machine is gone, even if that machine sends nothing any more.
 ///
 /// # Errors
 /// An error from the kernel.
@@ -30,7 +30,7 @@ pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_write_timeout(Some(UNTAKEN))
 }
 
-/// Reads, as long as the other end is not too slow.
+/// Reads with a time limit.
 #[derive(Debug)]
 pub(super) struct Patient {
     stream: TcpStream,
@@ -39,7 +39,7 @@ pub(super) struct Patient {
 }
 
 impl Patient {
-    /// All that is read of this now has to come within this time.
+    /// A reader of which everything must arrive within this time.
     pub(super) fn new(stream: TcpStream, within: Duration) -> Self {
         Self {
             stream,
@@ -48,12 +48,12 @@ impl Patient {
         }
     }
 
-    /// From now on [`Self::first`] waits as long as it takes.
+    /// From now on [`Self::first`] waits without a time limit.
     pub(super) fn may_be_silent(&mut self) {
         self.may_be_silent = true;
     }
 
-    /// Waits for an octet; what is read behind it has to come soon. `None`: there is no more.
+    /// Waits for a byte; the bytes after it must come soon. `None` at the end of the stream.
     pub(super) fn first(&mut self) -> io::Result<Option<u8>> {
         let mut octet = [0];
         if !self.may_be_silent {

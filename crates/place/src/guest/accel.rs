@@ -1,5 +1,5 @@
-//! Decides if the processor runs a guest. That there is a `/dev/kvm` does not say that it boots a kernel: under some clouds' KVM an
-//! ordinary kernel never comes up. So it is tried, once for each kernel in the life of this process.
+//! Decides whether KVM runs a guest. The existence of `/dev/kvm` does not prove that a kernel boots: under the KVM of some clouds an ordinary kernel
+//! never comes up. So KVM is tried, once per kernel in the life of this process.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -9,42 +9,42 @@ use std::time::Duration;
 
 const DEVICE: &str = "/dev/kvm";
 
-/// Modules of KVM on x86, one for each vendor: one is loaded where the processor itself virtualises.
+/// Modules of KVM on x86, one per vendor: one of them is loaded if the processor supports virtualisation.
 const VENDORS: [&str; 2] = ["kvm_intel", "kvm_amd"];
 
-/// How long a kernel may take to boot when that is tried: seconds are usual.
+/// Time that a kernel may take to boot in the trial; a few seconds are usual.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The same where nothing virtualises the processor: then it hardly boots at all.
+/// The same if the processor supports no virtualisation: then a boot under KVM is unlikely.
 const LITTLE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Message of QEMU when KVM gave up; QEMU then stands still.
+/// Message of QEMU when KVM failed; QEMU then stops.
 pub(super) const GAVE_UP: &str = "KVM internal error";
 
-/// Outcome of the trial of each kernel: why it does not boot, if it does not.
+/// Result of the trial of each kernel: the reason if it does not boot.
 static FOUND: Mutex<Option<HashMap<PathBuf, Result<(), String>>>> = Mutex::new(None);
 
-/// Outcome of the trial of this kernel under KVM; `None`: it was not tried yet.
+/// Result of the trial of this kernel under KVM; `None` if it was not tried yet.
 pub(super) fn known(kernel: &Path) -> Option<Result<(), String>> {
     let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     found.as_ref().and_then(|found| found.get(kernel).cloned())
 }
 
-/// Keeps what was found out.
+/// Stores the result of a trial.
 pub(super) fn keep(kernel: &Path, outcome: Result<(), String>) {
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     found.get_or_insert_default().insert(kernel.to_owned(), outcome);
 }
 
-/// Checks that there is a KVM to try.
+/// Checks that KVM exists.
 ///
 /// # Errors
-/// Why not.
+/// The reason why it cannot be used.
 pub(super) fn can_be_tried() -> Result<(), String> {
     let opened = OpenOptions::new().read(true).write(true).open(DEVICE);
     opened.map(|_| ()).map_err(|error| format!("{DEVICE}: {error}"))
 }
 
-/// How long the trial may take.
+/// Time limit of the trial.
 pub(super) fn patience() -> Duration {
     let is_real = VENDORS
         .iter()

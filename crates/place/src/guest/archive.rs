@@ -8,10 +8,10 @@ use std::path::{Component, Path, PathBuf};
 const MAGIC: &[u8] = b"070701";
 const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
-/// Name of the entry behind the last.
+/// Name of the entry that ends an archive.
 const END: &str = "TRAILER!!!";
 
-/// Contents of an archive so far.
+/// Content of an archive so far.
 #[derive(Debug, Default)]
 pub struct Archive {
     octets: Vec<u8>,
@@ -19,10 +19,10 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Puts a file that may be executed at this absolute path, with the directories above it. A path that is there already stays as it is.
+    /// Adds an executable file at this absolute path, with its parent directories. If the path already exists, nothing changes.
     ///
     /// # Errors
-    /// A path that is not absolute, or leads upwards; a file of 4 GiB or more, for which the form has no number.
+    /// The path is not absolute or contains `..`; the file has 4 GiB or more, which the format cannot express.
     pub fn add(&mut self, path: &str, content: &[u8]) -> Result<(), PlaceError> {
         let path = Path::new(path);
         let mut parts = path.components();
@@ -42,10 +42,10 @@ impl Archive {
         Ok(())
     }
 
-    /// The archive.
+    /// The complete archive.
     ///
     /// # Errors
-    /// None that a caller could meet: its last entry is like any other.
+    /// Never in practice: the last entry is an ordinary one.
     pub fn finish(mut self) -> Result<Vec<u8>, PlaceError> {
         self.entry(&Path::new("/").join(END), 0, &[])?;
         Ok(self.octets)

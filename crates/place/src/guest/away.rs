@@ -1,4 +1,4 @@
-//! A command under way at the other end of a channel: in a guest, or on the far machine.
+//! A command running at the other end of a channel: in a guest, or on the far machine.
 
 use super::super::{Away, Job, PlaceError, Returned};
 use super::channel::{Call, CallError, Incoming};
@@ -13,13 +13,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use tempfile::{NamedTempFile, TempPath};
 
-/// How long the guest may take to start a program: an emulated one that does other things too.
+/// Time that the guest may take to start a program; a busy emulated guest is slow.
 const START_PATIENCE: Duration = Duration::from_secs(60);
-/// How long it may be silent before it is asked whether it is still there. A measurement may be silent for days, and a guest that hangs is
-/// silent for good.
+/// Silence before the guest is asked whether it still answers. A measurement may be silent for days, but a guest that hangs never answers.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// A command under way at the other end.
+/// A command running at the other end.
 #[derive(Debug)]
 pub(crate) struct Errand {
     up: Arc<dyn Peer>,
@@ -29,7 +28,7 @@ pub(crate) struct Errand {
     is_over: Arc<AtomicBool>,
 }
 
-/// Channels by which the listener hands on everything but lines.
+/// Channels on which the listener passes on everything except lines.
 #[derive(Debug)]
 struct Heard {
     outcome: Receiver<Result<Ended, PlaceError>>,
@@ -37,7 +36,7 @@ struct Heard {
 }
 
 impl Errand {
-    /// Starts it.
+    /// Starts the command.
     ///
     /// # Errors
     /// The guest is gone, or cannot start it.
@@ -72,7 +71,7 @@ impl Errand {
         Ok(this)
     }
 
-    /// Has the run file here.
+    /// Fetches the run file.
     fn fetch(&self, octets: u64) -> Result<TempPath, PlaceError> {
         let (file, path) = NamedTempFile::with_prefix("triptime-run-")
             .map_err(|error| io(std::env::temp_dir(), error))?
@@ -105,7 +104,7 @@ impl Errand {
 
 impl Away for Errand {
     fn lines(&mut self) -> Receiver<String> {
-        // A second call hears nothing.
+        // The second call returns a closed channel.
         self.lines.take().unwrap_or_else(|| channel().1)
     }
 
@@ -139,17 +138,17 @@ impl Away for Errand {
 
 impl Drop for Errand {
     fn drop(&mut self) {
-        // Ends the command, if it is under way.
+        // Ends the command if it still runs.
         let _ = self.call.send(&Request::Forget);
         self.call.close();
     }
 }
 
-/// Takes what comes of a command, and hands it on.
+/// Receives the messages of a command, and passes them on.
 struct Listener {
     up: Arc<dyn Peer>,
     call: Arc<Call>,
-    /// Gone when the command has said all.
+    /// `None` once the command has sent its last line.
     lines: Option<Sender<String>>,
     outcome: Sender<Result<Ended, PlaceError>>,
     pieces: Sender<Result<Vec<u8>, PlaceError>>,
@@ -157,7 +156,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Lines may come before the start is told.
+    /// Lines may arrive before the confirmation of the start.
     fn until_started(&mut self) -> Result<(), PlaceError> {
         loop {
             let incoming = self.call.receive(START_PATIENCE);
@@ -189,7 +188,7 @@ impl Listener {
         }
     }
 
-    // An error of a sender is none: its receiver has gone, and needs nothing more.
+    // A send error is ignored: the receiver has gone, and needs nothing more.
     fn take(&mut self, incoming: Incoming) {
         let answer = match incoming {
             Incoming::Octets(octets) => {
@@ -206,7 +205,7 @@ impl Listener {
                 let _ = self.outcome.send(Ok(ended));
                 self.over();
             }
-            // A line that was said to a command that has ended is refused, too; only then nobody waits for anything.
+            // A line sent to a command that has ended is also refused. This refusal belongs to such a line, unless lines are still expected.
             GuestAnswer::Refused { why } if self.lines.is_none() => {
                 let _ = self.pieces.send(Err(self.up.refused(&why)));
             }
@@ -220,7 +219,7 @@ impl Listener {
     }
 
     fn give_up(mut self, error: &CallError) {
-        // Nobody waits for who has closed the call.
+        // Reports no error if the call was closed on purpose.
         if !self.call.is_closed() {
             let _ = self.outcome.send(Err(self.up.failed(error)));
             let _ = self.pieces.send(Err(self.up.failed(error)));

@@ -1,4 +1,4 @@
-//! Brings a guest up.
+//! Boots a guest.
 
 use super::agent::MANAGEMENT;
 use super::channel::{Call, CallError, Channel, Incoming};
@@ -23,17 +23,17 @@ use sys::privilege::{Capability, has};
 use sys::thread::allowed_cpus;
 use units::CpuList;
 
-/// How often it is looked whether something went wrong meanwhile.
+/// Interval between checks for errors during the boot.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// The card's name where the agent does not tell one.
+/// Name of the card if the agent reports none.
 const NO_CARD: &str = "none";
 
 impl Guest {
     /// Boots a guest, with its network card on `cable`.
     ///
     /// # Errors
-    /// Something that it needs is not here, or it does not come up; the last lines of its console.
+    /// A requirement is missing on this machine, or the guest does not come up; the error has the last lines of its console.
     pub fn boot(spec: &GuestSpec, cable: Option<&Cable>) -> Result<Self, PlaceError> {
         Self::with_second(spec, cable, None)
     }
@@ -58,11 +58,11 @@ impl Guest {
         how::boot(spec, |how, patience| maker.attempt(how, patience))
     }
 
-    /// Boots guest number `number`, from 0, at its end of a bed for guests, and with a second card where there is one for it. Each takes
-    /// its own part of the spec's CPUs of this machine.
+    /// Boots guest number `number`, from 0, at its end of a bed for guests, with a second card if there is one for it. Each guest uses its own part
+    /// of the spec's CPUs of this machine.
     ///
     /// # Errors
-    /// As of [`Guest::boot`]; the end is not one for a guest.
+    /// See [`Guest::boot`]; or the end is not for a guest.
     pub fn up(
         spec: &GuestSpec,
         number: usize,
@@ -79,7 +79,7 @@ impl Guest {
     }
 }
 
-/// Everything that all attempts to boot have in common.
+/// Values that all attempts to boot share.
 struct Maker<'a> {
     spec: &'a GuestSpec,
     program: PathBuf,
@@ -90,7 +90,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// One boot.
+    /// Boots once.
     fn attempt(&self, how: &How, patience: Duration) -> Result<Guest, PlaceError> {
         let kvm = how.is_kvm();
         let plugged = self.cable.map(|cable| cable.plug(kvm)).transpose()?;
@@ -169,7 +169,7 @@ pub(super) fn describe(spec: &GuestSpec, greeting: &Greeting, kvm: bool) -> Stri
     format!("vm: {how}; {cpus} virtual CPUs, kernel {release}")
 }
 
-/// The CPUs of QEMU's own threads: those that no virtual CPU has, if there are others.
+/// The CPUs of QEMU's own threads: those without a virtual CPU, if there are any.
 pub(super) fn emulator_cpus(spec: &GuestSpec) -> CpuList {
     let allowed = allowed_cpus();
     match &spec.host_cpus {
@@ -178,7 +178,7 @@ pub(super) fn emulator_cpus(spec: &GuestSpec) -> CpuList {
     }
 }
 
-/// Waits until the agent is up.
+/// Waits for the agent's greeting.
 fn greeted(up: &Up, greeting: &Call, patience: Duration) -> Result<Greeting, PlaceError> {
     let begun = Instant::now();
     loop {
@@ -211,7 +211,7 @@ fn not_up(up: &Up, after: Duration, why: Option<&CallError>) -> PlaceError {
     ))
 }
 
-/// A command line as a shell takes it.
+/// A command line quoted for a shell.
 pub(super) fn shown(program: &Path, words: &[String]) -> String {
     let quoted = |word: &str| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=/.,:+%@".contains(c);

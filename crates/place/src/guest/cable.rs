@@ -1,4 +1,4 @@
-//! Where a guest's network card leads to.
+//! The network connection of a guest's card.
 
 use super::qemu::line;
 use super::{Cable, PlaceError};
@@ -9,7 +9,7 @@ use sys::link::open_macvtap;
 use sys::netns::NetNs;
 use sys::tap::Tap;
 
-/// Of an end of a bed.
+/// The cable at an end of a bed.
 pub(super) fn of(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
     match (end.namespace, end.card) {
         (Some(namespace), Some(joined)) => Ok(Cable {
@@ -25,19 +25,19 @@ pub(super) fn of(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
     }
 }
 
-/// Parts that QEMU is given of cables.
+/// Input for QEMU that belongs to cables.
 #[derive(Debug)]
 pub(super) struct Plugged {
     /// Cards for its command line, one for each cable.
     pub(super) cards: Vec<line::Card>,
-    /// The files that it is left.
+    /// Files that QEMU inherits.
     pub(super) files: Vec<OwnedFd>,
-    /// Where it is started.
+    /// The namespace in which QEMU starts.
     pub(super) namespace: NetNs,
 }
 
 impl Plugged {
-    /// With a second card, whose tap is in another namespace.
+    /// Adds a second card whose tap is in another namespace.
     pub(super) fn and(mut self, second: &SecondCard<'_>, kvm: bool) -> Result<Self, PlaceError> {
         let file = second.namespace.run(|| Tap::for_hypervisor(second.tap))??;
         self.cards.push(line::Card {
@@ -50,13 +50,13 @@ impl Plugged {
     }
 }
 
-/// True if a thread of the kernel can move a guest's frames.
+/// True if a kernel thread can move a guest's frames.
 fn has_vhost(kvm: bool) -> bool {
     kvm && Path::new("/dev/vhost-net").exists()
 }
 
 impl Cable {
-    /// For one process of QEMU.
+    /// Prepares the cable for one process of QEMU.
     pub(super) fn plug(&self, kvm: bool) -> Result<Plugged, PlaceError> {
         let file: Option<OwnedFd> = match self.joined {
             Card::Tap => None,

@@ -1,4 +1,4 @@
-//! A container runtime for a guest's image: the program of this machine, and the libraries that it takes.
+//! A container runtime for a guest's image: this machine's program and its shared libraries.
 
 use super::super::PlaceError;
 use super::super::container::RuntimeName;
@@ -6,16 +6,16 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the program stands in the image: where it is found without `PATH`, which a kernel gives to nobody.
+/// Folder of the program in the image. It is found there without `PATH`, which the kernel does not set.
 const BIN: &str = "/usr/bin";
 
-/// Where it may be beside `PATH`.
+/// Folders to search in addition to `PATH`.
 const MORE_PATHS: [&str; 2] = ["/usr/bin", "/usr/sbin"];
 
-/// Asks the dynamic loader to tell what a program takes, and not to run it (ld.so(8)).
+/// Makes the dynamic loader print a program's libraries instead of running it (ld.so(8)).
 const TELL: &str = "LD_TRACE_LOADED_OBJECTS";
 
-/// Runtimes that run a container by themselves, the smaller one first.
+/// Usable runtimes that need no other program, the smaller one first.
 const USABLE: [RuntimeName; 2] = [RuntimeName::Crun, RuntimeName::Runc];
 
 /// A file of this machine, and its path in the image.
@@ -25,10 +25,10 @@ pub(super) struct Carried {
     pub(super) to: String,
 }
 
-/// The one that is named, or the first that is installed here.
+/// The named runtime, or the first that is installed here.
 ///
 /// # Errors
-/// It cannot be in a guest, or there is none.
+/// The runtime cannot be used in a guest, or none is installed.
 pub fn runtime_for_guest(named: Option<RuntimeName>) -> Result<RuntimeName, PlaceError> {
     let missing = |text: String| Err(PlaceError::NotAvailable(text));
     match named {
@@ -53,10 +53,10 @@ pub fn runtime_for_guest(named: Option<RuntimeName>) -> Result<RuntimeName, Plac
     }
 }
 
-/// Lists the files of this machine that go into the image for it.
+/// Lists the files of this machine that the image needs for the runtime.
 ///
 /// # Errors
-/// It is not installed, or lacks a library.
+/// It is not installed, or a library is missing.
 pub(super) fn files(name: RuntimeName) -> Result<Vec<Carried>, PlaceError> {
     let failed = |why: String| PlaceError::NotAvailable(format!("{}: {why}", name.name()));
     let program = program(name).ok_or_else(|| failed("it is not installed here".to_owned()))?;
@@ -72,10 +72,10 @@ pub(super) fn files(name: RuntimeName) -> Result<Vec<Carried>, PlaceError> {
     Ok(all)
 }
 
-/// The paths of the libraries that a program of this machine takes, the loader among them.
+/// The paths of the libraries that a program of this machine needs, including the loader.
 ///
 /// # Errors
-/// It cannot be run, or lacks one.
+/// The program cannot be run, or a library is missing.
 pub fn libraries_of(program: &Path) -> Result<Vec<String>, PlaceError> {
     let failed = |why: String| PlaceError::NotAvailable(format!("{}: {why}", program.display()));
     let told = Command::new(program)
@@ -94,11 +94,10 @@ fn program(name: RuntimeName) -> Option<PathBuf> {
     files.find(|file| Path::is_file(file))
 }
 
-/// The same of what the loader tells: `libc.so.6 => /lib/libc.so.6 (0x7f…)`. A program without
-/// libraries tells nothing of the kind.
+/// Parses the output of the loader: `libc.so.6 => /lib/libc.so.6 (0x7f…)`. For a program without libraries the output has no such line.
 ///
 /// # Errors
-/// One that is not there.
+/// A library that is missing.
 fn libraries(told: &str) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     for line in told.lines().map(str::trim) {

@@ -1,4 +1,4 @@
-//! The end of the channel that asks: questions with their answers, and commands with what they say, told apart by their numbers.
+//! The asking end of the channel. It matches answers to questions, and output to commands, by their numbers.
 
 use super::frame::{self, Frame, FrameKind};
 use super::message::{GREETING, GuestAnswer, Request, pack, unpack};
@@ -11,27 +11,27 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long the guest may leave what it is sent: nothing that is sent is large.
+/// Time limit for sending; all messages to the guest are small.
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Something that came for a call.
+/// A message or data that arrived for a call.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// A message.
     Answer {
         /// Its content.
         answer: GuestAnswer,
-        /// When it came, in ns of `CLOCK_REALTIME`.
+        /// Time of arrival, in ns of `CLOCK_REALTIME`.
         at_ns: i64,
     },
-    /// Octets of a file.
+    /// Bytes of a file.
     Octets(Vec<u8>),
 }
 
-/// Why nothing comes of a call.
+/// Reasons why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
-    /// Nothing came in this time.
+    /// Nothing arrived in this time.
     #[error("it did not answer in {} s", .0.as_secs())]
     Silence(Duration),
     /// The channel is broken.
@@ -39,19 +39,19 @@ pub(crate) enum CallError {
     Broken(String),
 }
 
-/// The calls that are open, each with the way to who waits for it.
+/// The open calls, each with the sender to its waiting caller.
 #[derive(Debug, Default)]
 struct Calls {
     open: HashMap<u32, Sender<Incoming>>,
     broken: Option<String>,
 }
 
-/// Writer of the frames that go out.
+/// Writer of outgoing frames.
 pub(crate) trait Outward: Write + Send + Debug {}
 
 impl<T: Write + Send + Debug> Outward for T {}
 
-/// The end of the channel that asks.
+/// The asking end of the channel.
 #[derive(Debug)]
 pub(crate) struct Channel {
     writer: Mutex<Box<dyn Outward>>,
@@ -60,14 +60,14 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Over this stream; gives the call that the guest greets with, too.
+    /// A channel over this stream; also returns the call of the guest's greeting.
     pub(crate) fn new(stream: UnixStream) -> std::io::Result<(Arc<Self>, Call)> {
         stream.set_write_timeout(Some(WRITE_PATIENCE))?;
         let reader = stream.try_clone()?;
         Self::over(reader, Box::new(stream))
     }
 
-    /// Over these two ways, of which the second does not wait for ever; gives the call that the other end greets with, too.
+    /// A channel over a reader and a writer, of which the writer must have a time limit; also returns the call of the other end's greeting.
     pub(crate) fn over(
         reader: impl Read + Send + 'static,
         writer: Box<dyn Outward>,
@@ -92,7 +92,7 @@ impl Channel {
         Ok((channel, greeting))
     }
 
-    /// Gives the next calls numbers from this on.
+    /// Makes the numbers of the next calls start from this one.
     pub(crate) fn count_from(&self, number: u32) {
         self.next.store(number, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ impl Channel {
         let frame = pack(call, request).map_err(|error| CallError::Broken(error.to_string()))?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         frame::write(&mut *writer, &frame).map_err(|error| {
-            // The reason why the channel broke says more than an error of writing.
+            // The reason why the channel broke is more useful than a write error.
             self.why().unwrap_or_else(|| CallError::Broken(error.to_string()))
         })
     }
@@ -111,7 +111,7 @@ impl Channel {
     }
 }
 
-/// Gives each frame to who waits for it, until there is no more; why.
+/// Passes each frame to its waiting caller until the stream ends; returns the reason of the end.
 fn hand_out(mut from: impl Read, calls: &Mutex<Calls>) -> String {
     loop {
         let frame = match frame::read(&mut from) {
@@ -124,7 +124,7 @@ fn hand_out(mut from: impl Read, calls: &Mutex<Calls>) -> String {
             Err(why) => return why,
         };
         if let Some(waiting) = lock(calls).open.get(&call) {
-            // An error is ignored: a caller that has gone meanwhile does not want it.
+            // An error is ignored: the caller has gone in the meantime.
             let _ = waiting.send(incoming);
         }
     }
@@ -145,7 +145,7 @@ fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
     calls.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A question, or a command; what comes of it comes here.
+/// A question or a command; its answers arrive here.
 #[derive(Debug)]
 pub(crate) struct Call {
     channel: Arc<Channel>,
@@ -154,12 +154,12 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A new one.
+    /// Opens a new call.
     pub(crate) fn open(channel: &Arc<Channel>) -> Self {
         let number = channel.next.fetch_add(1, Ordering::Relaxed);
         let (tell, incoming) = mpsc::channel();
         let mut calls = lock(&channel.calls);
-        // On a broken channel nobody would ever be told.
+        // On a broken channel the call would never be woken.
         if calls.broken.is_none() {
             calls.open.insert(number, tell);
         }
@@ -171,12 +171,12 @@ impl Call {
         }
     }
 
-    /// Asks for something.
+    /// Sends a request.
     pub(crate) fn send(&self, request: &Request) -> Result<(), CallError> {
         self.channel.send(self.number, request)
     }
 
-    /// Waits for the next message, at most so long.
+    /// Waits for the next message, at most this long.
     pub(crate) fn receive(&self, patience: Duration) -> Result<Incoming, CallError> {
         let incoming = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
         incoming.recv_timeout(patience).map_err(|error| match error {
@@ -190,12 +190,12 @@ impl Call {
 }
 
 impl Call {
-    /// Ends it: who waits for anything of it is told.
+    /// Closes the call: everyone who waits for it gets an error.
     pub(crate) fn close(&self) {
         lock(&self.channel.calls).open.remove(&self.number);
     }
 
-    /// True if it was closed, while the channel was not broken.
+    /// True if it was closed on purpose, rather than by a broken channel.
     pub(crate) fn is_closed(&self) -> bool {
         let calls = lock(&self.channel.calls);
         calls.broken.is_none() && !calls.open.contains_key(&self.number)

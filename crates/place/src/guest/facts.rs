@@ -1,4 +1,4 @@
-//! How a guest was made, as facts of the run.
+//! The settings of a guest, as facts of the run.
 
 use super::boot::shown;
 use super::message::Greeting;
@@ -10,22 +10,22 @@ use std::process::Command;
 use std::time::Duration;
 use sys::privilege::{Capability, has};
 
-/// Properties of a guest that is up.
+/// Properties of a running guest.
 pub(super) struct Made<'a> {
     pub(super) spec: &'a GuestSpec,
     /// QEMU, and its command line.
     pub(super) program: &'a Path,
     pub(super) words: &'a [String],
     pub(super) image_octets: usize,
-    /// The processor or the emulation that runs it, in words.
+    /// The processor or the emulation that runs it, as text.
     pub(super) processor: &'a str,
     pub(super) kvm: bool,
     /// QEMU's process.
     pub(super) process: u32,
     pub(super) greeting: &'a Greeting,
-    /// From the start of QEMU to the greeting.
+    /// Time from the start of QEMU to the greeting.
     pub(super) boot: Duration,
-    /// Where its virtual CPUs run, in words, if they were placed.
+    /// Host CPUs of its virtual CPUs, as text, if they are pinned.
     pub(super) placed: Option<String>,
 }
 
@@ -74,7 +74,7 @@ fn memory(kvm: bool) -> &'static str {
     }
 }
 
-/// Version of the program, in its own words.
+/// First line of the program's version output.
 fn version(program: &Path) -> Result<String, String> {
     let output = Command::new(program).arg("--version").output();
     let output = output.map_err(|error| error.to_string())?;

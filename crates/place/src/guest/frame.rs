@@ -1,20 +1,20 @@
-//! Frames of the channel between host and guest. A serial port hands on octets as they come, and may lose or add some: each frame says
-//! where it begins, how long it is and what its checksum is.
+//! Frames of the channel between host and guest. A serial port delivers a stream of bytes, and may lose or insert some. So each frame has a start
+//! mark, a length and a checksum.
 //!
 //! ```text
 //! 0  2  3     4      8        12       16
 //! TG | 1 | kind | call | octets | crc32 | payload
 //! ```
 //!
-//! Numbers have their lowest octet first. The checksum is over the first 12 octets and the payload.
+//! Numbers are little-endian. The checksum covers the first 12 bytes and the payload.
 
 use std::io::{self, ErrorKind, Read, Write};
 
 const MARK: [u8; 2] = *b"TG";
-/// Version of this form; both ends are the same program, unless an image is older than its host.
+/// Version of this format. Both ends are the same program, unless an image is older than its host.
 const VERSION: u8 = 1;
 const HEADER: usize = 16;
-/// The most that a frame carries.
+/// Largest payload in bytes.
 pub(crate) const LARGEST: usize = 1 << 20;
 
 /// Kind of a frame's content.
@@ -22,7 +22,7 @@ pub(crate) const LARGEST: usize = 1 << 20;
 pub(crate) enum FrameKind {
     /// A message, as JSON.
     Message,
-    /// Octets of a file.
+    /// Bytes of a file.
     Octets,
 }
 
@@ -46,45 +46,45 @@ impl FrameKind {
 pub(crate) struct Frame {
     /// Kind of its content.
     pub(crate) kind: FrameKind,
-    /// Number of its call: frames that belong together have the same.
+    /// Number of its call: all frames of a call have the same number.
     pub(crate) call: u32,
-    /// At most [`LARGEST`] octets.
+    /// At most [`LARGEST`] bytes.
     pub(crate) payload: Vec<u8>,
 }
 
-/// Why no frame could be read.
+/// Reasons why a frame could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FrameError {
-    /// The other end is gone, between two frames.
+    /// The other end closed the channel between two frames.
     #[error("the other end has closed it")]
     Closed,
-    /// The other end is gone, within a frame.
+    /// The other end closed the channel within a frame.
     #[error("it ended within a frame")]
     Cut,
-    /// Somebody else writes there, or octets were lost.
+    /// Another program writes to the port, or bytes were lost.
     #[error("{0:02x?} is no beginning of a frame: something else writes there, or octets were lost")]
     NotAFrame([u8; 2]),
-    /// Another version.
+    /// A frame of another version.
     #[error("the other end speaks version {0} of the channel, and this is {VERSION}: the image is of another triptime")]
     Version(u8),
     /// A kind that this version does not have.
     #[error("a frame of the unknown kind {0}")]
     Kind(u8),
-    /// Longer than any is made.
+    /// Longer than [`LARGEST`].
     #[error("a frame of {0} octets; at most {LARGEST} fit")]
     TooLong(usize),
-    /// Octets were changed or lost on the way.
+    /// Bytes were changed or lost on the way.
     #[error("a frame whose checksum is not that of its {0} octets")]
     Checksum(usize),
-    /// The kernel.
+    /// Error of the kernel.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// Waits for a frame and takes it.
+/// Waits for a frame and reads it.
 ///
 /// # Errors
-/// No frame came, but something else. The beginning of the next frame is not known then.
+/// Other data than a frame came. The start of the next frame is then unknown.
 pub(crate) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     let mut header = [0; HEADER];
     fill(from, &mut header, FrameError::Closed)?;
@@ -112,10 +112,10 @@ pub(crate) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     })
 }
 
-/// Writes a frame as one piece.
+/// Writes a frame with one call.
 ///
 /// # Errors
-/// A payload that is too long, or what the kernel said.
+/// A payload that is too long, or an error of the kernel.
 pub(crate) fn write(to: &mut impl Write, frame: &Frame) -> Result<(), FrameError> {
     let length = u32::try_from(frame.payload.len()).ok();
     let length = length.filter(|length| *length as usize <= LARGEST);
@@ -139,7 +139,7 @@ fn checksum(header: &[u8], payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Fills the buffer; `nothing` when the end comes before its first octet.
+/// Fills the buffer; returns the error `nothing` if the stream ends before the first byte.
 fn fill(from: &mut impl Read, buffer: &mut [u8], nothing: FrameError) -> Result<(), FrameError> {
     let mut filled = 0;
     while filled < buffer.len() {

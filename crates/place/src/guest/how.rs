@@ -1,18 +1,18 @@
-//! Chooses how a guest is run: by the processor, where that boots its kernel, or by an emulation.
+//! Chooses how a guest is run: by KVM if that boots its kernel, otherwise by emulation.
 
 use super::{Accel, GuestSpec, PlaceError, accel};
 use std::fmt;
 use std::time::Duration;
 
-/// How long an emulated guest may take: seconds are usual, and a machine that does much else takes ten times as long.
+/// Time limit for an emulated boot: seconds are usual, on a busy machine ten times as long.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Ways to run a guest.
 #[derive(Debug)]
 pub(super) enum How {
-    /// The processor.
+    /// KVM.
     Kvm,
-    /// An emulation, and why.
+    /// Emulation, and the reason for it.
     Emulated(String),
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for How {
     }
 }
 
-/// Boots a guest by what it is to run by, or can. `attempt` is one boot, which may take so long.
+/// Boots a guest in the requested way, or in a possible one. `attempt` boots once, with a time limit.
 pub(super) fn boot<T>(
     spec: &GuestSpec,
     attempt: impl Fn(&How, Duration) -> Result<T, PlaceError>,
@@ -45,7 +45,7 @@ pub(super) fn boot<T>(
     }
 }
 
-/// By KVM if that is known to boot this kernel, or does now; else emulated.
+/// Boots with KVM if KVM is known to boot this kernel or boots it now; otherwise emulated.
 fn as_can_be<T>(
     spec: &GuestSpec,
     attempt: impl Fn(&How, Duration) -> Result<T, PlaceError>,

@@ -1,5 +1,5 @@
-//! The guest's root file system: this program as the first process, the kernel modules that it loads, a container runtime where
-//! containers are to run in it, and nothing else.
+//! The guest's root file system: this program as the first process, the kernel modules that it loads, a container runtime if containers are to run in
+//! it, and nothing else.
 
 use super::super::PlaceError;
 use super::super::container::RuntimeName;
@@ -13,7 +13,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where modules stand in it, beside a file with their names.
+/// Folder of the modules in the image, with a list of their names.
 pub(super) const MODULES: &str = "/modules";
 /// The file with the names of the modules' files, in the order in which they are loaded.
 pub(super) const ORDER: &str = "/modules/order";
@@ -21,14 +21,14 @@ pub(super) const ORDER: &str = "/modules/order";
 /// The running program's file.
 pub const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// An archive with `program` as `/init`, with these modules, in the order given, and with the runtime of this machine that is to run
-/// containers in the guest. The program must be a static triptime: this one is [`OWN_PROGRAM`].
+/// An archive with `program` as `/init`, with these modules in the given order, and with this machine's runtime for containers in the guest. The
+/// program must be a static triptime; the running one is [`OWN_PROGRAM`].
 ///
-/// Packed modules are unpacked, those of xz and zstd by the programs of this machine: kernels do it themselves since 5.17 only, with
-/// `CONFIG_MODULE_DECOMPRESS`. Where there is no such program it is left to them.
+/// Compressed modules are decompressed, those of xz and zstd by programs of this machine: only kernels since 5.17 with `CONFIG_MODULE_DECOMPRESS` do
+/// it themselves. Without such a program it is left to the kernel.
 ///
 /// # Errors
-/// A file that cannot be read; a runtime that is not here.
+/// A file that cannot be read; a runtime that is not installed.
 pub fn make(program: &Path, modules: &[Module], runtime: Option<RuntimeName>) -> Result<Vec<u8>, PlaceError> {
     let mut archive = Archive::default();
     archive.add("/init", &read(program)?)?;
@@ -46,10 +46,10 @@ pub fn make(program: &Path, modules: &[Module], runtime: Option<RuntimeName>) ->
     archive.finish()
 }
 
-/// The same, packed with gzip: a third of the size, and a few seconds more at the boot of an emulated guest.
+/// The same, compressed with gzip: a third of the size, but a few seconds more for the boot of an emulated guest.
 ///
 /// # Errors
-/// None but for want of memory.
+/// Never, except when memory is exhausted.
 pub fn pack(image: &[u8]) -> Result<Vec<u8>, PlaceError> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     let packed = encoder.write_all(image).and_then(|()| encoder.finish());
@@ -59,7 +59,7 @@ pub fn pack(image: &[u8]) -> Result<Vec<u8>, PlaceError> {
     })
 }
 
-/// A module's file in the image, and what is in it.
+/// Name of a module's file in the image, and its content.
 fn packed(module: &Module) -> Result<(String, Vec<u8>), PlaceError> {
     let content = read(&module.file)?;
     let ending = module.file.extension().and_then(|ending| ending.to_str());
@@ -78,7 +78,7 @@ fn packed(module: &Module) -> Result<(String, Vec<u8>), PlaceError> {
     }
 }
 
-/// Unpacks a file that xz or zstd packed; `None`: it is no such file, or the program is not here.
+/// Decompresses a file of xz or zstd; `None` if it is no such file, or the program is missing.
 fn unpacked(ending: &str, file: &Path) -> Option<Vec<u8>> {
     let program = if ending == "xz" { "xz" } else { "zstd" };
     let unpacking = Command::new(program)

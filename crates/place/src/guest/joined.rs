@@ -1,4 +1,4 @@
-//! A guest that others started, such as libvirt, and whose channel is a socket of this machine.
+//! A guest started by another program, such as libvirt, whose channel is a socket of this machine.
 
 use super::super::{Away, ClockOffset, Job, Place, PlaceError, PlaceKind};
 use super::away::Errand;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use units::{CpuList, format_ns};
 
-/// Where libvirt has the definitions of what runs.
+/// Folder where libvirt keeps the definitions of running domains.
 const RUNNING: &str = "/run/libvirt/qemu";
-/// How long its agent may take to greet: it may be on its way up, and emulated.
+/// Time that its agent may take to greet: the guest may be booting, and emulated.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The way to such a guest. It powers off when this is dropped: its agent has one host in its life.
+/// The connection to such a guest. Dropping it powers the guest off, because its agent serves one host only.
 #[derive(Debug)]
 struct JoinedLine {
     channel: Arc<Channel>,
@@ -45,12 +45,12 @@ impl Peer for JoinedLine {
 
 impl Drop for JoinedLine {
     fn drop(&mut self) {
-        // One that is gone already has powered off.
+        // If the guest is already gone, there is nothing to power off.
         let _ = Call::open(&self.channel).send(&Request::PowerOff);
     }
 }
 
-/// A guest that others started.
+/// A guest started by another program.
 #[derive(Debug)]
 pub struct Joined {
     line: Arc<JoinedLine>,
@@ -59,10 +59,10 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// The running domain of this name, or the guest behind the socket at this path, which has a `/`. Waits until its agent is up.
+    /// The running domain of this name, or the guest with the socket at this path if the text has a `/`. Waits until its agent is up.
     ///
     /// # Errors
-    /// There is no such domain or socket, it has no channel to us, its agent does not greet, or it is of another version.
+    /// There is no such domain or socket, it has no channel for triptime, its agent does not greet, or its version differs.
     pub fn new(domain: &str) -> Result<Self, PlaceError> {
         let socket = match domain.contains('/') {
             true => PathBuf::from(domain),
@@ -99,7 +99,7 @@ impl Joined {
         })
     }
 
-    /// Complaints of the guest: what it could not do on its way up.
+    /// Problems that the guest reports from its boot.
     pub fn complaints(&self) -> &[String] {
         &self.greeting.complaints
     }
@@ -146,7 +146,7 @@ impl Place for Joined {
     }
 }
 
-/// The socket of our channel, of the running domain of this name.
+/// The socket of triptime's channel in the running domain of this name.
 fn socket_of(running: &Path, name: &str) -> Result<PathBuf, String> {
     let path = running.join(format!("{name}.xml"));
     let text = std::fs::read_to_string(&path).map_err(|error| {
@@ -164,7 +164,7 @@ fn socket_of(running: &Path, name: &str) -> Result<PathBuf, String> {
     })
 }
 
-/// The same, of the domain's definition.
+/// The socket in the text of the domain's definition.
 fn socket_in(text: &str) -> Result<Option<PathBuf>, roxmltree::Error> {
     let document = Document::parse(text)?;
     let child = |node: Node<'_, '_>, tag: &str, attribute: &str| {

@@ -1,13 +1,13 @@
-//! Chooses the kernel of a guest where none is named: one of those that are installed.
+//! Chooses an installed kernel for a guest if none is named.
 
 use super::super::PlaceError;
 use host::{Host, InstalledKernel, InstalledKernels};
 use std::path::{Path, PathBuf};
 
-/// Names of a kernel's image in a folder of its own, beside its modules.
+/// Names of a kernel image in a folder that also has its modules.
 const BESIDE: [&str; 3] = ["vmlinux", "vmlinuz", "bzImage"];
 
-/// Advice where no kernel is installed.
+/// Advice if no kernel is installed.
 const ADVICE: &str = "install one (Debian: apt-get install linux-image-rt-amd64; CentOS Stream: dnf install kernel-rt), or name one with \
                       --kernel FILE --modules DIR";
 
@@ -18,25 +18,25 @@ pub struct GuestKernel {
     pub image: PathBuf,
     /// Its modules.
     pub modules: PathBuf,
-    /// Why this one.
+    /// Reason for the choice.
     pub why: String,
 }
 
 impl GuestKernel {
-    /// Of those that are installed here: the running one if it is PREEMPT_RT, else the newest that is, else the running one, else the
-    /// newest.
+    /// Chooses from the installed kernels: the running one if it is PREEMPT_RT, otherwise the newest PREEMPT_RT one, otherwise the running one,
+    /// otherwise the newest.
     ///
     /// # Errors
-    /// There is none with its modules; what those that are there lack.
+    /// No kernel is installed with its modules; the error lists what each lacks.
     pub fn installed() -> Result<Self, PlaceError> {
         chosen(&Host::live().installed_kernels(), "here")
     }
 
-    /// Of a folder: `vmlinux` or `vmlinuz` with the list of its modules beside it, or the root of a system in which kernels are installed,
-    /// such as a package unpacked.
+    /// The kernel of a folder: `vmlinux` or `vmlinuz` with the list of its modules, or the root of a system with installed kernels, such as an
+    /// unpacked package.
     ///
     /// # Errors
-    /// It cannot be read, or holds none with its modules.
+    /// The folder cannot be read, or has no kernel with its modules.
     pub fn in_folder(folder: &Path) -> Result<Self, PlaceError> {
         if super::modules::is_folder(folder)
             && let Some(name) = BESIDE.into_iter().find(|name| folder.join(name).is_file())
@@ -49,13 +49,13 @@ impl GuestKernel {
         }
         let host = Host::at(folder).map_err(|error| PlaceError::NotAvailable(error.to_string()))?;
         let mut installed = host.installed_kernels();
-        // None runs there, even if it is the root of another system that does.
+        // None of them counts as running, even if the same release runs on this machine.
         installed.running = None;
         chosen(&installed, &format!("in {}", folder.display()))
     }
 }
 
-/// The one that is taken of these, which are installed `place`.
+/// The choice among these kernels, which are installed at `place`.
 fn chosen(installed: &InstalledKernels, place: &str) -> Result<GuestKernel, PlaceError> {
     let running = installed.running.as_deref();
     let is_running = |kernel: &&InstalledKernel| running == Some(kernel.release.as_str());

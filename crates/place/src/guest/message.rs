@@ -1,40 +1,40 @@
-//! Messages between host and guest. Each command and each question has a number of its own, which all messages about it have.
+//! Messages between host and guest. Every command and question carries a number; all messages about it repeat the number.
 
 use super::frame::{Frame, FrameError, FrameKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The number under which the guest says that it is up.
+/// Number of the guest's greeting.
 pub(crate) const GREETING: u32 = 0;
 
 /// Requests of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Request {
-    /// The time of its clock.
+    /// Asks for the time of its clock.
     Clock,
-    /// To run a command.
+    /// Runs a command.
     Start {
-        /// The words behind `triptime`.
+        /// The words after `triptime`.
         words: Vec<String>,
         /// Files of its working directory, by name.
         files: Vec<(String, String)>,
     },
-    /// To say a line to the command's standard input.
+    /// Writes a line to the command's standard input.
     Say {
-        /// Without its end.
+        /// Without the newline.
         line: String,
     },
-    /// To end the command, as SIGINT does.
+    /// Ends the command, like SIGINT.
     Stop,
-    /// Octets of the run file that the command left.
+    /// Asks for bytes of the command's run file.
     Fetch {
-        /// The first of them.
+        /// Offset of the first byte.
         from: u64,
     },
-    /// To remove what the command left.
+    /// Removes the command's files.
     Forget,
-    /// To power off.
+    /// Powers off.
     PowerOff,
 }
 
@@ -42,32 +42,32 @@ pub(crate) enum Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum GuestAnswer {
-    /// It is up.
+    /// The guest is up.
     Up(Greeting),
     /// Its `CLOCK_REALTIME`.
     Clock {
-        /// When the question came, in ns since 1970.
+        /// Time of arrival of the question, in ns since 1970.
         received_ns: i64,
-        /// When this went, in ns since 1970.
+        /// Time of sending this answer, in ns since 1970.
         sent_ns: i64,
     },
-    /// The command was started. Lines of it may come before this.
+    /// The command was started. Lines of its output may come before this message.
     Started,
     /// A line of the command's standard output.
     Line {
-        /// Without its end.
+        /// Without the newline.
         text: String,
     },
     /// The command has ended.
     Ended(Ended),
-    /// It could not be done.
+    /// The request failed.
     Refused {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// Description of a guest by itself when it is up.
+/// Description of a guest, sent by its agent when it is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Greeting {
     /// Version of its triptime.
@@ -76,44 +76,44 @@ pub(crate) struct Greeting {
     pub(crate) release: String,
     /// Its CPUs, as a list.
     pub(crate) cpus: String,
-    /// Its network interface and that one's address, if it has any.
+    /// Its network interface and the interface's address, if it has one.
     pub(crate) interface: Option<(String, [u8; 6])>,
-    /// Its second card and what was made of it, in words, if it was to have one.
+    /// Its second card and its settings, as text, if one was requested.
     #[serde(default)]
     pub(crate) management: Option<String>,
-    /// Complaints: what it could not do on the way.
+    /// Problems during its boot.
     pub(crate) complaints: Vec<String>,
 }
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ended {
-    /// Its exit status, or 128 and the number of the signal that ended it.
+    /// Its exit status, or 128 plus the number of the signal that ended it.
     pub(crate) status: u8,
-    /// The end of what it said on standard error.
+    /// The last part of its standard error.
     pub(crate) said: String,
-    /// Octets of its run file; `None`: it left none.
+    /// Size of its run file in bytes; `None` if it left none.
     pub(crate) octets: Option<u64>,
 }
 
-/// Why a frame holds no message.
+/// Reasons why a frame is not a message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MessageError {
-    /// The channel.
+    /// Error of the channel.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// A frame of something else.
+    /// The frame has other content.
     #[error("octets of a file where a message was due")]
     NotAMessage,
-    /// A message of another version.
+    /// The message belongs to another version.
     #[error("a message that is not understood: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// A message as a frame.
+/// Packs a message into a frame.
 ///
 /// # Errors
-/// None that a message of ours makes.
+/// Never for our own messages.
 pub(crate) fn pack(call: u32, message: &impl Serialize) -> Result<Frame, MessageError> {
     Ok(Frame {
         kind: FrameKind::Message,
@@ -122,10 +122,10 @@ pub(crate) fn pack(call: u32, message: &impl Serialize) -> Result<Frame, Message
     })
 }
 
-/// The message in a frame.
+/// Parses the message in a frame.
 ///
 /// # Errors
-/// It holds none, or one that is not understood.
+/// The frame has no message, or an unknown one.
 pub(crate) fn unpack<M: DeserializeOwned>(frame: &Frame) -> Result<M, MessageError> {
     match frame.kind {
         FrameKind::Message => Ok(serde_json::from_slice(&frame.payload)?),

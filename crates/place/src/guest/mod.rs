@@ -1,4 +1,4 @@
-//! Guests: this program as the first process of a virtual machine that is made for it.
+//! Guests: virtual machines with this program as their first process.
 //!
 //! ```text
 //! this process                               guest
@@ -7,8 +7,9 @@
 //!   QEMU -------- tap in the bed ------------ eth0
 //! ```
 //!
-//! The image is this program and the kernel modules that it takes, and a container runtime where the guest is to hold containers. The agent does what it is asked over the channel: runs commands, tells
-//! what they say, hands their run files over, tells the time. Nothing of a guest is on disk, and it ends when this process does.
+//! The image has this program, the kernel modules that it needs, and a container runtime if the guest is to run containers. The agent serves requests
+//! over the channel: it runs commands, sends their output and their run files, and answers with the time. A guest leaves nothing on disk, and it ends
+//! when this process does.
 
 mod accel;
 pub mod agent;
@@ -61,22 +62,22 @@ const CHANNEL: &str = "triptime";
 /// Group of the facts of a guest.
 pub const GROUP: &str = "guest";
 
-/// Checks that everything that such a guest needs is here: its files, and QEMU.
+/// Checks that everything that such a guest needs is installed: its files, and QEMU.
 ///
 /// # Errors
-/// The part that is missing.
+/// The missing part.
 pub fn can_boot(spec: &GuestSpec) -> Result<(), PlaceError> {
     spec.check()?;
     choose_modules(&spec.modules, &OF_QEMU)?;
     qemu::program().map(|_| ())
 }
 
-/// Where a guest's network card leads to.
+/// The network connection of a guest's card.
 #[derive(Debug)]
 pub struct Cable {
     /// The namespace that the tap or macvtap is in.
     pub namespace: NetNs,
-    /// Its name. A tap stays when nobody holds it.
+    /// Its name. A tap persists when no process has it open.
     pub interface: String,
     /// Kind of the interface: tap or macvtap.
     pub joined: Card,
@@ -84,7 +85,7 @@ pub struct Cable {
     pub mac: [u8; 6],
 }
 
-/// A guest that is up.
+/// A running guest.
 #[derive(Debug)]
 pub struct Guest {
     up: Arc<Up>,
@@ -94,16 +95,16 @@ pub struct Guest {
     interface: String,
     mac: [u8; 6],
     facts: Vec<Fact>,
-    /// From the start of QEMU to the agent's greeting.
+    /// Time from the start of QEMU to the agent's greeting.
     boot: Duration,
     /// True if its devices are in containers in it.
     contains: bool,
-    /// True once a command has been asked for the inventory: emulated, that takes most of a command's start.
+    /// True once a command was asked for the inventory, which takes most of the start of a command in an emulated guest.
     has_told: AtomicBool,
 }
 
 impl Guest {
-    /// How long it took from the start of QEMU until its agent was up.
+    /// Time from the start of QEMU until its agent was up.
     pub fn boot_time(&self) -> Duration {
         self.boot
     }
@@ -113,7 +114,7 @@ impl Guest {
         !self.up.kvm
     }
 
-    /// Processor that runs it: KVM, or an emulation and why.
+    /// Processor that runs it: KVM, or an emulation and its reason.
     pub fn processor(&self) -> &str {
         &self.processor
     }
@@ -123,7 +124,7 @@ impl Guest {
         self.up.machine.process()
     }
 
-    /// Complaints of the guest: what it could not do on its way up.
+    /// Problems that the guest reports from its boot.
     pub fn complaints(&self) -> &[String] {
         &self.greeting.complaints
     }

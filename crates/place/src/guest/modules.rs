@@ -1,11 +1,11 @@
-//! Kernel modules that an image carries, each behind those it needs.
+//! Kernel modules for an image, each after those it needs.
 
 use super::super::PlaceError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Modules for a guest under QEMU: its network card, the port over which it talks, and what plans that run in it make their beds of. Where
-/// the kernel has one of them built in, there is no module of it.
+/// Modules for a guest under QEMU: its network card, the port of its channel, and the parts of beds for plans that run in it. A kernel may have some
+/// of them built in, and then has no such module.
 pub const OF_QEMU: [&str; 7] = [
     "virtio_pci",
     "virtio_net",
@@ -16,8 +16,8 @@ pub const OF_QEMU: [&str; 7] = [
     "tun",
 ];
 
-/// Modules for a guest under any hypervisor that boots the image by itself: its disks, network cards and the channel of QEMU, VMware and
-/// Hyper-V, virtual functions of the usual cards, what beds are made of, and the file system of a disk that all systems read.
+/// Modules for a guest under any hypervisor that boots the image itself: the disks, network cards and channels of QEMU, VMware and Hyper-V, virtual
+/// functions of common network cards, the parts of beds, and the file system of a disk that all systems read.
 pub const OF_ANY: [&str; 30] = [
     "virtio_pci",
     "virtio_net",
@@ -45,7 +45,7 @@ pub const OF_ANY: [&str; 30] = [
     "macvlan",
     "tun",
     FILES,
-    // Names of files there: which of these a kernel asks for is its own choice, and nobody loads it later.
+    // Code pages for file names: the kernel chooses which one it needs, and no module can be loaded later.
     "nls_cp437",
     "nls_ascii",
     "nls_iso8859_1",
@@ -55,29 +55,28 @@ pub const OF_ANY: [&str; 30] = [
 /// The file system of a disk that all systems read.
 const FILES: &str = "vfat";
 
-/// File of a folder of modules as `depmod` leaves it: each module's file, and those it needs.
+/// File that `depmod` writes into a folder of modules: each module's file, and the modules it needs.
 const DEPENDENCIES: &str = "modules.dep";
-/// File of the same folder: what would be modules, and is in the kernel.
+/// File in the same folder: the modules that are built into the kernel.
 const BUILT_IN: &str = "modules.builtin";
-/// File of a folder that is not made by `depmod`: names of its modules.
+/// File in a folder made without `depmod`: names of its modules.
 const ORDER: &str = "order";
-/// How the files of modules end, by what packed them.
+/// File name endings of modules, by compression.
 const ENDINGS: [&str; 4] = [".ko", ".ko.gz", ".ko.xz", ".ko.zst"];
 
 /// A module's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
-    /// Its name, with `_` where its file may have `-`.
+    /// Its name, with `_` even if the file name has `-`.
     pub name: String,
-    /// Where it is.
+    /// Path of the file.
     pub file: PathBuf,
 }
 
-/// The modules of `folder` that `wanted` names and those they need, in the order in which they can be loaded. One that is not there is
-/// left out: it may be built in.
+/// The modules of `folder` that `wanted` names and those they need, in loading order. A missing one is left out, because it may be built in.
 ///
-/// The folder is `/lib/modules/RELEASE` with its `modules.dep`, or has a file `order` with the names of modules that stand beside it, or
-/// in a folder `modules` there, as NAME.ko.
+/// The folder is `/lib/modules/RELEASE` with its `modules.dep`, or it has a file `order` with the names of modules, which are in it or in its
+/// subfolder `modules` as NAME.ko.
 ///
 /// # Errors
 /// The folder has neither list, or a file cannot be read.
@@ -98,11 +97,10 @@ pub(super) fn is_folder(folder: &Path) -> bool {
     [DEPENDENCIES, ORDER].iter().any(|list| folder.join(list).is_file())
 }
 
-/// True if the kernel of this folder can write files that all systems read, as far as the folder says: its list of what is built in may
-/// be missing.
+/// True if the kernel of this folder can write files that all systems read, as far as the folder shows: its list of built-in modules may be missing.
 ///
 /// # Errors
-/// As of [`choose`].
+/// See [`choose`].
 pub fn reads_files(folder: &Path) -> Result<bool, PlaceError> {
     let built_in = std::fs::read_to_string(folder.join(BUILT_IN)).unwrap_or_default();
     let is_built_in = built_in.lines().filter_map(name_of).any(|name| name == FILES);
@@ -112,7 +110,7 @@ pub fn reads_files(folder: &Path) -> Result<bool, PlaceError> {
 /// File and needs of each module.
 type Known = BTreeMap<String, (PathBuf, Vec<String>)>;
 
-/// More in a row than any kernel has: a list that leads in a circle comes to an end.
+/// Longest chain of dependencies, above that of any kernel; it ends the search in a circular list.
 const DEEPEST: usize = 64;
 
 fn add(known: &Known, name: &str, chosen: &mut Vec<Module>, depth: usize) {
@@ -143,7 +141,7 @@ fn listed(folder: &Path) -> Result<Known, PlaceError> {
     Ok(entries.collect())
 }
 
-/// Reads the modules of a folder with a file `order`; the needs of each module are in its own file.
+/// Reads the modules of a folder with a file `order`; each module file lists the modules it needs.
 fn flat(folder: &Path) -> Result<Known, PlaceError> {
     let read = |path: PathBuf| std::fs::read(&path).map_err(|error| PlaceError::Io { path, error });
     let path = folder.join(ORDER);
@@ -171,7 +169,7 @@ fn name_of(file: &str) -> Option<String> {
     Some(name.replace('-', "_"))
 }
 
-/// Names of the modules that a module needs: `depends=A,B` among the texts of its section `.modinfo`, each behind an octet of zero.
+/// Names of the modules that a module needs: `depends=A,B` among the zero-terminated texts of its section `.modinfo`.
 fn needs_of(module: &[u8]) -> Vec<String> {
     const KEY: &[u8] = b"\0depends=";
     let found = module.windows(KEY.len()).position(|window| window == KEY);

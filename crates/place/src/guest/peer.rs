@@ -1,4 +1,4 @@
-//! The other end of a channel: a guest's agent, or the far machine. Commands that run there know no more of it than this.
+//! The other end of a channel: a guest's agent, or the far machine. This is all that commands in a place need of it.
 
 use super::super::{ClockOffset, PlaceError};
 use super::channel::{Call, CallError, Channel, Incoming};
@@ -7,26 +7,26 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many questions about the clock; the fastest answer counts.
+/// Number of clock questions; the fastest answer counts.
 const CLOCK_TRIES: u32 = 12;
-/// How long a place may take to answer one: an emulated guest takes long.
+/// Time that a place may take for one answer; an emulated guest takes long.
 const CLOCK_PATIENCE: Duration = Duration::from_secs(60);
 
 /// The other end of a channel.
 pub(crate) trait Peer: Debug + Send + Sync {
-    /// The way there.
+    /// The channel to it.
     fn channel(&self) -> &Arc<Channel>;
 
-    /// Name of it in errors.
+    /// Its name in errors.
     fn name(&self) -> &'static str;
 
-    /// Anything else that is known of it when nothing comes from it any more.
+    /// Additional information when the peer no longer answers.
     fn last_words(&self, _error: &CallError) -> Option<String> {
         None
     }
 
-    /// How its `CLOCK_REALTIME` stands to ours, as NTP finds it (RFC 5905, section 8): the offset is the mean of both ways' differences,
-    /// and it is off by half of the round trip at the most, if one way took all of it.
+    /// Offset of its `CLOCK_REALTIME` from ours, measured as in NTP (RFC 5905, section 8): the offset is the mean of the differences in both
+    /// directions. Its error is at most half of the round trip, if one direction took all of it.
     ///
     /// # Errors
     /// It does not answer.
@@ -42,15 +42,15 @@ pub(crate) trait Peer: Debug + Send + Sync {
         best.ok_or_else(|| self.refused("its clock was not asked"))
     }
 
-    /// Checks that it answers.
+    /// Checks that the peer answers.
     ///
     /// # Errors
-    /// It does not.
+    /// The peer does not answer.
     fn is_there(&self) -> Result<(), CallError> {
         ask(&Call::open(self.channel())).map(|_| ())
     }
 
-    /// Why nothing comes from it, with what is known of it.
+    /// Error for a peer that does not answer, with the available information.
     fn failed(&self, error: &CallError) -> PlaceError {
         match self.last_words(error) {
             Some(words) => self.refused(&format!("{error}. {words}")),
@@ -58,7 +58,7 @@ pub(crate) trait Peer: Debug + Send + Sync {
         }
     }
 
-    /// Makes an error of something that it would not do.
+    /// Error for a refusal by the peer.
     fn refused(&self, why: &str) -> PlaceError {
         PlaceError::Failed {
             place: self.name(),
@@ -84,7 +84,7 @@ fn ask(call: &Call) -> Result<ClockOffset, CallError> {
     }
 }
 
-/// Of the four instants of a question and its answer: sent here, received there, sent there, received here.
+/// Offset from the four times of a question and its answer: sent here, received there, sent there, received here.
 fn offset([t1, t2, t3, t4]: [i64; 4]) -> ClockOffset {
     let round_trip = ((t4 - t1) - (t3 - t2)).max(0);
     ClockOffset {

@@ -1,4 +1,4 @@
-//! A guest as it would be made, in words: nothing is booted.
+//! Description of a guest without booting it.
 
 use super::boot::{emulator_cpus, shown};
 use super::modules::{OF_ANY, OF_QEMU};
@@ -7,14 +7,14 @@ use super::qemu::line::{NAME, Ways, words};
 use super::{Accel, GuestSpec, OWN_PROGRAM, PlaceError, choose_modules, make_image, pack_image};
 use std::path::{Path, PathBuf};
 
-/// Where the image is to be for somebody who boots it by hand.
+/// File name of the image in commands that a user runs by hand.
 const IMAGE: &str = "triptime-guest.img";
 
 /// The ports of this machine, each a folder with its name.
 const PORTS: &str = "/sys/class/net";
 
-/// QEMU's command line, the same machine as a domain of libvirt, the kernel's arguments and what is in the image. With a port of this machine,
-/// the domain has a card on it.
+/// QEMU's command line, the same machine as a libvirt domain, the kernel's arguments and the image's content. With a port of this machine, the domain
+/// has a card on it.
 ///
 /// # Errors
 /// The kernel, its modules or the port are not there.
@@ -56,7 +56,7 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
     ))
 }
 
-/// The port of this name, with its address on the PCI bus if it has one.
+/// The port of this name, with its PCI address if it has one.
 fn found(ports: &Path, name: &str) -> Result<Nic, PlaceError> {
     let port = ports.join(name);
     if let Err(error) = std::fs::metadata(&port) {
@@ -66,12 +66,12 @@ fn found(ports: &Path, name: &str) -> Result<Nic, PlaceError> {
     let device = device.and_then(|link| Some(link.file_name()?.to_str()?.to_owned()));
     Ok(Nic {
         name: name.to_owned(),
-        // Others, such as virtio's, have names without a colon.
+        // Other buses, such as virtio, have names without a colon.
         pci: device.filter(|device| device.contains(':') && device.contains('.')),
     })
 }
 
-/// The guest as a domain of libvirt, with this kernel and image, whose agent waits for a host (`Joined`).
+/// The guest as a libvirt domain with this kernel and image; its agent waits for a host (`Joined`).
 pub fn domain(spec: &GuestSpec, kernel: &Path, image: &Path) -> String {
     let spec = GuestSpec {
         kernel: kernel.to_owned(),
@@ -80,10 +80,10 @@ pub fn domain(spec: &GuestSpec, kernel: &Path, image: &Path) -> String {
     xml(&spec, &image.display().to_string(), &emulator_cpus(&spec), None)
 }
 
-/// The image for hypervisors that boot it by themselves: packed, with the modules of this folder that any of them takes.
+/// The image for hypervisors that boot it themselves: compressed, with all modules of this folder that any of them needs.
 ///
 /// # Errors
-/// A folder of something else, or a file that cannot be read.
+/// The folder has no modules, or a file cannot be read.
 pub fn image_for_any(modules: &Path) -> Result<Vec<u8>, PlaceError> {
     pack_image(&make_image(
         Path::new(OWN_PROGRAM),

@@ -1,4 +1,4 @@
-//! Description of a guest that is to be made.
+//! Settings for making a guest.
 
 use super::super::PlaceError;
 use super::super::container::RuntimeName;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use units::CpuList;
 
-/// Description of a guest that is to be made.
+/// Settings for making a guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestSpec {
-    /// Its kernel: `vmlinuz`, or the `vmlinux` that a kernel unpacks itself to.
+    /// Its kernel: `vmlinuz`, or the decompressed `vmlinux`.
     pub kernel: PathBuf,
     /// That kernel's modules: `/lib/modules/RELEASE`, or a folder with NAME.ko and a file `order`.
     pub modules: PathBuf,
-    /// Why this kernel.
+    /// Reason for this kernel.
     #[serde(default)]
     pub why_kernel: String,
     /// More arguments for the kernel.
@@ -25,19 +25,19 @@ pub struct GuestSpec {
     /// Virtual CPUs that the guest's kernel isolates.
     #[serde(with = "cpu_list")]
     pub isolated: CpuList,
-    /// Memory in octets.
+    /// Memory in bytes.
     pub memory: u64,
-    /// CPUs of this machine for the virtual ones, in their order. `None`: wherever the kernel puts them.
+    /// CPUs of this machine for the virtual ones, in their order. `None`: the virtual CPUs are not pinned.
     #[serde(with = "cpu_list::maybe")]
     pub host_cpus: Option<CpuList>,
     /// Processor or emulation.
     pub accel: Accel,
-    /// Virtual time: each instruction takes 2^N ns, and sleeping takes none (QEMU's `-icount`). Every boot is then the same to the
-    /// instruction; no figure says anything of this machine.
+    /// Virtual time: each instruction takes 2^N ns, and sleeping takes none (QEMU's `-icount`). Every boot then executes the same instructions; no
+    /// measured time says anything about this machine.
     pub icount: Option<u8>,
-    /// How guest and host talk.
+    /// Channel between guest and host.
     pub channel: Channel,
-    /// Runtime for a container in it, which is in the image then. `None`: it has no containers.
+    /// Runtime for a container in it, added to the image. `None`: it has no containers.
     #[serde(default)]
     pub runtime: Option<RuntimeName>,
 }
@@ -46,17 +46,17 @@ pub struct GuestSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Accel {
-    /// By KVM where that boots the kernel, else emulated.
+    /// KVM if it boots the kernel, otherwise emulation.
     #[default]
     Auto,
-    /// By KVM, or not at all.
+    /// KVM only.
     Kvm,
-    /// Emulated.
+    /// Emulation only.
     Tcg,
 }
 
 impl Accel {
-    /// Its name, as QEMU has it.
+    /// Its name in QEMU.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -66,28 +66,28 @@ impl Accel {
     }
 }
 
-/// How guest and host talk.
+/// Channel between guest and host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
     /// Over a port of virtio-serial.
     #[default]
     Virtio,
-    /// Over the second serial port, as with hypervisors that have no virtio.
+    /// Second serial port, for hypervisors without virtio.
     Serial,
 }
 
-/// Memory of a guest unless more is asked for: the image, unpacked, takes a part.
+/// Default memory of a guest; the unpacked image uses a part of it.
 pub const MEMORY: u64 = 768 << 20;
 
-/// Why a kernel that was named is taken.
+/// Reason for a kernel that the user named.
 const NAMED: &str = "named";
 
-/// Virtual CPUs of a guest unless more are asked for.
+/// Default number of virtual CPUs of a guest.
 pub const VCPUS: u32 = 2;
 
 impl GuestSpec {
-    /// The same with a kernel that was looked for.
+    /// The defaults with an automatically chosen kernel.
     pub fn with(kernel: GuestKernel) -> Self {
         Self {
             why_kernel: kernel.why,
@@ -113,7 +113,7 @@ impl GuestSpec {
         }
     }
 
-    /// The same for firmware and boot loaders, which take no `vmlinux`: with the `vmlinuz` of the same folder, if there is one.
+    /// The same for firmware and boot loaders, which cannot load a `vmlinux`: with the `vmlinuz` of the same folder, if there is one.
     #[must_use]
     pub fn for_loader(self) -> Self {
         let packed = self.modules.join("vmlinuz");
@@ -123,15 +123,15 @@ impl GuestSpec {
         }
     }
 
-    /// Its kernel, the folder of that one's modules, and why it is taken.
+    /// Its kernel, the kernel's modules, and the reason for the choice.
     pub fn kernel_in_words(&self) -> String {
         let (kernel, modules) = (self.kernel.display(), self.modules.display());
         format!("{kernel} with the modules of {modules} ({})", self.why_kernel)
     }
 
-    /// Arguments of the kernel at its boot.
+    /// Boot arguments of the kernel.
     pub fn kernel_arguments(&self) -> String {
-        // Tests of the kernel's own cryptography take a sixth of an emulated boot.
+        // Self-tests of the kernel's cryptography take a sixth of an emulated boot.
         let mut arguments = vec!["console=ttyS0 quiet panic=-1 cryptomgr.notests triptime.agent".to_owned()];
         if !self.isolated.is_empty() {
             let (isolated, others) = (&self.isolated, self.all_cpus().without(&self.isolated));
@@ -140,7 +140,7 @@ impl GuestSpec {
             ));
         }
         if self.icount.is_some() {
-            // Each boot is to be the same.
+            // Makes all boots alike.
             arguments.push("nokaslr norandmaps".to_owned());
         }
         if !self.arguments.is_empty() {
@@ -149,8 +149,7 @@ impl GuestSpec {
         arguments.join(" ")
     }
 
-    /// Of guest number `number`, from 0, where several are made like this: with its part of this machine's CPUs, if these are enough for
-    /// several.
+    /// Settings of guest number `number`, from 0, if several are made: with its part of this machine's CPUs, if there are enough.
     pub(super) fn of(&self, number: usize) -> Self {
         let cpus = self.cpus as usize;
         let several = self.host_cpus.as_ref().filter(|host| host.len() > cpus);
@@ -166,7 +165,7 @@ impl GuestSpec {
     }
 
     /// # Errors
-    /// The setting that cannot be, in words of the command line.
+    /// The impossible setting, in terms of the command line.
     pub(super) fn check(&self) -> Result<(), PlaceError> {
         let refuse = |why: String| Err(PlaceError::NotAvailable(why));
         for path in [&self.kernel, &self.modules] {

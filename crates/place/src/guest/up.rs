@@ -1,18 +1,19 @@
-//! A guest that is up: its process and the channel to it, shared by all that is under way in it.
+//! A running guest: its process and its channel, shared by all commands in it.
 
 use super::channel::{CallError, Channel};
 use super::peer::Peer;
 use super::qemu::machine::Machine;
 use std::sync::Arc;
 
-/// A guest that is up. It goes when this is dropped.
+/// A running guest. Dropping it ends the guest.
 #[derive(Debug)]
 pub(super) struct Up {
-    /// The way to its agent; before the machine, whose end would be told as an error.
+    /// The channel to its agent. It is dropped before the machine, whose end would be reported as
+    /// an error otherwise.
     pub(super) channel: Arc<Channel>,
     /// Its process.
     pub(super) machine: Machine,
-    /// The processor runs it; else it is emulated.
+    /// True if KVM runs it, false if it is emulated.
     pub(super) kvm: bool,
 }
 
@@ -26,7 +27,7 @@ impl Peer for Up {
     }
 
     fn last_words(&self, error: &CallError) -> Option<String> {
-        // A process that was killed is known to have ended a moment later.
+        // The end of a killed process is only visible a moment later.
         if matches!(error, CallError::Broken(_)) {
             self.machine.wait_a_moment();
         }

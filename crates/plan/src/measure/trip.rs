@@ -97,7 +97,7 @@ impl Measure for TripStep {
         };
         for (number, name) in names.into_iter().enumerate() {
             let path = name.as_str().unwrap_or_default();
-            // One of the program has no file.
+            // Built-in relays have no file.
             if let Ok(text) = std::fs::read_to_string(path) {
                 let there = format!("relay{number}.toml");
                 given.files.push((there.clone(), text));
@@ -107,7 +107,7 @@ impl Measure for TripStep {
         Ok(())
     }
 
-    /// All relays of this process; in a place the one that is there.
+    /// All relays of this process; in a place only the relay of that place.
     fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
         let (relays, _) = self.ends(place).map_err(ProbeError::Usage)?;
         for text in relays.iter().flat_map(shared_cpus) {
@@ -145,7 +145,7 @@ fn ports(way: &BedOfPlan) -> Result<Ports, SessionError> {
     })
 }
 
-/// Checks that the test set sends the streams that a relay waits for.
+/// Checks that the test set sends the streams that a relay subscribes to.
 fn is_sent_to(relay: &Config, test: &TripConfig) -> Result<(), String> {
     let sent: Vec<&StreamSpec> = std::iter::once(&test.stream).chain(&test.others).collect();
     let is_sent = |spec: &StreamSpec| {
@@ -167,7 +167,7 @@ fn is_sent_to(relay: &Config, test: &TripConfig) -> Result<(), String> {
     }
 }
 
-/// That a relay shares CPUs, in words for each of them.
+/// For each CPU that a relay's tasks share: a sentence that says so.
 fn shared_cpus(relay: &RelayConfig) -> Vec<String> {
     let shared = |cpu: u32| {
         let others = relay.sharing(cpu);
@@ -180,7 +180,7 @@ fn shared_cpus(relay: &RelayConfig) -> Vec<String> {
 }
 
 impl TripStep {
-    /// Settings of the test set, beside where and how long. As many shots as there is time for, if their number is not said.
+    /// Settings of the test set without interface and duration. If the number of shots is not set, as many as there is time for.
     fn test(&self, relays: &Relays) -> Result<TripConfig, String> {
         let test = self.options.config().map_err(|error| error.to_string())?;
         Ok(TripConfig {
@@ -190,7 +190,7 @@ impl TripStep {
         })
     }
 
-    /// Settings of both ends. The streams are called after the step, since others of the plan may have the same svIDs.
+    /// Settings of both ends. The streams are named after the step, because other steps of the plan may use the same svIDs.
     fn ends(&self, place: &StepContext<'_>) -> Result<(Vec<RelayConfig>, TripConfig), String> {
         let relays = self.own.relay.side_by_side(place.label.as_deref())?;
         let mut test = TripConfig {

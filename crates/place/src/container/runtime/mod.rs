@@ -1,4 +1,4 @@
-//! The container runtimes of this machine: how each runs a command, tells of it, and ends it.
+//! The container runtimes of this machine: how each runs, describes and ends a container.
 
 mod groups;
 mod lxc;
@@ -15,22 +15,22 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the controllers of control groups version 1 are mounted, and version 2 itself.
+/// Mount point of the controllers of control groups version 1, and of version 2 itself.
 const GROUPS: &str = "/sys/fs/cgroup";
 
 /// A container runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeName {
-    /// The OCI's own.
+    /// The reference runtime of the OCI.
     Runc,
-    /// Red Hat's.
+    /// The runtime of Red Hat.
     Crun,
     /// Podman, which runs one of the two.
     Podman,
     /// A system container of LXC.
     Lxc,
-    /// Docker: known, to say why not.
+    /// Docker: not usable, listed only to explain why.
     Docker,
 }
 
@@ -49,10 +49,10 @@ impl RuntimeName {
         }
     }
 
-    /// The one that is named, or the first that is installed.
+    /// The named runtime, or the first that is installed.
     ///
     /// # Errors
-    /// It does not run here, or there is none.
+    /// The named runtime does not run here, or none is installed.
     pub fn find(named: Option<Self>) -> Result<Self, PlaceError> {
         Runtime::find(named).map(|runtime| runtime.name)
     }
@@ -65,7 +65,7 @@ impl RuntimeName {
         }
     }
 
-    /// The package that has it, in Debian and its kin.
+    /// Its package in Debian and derived distributions.
     fn package(self) -> &'static str {
         match self {
             Self::Docker => "docker.io",
@@ -73,7 +73,7 @@ impl RuntimeName {
         }
     }
 
-    /// Why it cannot run what is measured, wherever it is installed.
+    /// Why it can never run the device under test; `None` if it can.
     fn why_not(self) -> Option<&'static str> {
         (self == Self::Docker).then_some(
             "docker: its containers join no network namespace by its path, so no test bed, and run nothing but images of its daemon's \
@@ -82,7 +82,7 @@ impl RuntimeName {
     }
 }
 
-/// Error messages of the runtimes that are installed but do not run, as a text in brackets.
+/// Error messages of installed runtimes that do not run, as text in brackets.
 fn those_that_fail() -> String {
     let said = RuntimeName::ALL.into_iter().filter_map(|name| {
         let output = Command::new(name.program())
@@ -107,7 +107,7 @@ fn those_that_fail() -> String {
 #[derive(Debug, Clone)]
 pub(super) struct Runtime {
     name: RuntimeName,
-    /// Its version in its own words: `runc version 1.1.5`.
+    /// The first line of its version output: `runc version 1.1.5`.
     version: String,
 }
 
@@ -118,7 +118,7 @@ impl std::fmt::Display for Runtime {
 }
 
 impl Runtime {
-    /// The one that is named, or the first that is installed.
+    /// The named runtime, or the first that is installed.
     pub(super) fn find(named: Option<RuntimeName>) -> Result<Self, PlaceError> {
         let not_available = |text: String| Err(PlaceError::NotAvailable(text));
         match named {
@@ -156,7 +156,7 @@ impl Runtime {
         output.status.success().then(|| Self {
             name,
             version: match name {
-                // It says its number alone.
+                // LXC prints only its version number.
                 RuntimeName::Lxc => format!("LXC {first}"),
                 _ => first.to_owned(),
             },
@@ -168,7 +168,7 @@ impl Runtime {
         self.name
     }
 
-    /// The settings that it is given, and what they are called.
+    /// Name and content of the settings that it gets.
     pub(super) fn settings(&self, spec: &ContainerSpec) -> (&'static str, String) {
         match self.name {
             RuntimeName::Runc | RuntimeName::Crun | RuntimeName::Docker => {
@@ -179,7 +179,7 @@ impl Runtime {
         }
     }
 
-    /// Makes the files for a container of `spec` in the folder `bundle`. The runtime keeps its own state of it in `state`, a folder too.
+    /// Writes the files for a container of `spec` into the folder `bundle`. The runtime keeps its own state of it in the folder `state`.
     pub(super) fn prepare(
         &self,
         spec: &ContainerSpec,
@@ -217,7 +217,7 @@ impl Runtime {
         })
     }
 
-    /// A container that was made with these.
+    /// A container that was prepared earlier with these paths.
     pub(super) fn known(&self, bundle: &Path, state: &Path, id: &str) -> Handle {
         Handle {
             name: self.name,
@@ -232,7 +232,7 @@ impl Runtime {
 }
 
 impl RuntimeName {
-    /// Control groups that the runtime makes beside those of its containers, and leaves, as far as they are there.
+    /// Existing control groups that the runtime makes in addition to those of its containers, and does not remove.
     fn leftovers(self) -> Vec<PathBuf> {
         let group = match self {
             Self::Lxc => "lxc.pivot",
@@ -243,16 +243,16 @@ impl RuntimeName {
     }
 }
 
-/// A container: prepared, running, or over.
+/// A container: prepared, running, or ended.
 #[derive(Debug)]
 pub(super) struct Handle {
     name: RuntimeName,
     bundle: PathBuf,
     state: PathBuf,
     id: String,
-    /// Words behind `triptime`.
+    /// Words after `triptime`.
     words: Vec<String>,
-    /// Options for podman, which has no file of settings.
+    /// Options for podman, which has no settings file.
     podman: Vec<String>,
     groups_before: Vec<PathBuf>,
 }
@@ -276,7 +276,7 @@ impl Handle {
         }
     }
 
-    /// Runs its command, and goes on without this process; of runc and crun.
+    /// Runs its command, and continues without this process; for runc and crun only.
     pub(super) fn run_detached(&self) -> Command {
         let mut command = oci::command(self.name, &self.state);
         command
@@ -286,7 +286,7 @@ impl Handle {
         command
     }
 
-    /// Runs what follows in it, beside its command; of runc and crun.
+    /// Runs an additional command in it; for runc and crun only.
     pub(super) fn execute(&self) -> Command {
         let mut command = oci::command(self.name, &self.state);
         command.arg("exec").arg(&self.id);
@@ -300,7 +300,7 @@ impl Handle {
             RuntimeName::Lxc => lxc::end(&self.state, &self.id),
             name => oci::end(name, &self.state, &self.id),
         };
-        // An error: it is not there any more.
+        // An error means that it no longer exists.
         let _ = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -308,15 +308,15 @@ impl Handle {
             .status();
     }
 
-    /// Ends what is in control groups that are called as the container is, and takes them away: a runtime that was killed while it made
-    /// them knows nothing of them.
+    /// Kills the processes in control groups with the container's name, and removes the groups: a runtime that was killed while making them would not
+    /// find them.
     pub(super) fn end_groups(&self) {
         groups::end(&self.id);
     }
 
-    /// Takes away what the runtime left beside the container, which is over. A group that others use is not empty, and stays.
+    /// Removes groups that the runtime left after the container ended. A group in use by others is not empty, and stays.
     pub(super) fn tidy(&self) {
-        // crun leaves those of a container that it could not make, and each those of one that would not end.
+        // crun leaves the groups of a container that it could not make; all runtimes leave those of a container that would not end.
         groups::end(&self.id);
         let made = self.name.leftovers();
         for group in made.iter().filter(|group| !self.groups_before.contains(group)) {
@@ -324,7 +324,7 @@ impl Handle {
         }
     }
 
-    /// Number of its first process; 0 or `None`: it does not run.
+    /// Number of its first process; 0 or `None` if it does not run.
     pub(super) fn first_process(&self) -> Option<i32> {
         match self.name {
             RuntimeName::Podman => podman::first_process(&self.bundle),
@@ -333,23 +333,23 @@ impl Handle {
         }
     }
 
-    /// Number here of the thread that has number `there` in the container.
+    /// Number on this machine of the thread with number `there` in the container.
     pub(super) fn thread_here(&self, there: i32) -> Option<i32> {
         threads::number_here(self.first_process()?, there)
     }
 }
 
-/// The number in text that is nothing else.
+/// Parses text that consists of a number only.
 fn number(text: &[u8]) -> Option<i32> {
     String::from_utf8_lossy(text).trim().parse().ok()
 }
 
-/// True if control groups are of version 2 alone.
+/// True if only version 2 of control groups is mounted.
 fn has_unified_groups() -> bool {
     Path::new(GROUPS).join("cgroup.controllers").exists()
 }
 
-/// Major and minor number of the device by which idle states are held off, if this machine has it.
+/// Major and minor number of the device that holds off idle states, if this machine has it.
 pub fn latency_device() -> Option<(u32, u32)> {
     let device = std::fs::metadata("/dev/cpu_dma_latency").ok()?;
     let number = device.rdev();

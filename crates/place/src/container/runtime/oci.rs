@@ -4,15 +4,15 @@ use super::{GROUPS, RuntimeName};
 use std::path::Path;
 use std::process::Command;
 
-/// Runs crun where it does not see version 2 of control groups: it refuses version 1 as long as version 2 has a controller beside it.
-/// The container stays in the own group of version 2 then, whose controllers (`hugetlb`) do not limit it. The mounts of this machine are
-/// left alone: the shell has mounts of its own.
+/// Runs crun with version 2 of control groups hidden: crun refuses version 1 if version 2 is mounted with a controller. The container then stays in
+/// our own group of version 2, whose controllers (`hugetlb`) do not limit it. The machine's mounts stay unchanged, because the shell has its own
+/// mount namespace.
 const WITHOUT_VERSION_2: &str = "umount /sys/fs/cgroup/unified && exec crun \"$@\"";
 
-/// Where this process sees what is mounted.
+/// This process's list of mounts.
 const MOUNTS: &str = "/proc/self/mountinfo";
 
-/// A command of the runtime that keeps what it knows of containers in `state`.
+/// A command of the runtime, which keeps its container state in `state`.
 pub(super) fn command(name: RuntimeName, state: &Path) -> Command {
     let mut command = if name == RuntimeName::Crun && is_hybrid() {
         let mut command = Command::new("unshare");
@@ -36,7 +36,7 @@ pub(super) fn run(name: RuntimeName, state: &Path, bundle: &Path) -> Command {
     command
 }
 
-/// True if the root file system is the kernel's first one, in memory, as in our guests: no other can take its place (pivot_root(2)).
+/// True if the root file system is the kernel's initial one in memory, as in our guests: pivot_root(2) cannot replace it.
 fn root_is_the_kernels(mounts: &str) -> bool {
     let is_root = |line: &&str| line.split(' ').nth(4) == Some("/");
     let root = mounts.lines().rfind(is_root);
@@ -53,14 +53,14 @@ pub(super) fn end(name: RuntimeName, state: &Path, id: &str) -> Command {
 pub(super) fn first_process(name: RuntimeName, state: &Path, id: &str) -> Option<i32> {
     let output = command(name, state).args(["state", id]).output().ok()?;
     let state: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
-    // One that is paused has a process, which does nothing.
+    // A paused container has a process, but does not run.
     if state.get("status")? == "paused" {
         return None;
     }
     i32::try_from(state.get("pid")?.as_i64()?).ok()
 }
 
-/// True if version 2 of control groups is mounted beside version 1, with controllers of its own.
+/// True if version 2 of control groups is mounted in addition to version 1, with its own controllers.
 fn is_hybrid() -> bool {
     let controllers = std::fs::read_to_string(format!("{GROUPS}/unified/cgroup.controllers"));
     controllers.is_ok_and(|text| !text.trim().is_empty())

@@ -1,4 +1,4 @@
-//! Podman: a command line. Its storage is in a folder of ours, and no image is needed.
+//! Podman: settings on the command line. Its storage is in a temporary folder, and it needs no image.
 
 use super::super::config::{ContainerSpec, Network};
 use super::number;
@@ -7,8 +7,8 @@ use rustix::process::{Resource, getrlimit};
 use std::path::Path;
 use std::process::Command;
 
-/// Podman's own limits are above ours, and raising one takes `CAP_SYS_RESOURCE`, which root may be without. Of processes our own is too
-/// high for it, too; whatever it is, it does not hold for root (`RLIMIT_NPROC`, getrlimit(2)).
+/// Limit of processes. Podman's default limits are above ours, and raising one needs `CAP_SYS_RESOURCE`, which root may lack. Our own limit of
+/// processes would also be too high; the value does not matter, because it does not apply to root (`RLIMIT_NPROC`, getrlimit(2)).
 const PROCESSES: u64 = 1_000;
 
 /// File with the number of a container's first process.
@@ -27,7 +27,7 @@ fn command(state: &Path) -> Command {
         "--events-backend",
         "none",
     ]);
-    // The default of Debian is crun, which refuses control groups of both versions.
+    // Debian's default is crun, which refuses the hybrid mode of control groups.
     if let Ok(true) = Command::new("runc")
         .arg("--version")
         .output()
@@ -38,7 +38,7 @@ fn command(state: &Path) -> Command {
     command
 }
 
-/// The options of `podman run` that say what the container is allowed and has.
+/// The options of `podman run` for the container's rights and resources.
 pub(super) fn settings(spec: &ContainerSpec) -> Vec<String> {
     let mut words = vec![
         "--read-only".to_owned(),
@@ -52,7 +52,7 @@ pub(super) fn settings(spec: &ContainerSpec) -> Vec<String> {
     words.extend(program.map(|program| format!("--volume={}:{PROGRAM}:ro", program.display())));
     words.extend(spec.cpus.as_ref().map(|cpus| format!("--cpuset-cpus={cpus}")));
     if let Some((runtime, period)) = spec.real_time_us {
-        // The group that it would have of its own above all containers has no budget.
+        // The parent group that podman would make for all containers has no real-time budget.
         words.extend([
             "--cgroup-parent=/".to_owned(),
             format!("--cpu-rt-runtime={runtime}"),

@@ -9,18 +9,18 @@ use super::management::ManagementCard;
 pub(super) struct Arguments {
     /// Words of the command to run without a host.
     pub(super) run: Option<Vec<String>>,
-    /// Name of the disk that takes its result.
+    /// Name of the disk for its result.
     pub(super) disk: Option<String>,
-    /// True if the guest stays up when nobody is at the other end of the channel.
+    /// True if the guest stays up when no host is connected.
     pub(super) stays: bool,
-    /// Name of the partition with words of a command, and room for its result.
+    /// Name of the partition with the words of a command, and space for its result.
     pub(super) partition: Option<String>,
-    /// The card that leads to a management network; or why what is said of it cannot be read.
+    /// The card of a management network, or an error if its text cannot be parsed.
     pub(super) management: Option<Result<ManagementCard, String>>,
 }
 
 impl Arguments {
-    /// Of this boot; `None`: the agent is not asked for.
+    /// The arguments of this boot; `None` if they do not ask for the agent.
     pub(super) fn live() -> Option<Self> {
         std::fs::read_to_string("/proc/cmdline")
             .ok()
@@ -46,7 +46,8 @@ impl Arguments {
     }
 }
 
-/// Splits at white space outside double quotes, as the kernel's `next_arg()`; the quotes go.
+/// Splits at white space outside double quotes, as the kernel's `next_arg()` does, and removes the
+/// quotes.
 fn split(line: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for c in line.chars() {

@@ -1,4 +1,4 @@
-//! A command that the guest runs: the same program, with the words that the host gave.
+//! A command that runs in the guest: the same program, with words from the host.
 
 use super::super::message::{Ended, GuestAnswer};
 use rustix::io::Errno;
@@ -12,16 +12,16 @@ use std::process::{Child, ChildStdin, ChildStdout, Command as Program, ExitStatu
 
 /// The running program.
 const PROGRAM: &str = "/proc/self/exe";
-/// Name of the run file that a command leaves.
+/// Name of a command's run file.
 const RUN: &str = "run.triptime";
-/// Name of the file with what it says on standard error.
+/// Name of the file with its standard error.
 const SAID: &str = "said";
-/// The most of that file's end that is told.
+/// Largest part of the end of standard error that is sent to the host.
 const MOST_SAID: u64 = 32 << 10;
-/// The most octets of a run file in one piece.
+/// Largest part of a run file in one message, in bytes.
 const PIECE: u64 = 64 << 10;
 
-/// A command under way, or ended.
+/// A running or ended command.
 pub(crate) struct Command {
     folder: PathBuf,
     input: ChildStdin,
@@ -29,11 +29,11 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Starts `triptime WORDS --out …` in a new folder with these files. `tell` is called for each line of its standard output and at
-    /// its end, on a thread of its own.
+    /// Starts `triptime WORDS --out …` in a new folder with these files. Calls `tell` for each line of its standard output and at its end, on a
+    /// separate thread.
     ///
     /// # Errors
-    /// Why it could not be started.
+    /// The reason why it could not be started.
     pub(crate) fn start(
         folder: PathBuf,
         words: &[String],
@@ -64,18 +64,18 @@ impl Command {
         Ok(Self { folder, input, process })
     }
 
-    /// Says a line to its standard input.
+    /// Writes a line to its standard input.
     pub(crate) fn say(&mut self, line: &str) -> io::Result<()> {
         writeln!(self.input, "{line}")?;
         self.input.flush()
     }
 
-    /// Has it end. One that has ended already is left alone.
+    /// Asks it to end. Does nothing if it has ended.
     pub(crate) fn stop(&self) {
         let _ = pidfd_send_signal(&self.process, Signal::INT);
     }
 
-    /// Octets of its run file; none behind its end.
+    /// Bytes of its run file; empty after its end.
     pub(crate) fn piece(&self, from: u64) -> io::Result<Vec<u8>> {
         let mut file = File::open(self.folder.join(RUN))?;
         file.seek(SeekFrom::Start(from))?;
@@ -92,7 +92,7 @@ impl Drop for Command {
     }
 }
 
-/// Makes the folder with its files; where standard error goes.
+/// Makes the folder with its files; returns the file for standard error.
 fn prepare(folder: &Path, files: &[(String, String)]) -> io::Result<File> {
     create_dir_all(folder)?;
     for (name, text) in files {
@@ -105,7 +105,7 @@ fn prepare(folder: &Path, files: &[(String, String)]) -> io::Result<File> {
     File::create(folder.join(SAID))
 }
 
-/// Hands on what it says until it ends.
+/// Passes on its output until it ends.
 fn attend(mut child: Child, output: ChildStdout, folder: &Path, mut tell: impl FnMut(GuestAnswer)) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
@@ -122,13 +122,13 @@ fn attend(mut child: Child, output: ChildStdout, folder: &Path, mut tell: impl F
     }));
 }
 
-/// As a shell has it.
+/// The status in the form of a shell.
 fn status(status: ExitStatus) -> u8 {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     number.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX)
 }
 
-/// The end of what it said.
+/// The last part of its standard error.
 fn said(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -4,15 +4,15 @@ use std::fs::{OpenOptions, read_to_string};
 use std::io::Write;
 use std::path::Path;
 
-/// The kernel's list of its consoles: this process has the last one as standard error.
+/// The kernel's list of its consoles: standard error of this process is the last one.
 const ACTIVE: &str = "/sys/class/tty/console/active";
 
-/// Says a line there.
+/// Writes a line to the consoles.
 pub(super) fn say(line: &str) {
     write(format!("triptime: {line}\n").as_bytes());
 }
 
-/// Writes octets to every console: a screen and a serial port may both be there, and nobody knows which of them is looked at.
+/// Writes bytes to every console: a screen and a serial port may both exist, and it is unknown which of them is watched.
 pub(super) fn write(octets: &[u8]) {
     let _ = std::io::stderr().write_all(octets);
     for name in others(&read_to_string(ACTIVE).unwrap_or_default()) {
@@ -22,7 +22,7 @@ pub(super) fn write(octets: &[u8]) {
     }
 }
 
-/// All consoles but the last.
+/// All consoles except the last.
 fn others(active: &str) -> Vec<&str> {
     let mut names: Vec<&str> = active.split_whitespace().collect();
     names.pop();

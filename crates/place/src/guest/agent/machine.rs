@@ -11,10 +11,10 @@ use std::os::unix::fs::symlink;
 use sys::link::{LinkInfo, list, set_up};
 use units::CpuList;
 
-/// The kernel is to unpack the module (linux/module.h, since Linux 5.17).
+/// Asks the kernel to decompress the module (linux/module.h, since Linux 5.17).
 const MODULE_INIT_COMPRESSED_FILE: i32 = 4;
 
-/// File systems, and what they are for where the guest is fit without them.
+/// File systems, each with its purpose if the guest can run without it.
 const MOUNTS: [(&str, &str); 7] = [
     ("sysfs", "/sys"),
     ("devtmpfs", "/dev"),
@@ -25,8 +25,8 @@ const MOUNTS: [(&str, &str); 7] = [
     ("securityfs", "/sys/kernel/security"),
 ];
 
-/// Links that udev makes elsewhere. Runtimes of containers run themselves again by a descriptor, which the kernel names after the first of
-/// these; Linux 5.10 looks that name up (6.1 does not), and finds nothing without it.
+/// Links that udev makes elsewhere. Container runtimes execute themselves again through a descriptor, whose kernel name is under the first of these
+/// links; Linux 5.10 looks that name up (6.1 does not), and fails without the link.
 const LINKS: [(&str, &str); 4] = [
     ("/proc/self/fd", "/dev/fd"),
     ("/proc/self/fd/0", "/dev/stdin"),
@@ -34,12 +34,12 @@ const LINKS: [(&str, &str); 4] = [
     ("/proc/self/fd/2", "/dev/stderr"),
 ];
 
-/// Mounts `/proc`, where the kernel command line is read.
+/// Mounts `/proc`, which has the kernel command line.
 pub(super) fn mount_proc() -> Result<(), String> {
     mount_one("proc", "/proc")
 }
 
-/// Mounts the others, and makes the links; what could not be done.
+/// Mounts the others, and makes the links; returns the failures.
 pub(super) fn mount_others() -> Vec<String> {
     let mut failed: Vec<String> = MOUNTS
         .iter()
@@ -53,17 +53,17 @@ pub(super) fn mount_others() -> Vec<String> {
 }
 
 fn mount_one(kind: &str, target: &str) -> Result<(), String> {
-    // It is there where the file system above it is the kernel's own, in which none can be made.
+    // Fails if the parent is a file system of the kernel; then the folder already exists.
     let _ = create_dir_all(target);
     let flags = MountFlags::NOSUID;
     match mount(kind, target, kind, flags, None) {
-        // EBUSY: the kernel has mounted it itself. ENOENT, ENODEV: it is built without; what needs it will say so.
+        // EBUSY: the kernel has already mounted it. ENOENT, ENODEV: the kernel lacks it; a part that needs it will report that.
         Ok(()) | Err(Errno::BUSY | Errno::NOENT | Errno::NODEV) => Ok(()),
         Err(errno) => Err(format!("cannot mount {kind} at {target}: {errno}")),
     }
 }
 
-/// Loads the modules of the image in their order; what could not be loaded.
+/// Loads the modules of the image in their order; returns the failures.
 pub(super) fn load_modules() -> Vec<String> {
     let order = read_to_string(ORDER).unwrap_or_default();
     let mut loaded = Loaded::default();
@@ -90,17 +90,17 @@ fn load(name: &str, file: &File) -> Result<(), Errno> {
     finit_module(file, c"", flags)
 }
 
-/// Facts that the modules before have shown.
+/// Findings from the modules loaded so far.
 #[derive(Debug, Default)]
 struct Loaded {
-    /// The kernel unpacks modules.
+    /// The kernel decompresses modules.
     unpacks: bool,
-    /// A driver found itself under another hypervisor than its own: an image has those of several.
+    /// A driver found that it runs under another hypervisor: an image has drivers for several.
     elsewhere: bool,
 }
 
 impl Loaded {
-    /// Complains about a module that was not loaded, if that is worth a message.
+    /// The complaint about a module that was not loaded, if it deserves a message.
     fn complaint(&mut self, name: &str, outcome: Result<(), Errno>) -> Option<String> {
         let is_packed = is_packed(name);
         match outcome {
@@ -112,11 +112,11 @@ impl Loaded {
                 (self.unpacks, self.elsewhere) = (self.unpacks | is_packed, true);
                 None
             }
-            // Symbols of such a driver are missing for the modules that need it.
+            // Modules that need such a driver lack its symbols.
             Err(Errno::NOENT) if self.elsewhere => None,
-            // As ptp_kvm says it.
+            // `ptp_kvm` returns this error under another hypervisor.
             Err(Errno::OPNOTSUPP) if self.unpacks || !is_packed => None,
-            // Without the option, or before Linux 5.17.
+            // The kernel lacks the option, or is older than Linux 5.17.
             Err(Errno::OPNOTSUPP | Errno::INVAL) if is_packed && !self.unpacks => Some(format!(
                 "the kernel does not unpack its module {name} (CONFIG_MODULE_DECOMPRESS): unpack the modules, and name their folder with --modules"
             )),
@@ -125,8 +125,7 @@ impl Loaded {
     }
 }
 
-/// The CPUs that the kernel was told to isolate, where it does not: before Linux 5.6 it takes no notice of an `isolcpus=` with the flag
-/// `managed_irq`.
+/// The CPUs that the kernel should isolate but does not: before Linux 5.6 it ignores an `isolcpus=` with the flag `managed_irq`.
 pub(super) fn not_isolated() -> Option<String> {
     let read = |path: &str| line(path).unwrap_or_default();
     unheeded(&read("/proc/cmdline"), &read("/sys/devices/system/cpu/isolated"))
@@ -146,8 +145,8 @@ fn unheeded(arguments: &str, isolated: &str) -> Option<String> {
     })
 }
 
-/// Brings `lo` and the first network card but the one with the address `second` up, without IPv6, so that nothing of this kernel's own is
-/// between the frames of a test; its name and address. `None`: there is none.
+/// Brings up `lo` and the first network card other than the one with the address `second`, without IPv6, so that this kernel sends no frames among
+/// those of a test. Returns name and address; `None` if there is no card.
 pub(super) fn interface_up(second: Option<[u8; 6]>) -> Result<Option<(String, [u8; 6])>, String> {
     for all in ["all", "default"] {
         // Kernels without IPv6 have no such file.
@@ -184,7 +183,7 @@ pub(super) fn greeting(
     }
 }
 
-/// Text of a file of the kernel's, without white space around it.
+/// Trimmed text of a kernel file.
 pub(super) fn line(path: &str) -> io::Result<String> {
     read_to_string(path).map(|text| text.trim().to_owned())
 }

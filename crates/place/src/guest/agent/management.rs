@@ -1,4 +1,4 @@
-//! The card that leads to a management network: an address for which this kernel answers, and the CPUs that its interrupts go to.
+//! The card of a management network: its IPv4 address, which this kernel answers for, and the CPUs of its interrupts.
 
 use std::fs::{read_dir, write};
 use std::net::Ipv4Addr;
@@ -8,22 +8,22 @@ use sys::link::{add_address, list, set_up};
 use units::CpuList;
 use wire::ether::Mac;
 
-/// Where the kernel tells of network interfaces, and of interrupts.
+/// The kernel's folders of network interfaces and of interrupts.
 const INTERFACES: &str = "/sys/class/net";
 const INTERRUPTS: &str = "/proc/irq";
-/// The file of a device on the PCI bus that names its message-signalled interrupts.
+/// The folder of a PCI device that lists its message-signalled interrupts.
 const OF_DEVICE: &str = "msi_irqs";
 
 /// Settings of the card on the kernel command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ManagementCard {
-    /// Its address on the wire, by which it is found.
+    /// Its MAC address, which identifies it.
     pub(super) mac: [u8; 6],
-    /// Its address in the network.
+    /// Its IP address.
     address: Ipv4Addr,
-    /// Leading bits of the network.
+    /// Length of the network prefix in bits.
     prefix: u8,
-    /// The CPUs that it is to interrupt.
+    /// The CPUs for its interrupts.
     cpus: CpuList,
 }
 
@@ -48,7 +48,7 @@ impl FromStr for ManagementCard {
 }
 
 impl ManagementCard {
-    /// Brings it up; what it is then, in words, or nothing where it cannot be used.
+    /// Brings the card up; returns a description, or `None` if it cannot be used.
     pub(super) fn up(&self, complaints: &mut Vec<String>) -> Option<String> {
         let made = self.named().and_then(|name| {
             let made = set_up(&name).and_then(|()| add_address(&name, self.address, self.prefix));
@@ -83,7 +83,7 @@ impl ManagementCard {
     }
 }
 
-/// Numbers of the interrupts of the device behind a network interface: of itself, or of the one that it is a part of, as virtio's are.
+/// Numbers of the interrupts of a network interface's device, or of its parent device, as with virtio.
 fn interrupts(interfaces: &Path, name: &str) -> Vec<String> {
     let device: Option<PathBuf> = interfaces.join(name).join("device").canonicalize().ok();
     let mut devices = device.iter().flat_map(|device| device.ancestors().take(2));

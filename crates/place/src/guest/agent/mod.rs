@@ -1,5 +1,5 @@
-//! The first process of a guest: mounts what is needed, loads modules, and then does what the host asks for, or what the kernel command
-//! line says. When that is over, the guest powers off.
+//! The first process of a guest: mounts file systems, loads modules, and then serves the host, or runs the command from the kernel command line.
+//! Afterwards the guest powers off.
 //!
 //! | kernel argument | says |
 //! | --- | --- |
@@ -25,19 +25,19 @@ use rustix::system::{RebootCommand, reboot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// How the kernel names the first process of a root file system in memory.
+/// The kernel's path of the first process in an initial RAM file system.
 const FIRST: &str = "/init";
 
-/// The argument of a second card, up to its value.
+/// The argument for a second card, without its value.
 pub(super) const MANAGEMENT: &str = "triptime.management=";
 
-/// True if this process is a guest's first one, and meant to be. Mounts `/proc` for it.
+/// True if this process is the first one of a guest and the kernel command line asks for the agent. Mounts `/proc` to read it.
 pub fn is_wanted() -> bool {
     let is_first = std::process::id() == 1 && std::env::args_os().next().is_some_and(|name| name == FIRST);
     is_first && machine::mount_proc().is_ok() && Arguments::live().is_some()
 }
 
-/// Does what the guest is for, and powers it off.
+/// Runs the agent, and then powers the guest off.
 pub fn run() -> ! {
     let done = catch_unwind(AssertUnwindSafe(work));
     match done {
@@ -49,7 +49,7 @@ pub fn run() -> ! {
     if let Err(errno) = reboot(RebootCommand::PowerOff) {
         say(&format!("cannot power off: {errno}"));
     }
-    // The end of the first process would be a panic of the kernel.
+    // If the first process ended, the kernel would panic.
     loop {
         std::thread::sleep(Duration::from_secs(3600));
     }

@@ -1,4 +1,4 @@
-//! The port over which the guest talks to its host.
+//! The port of the channel to the host.
 
 use super::super::CHANNEL;
 use super::machine::line;
@@ -12,17 +12,17 @@ const PORTS: &str = "/sys/class/virtio-ports";
 /// Port under a hypervisor without virtio: the second serial port. The first is the console.
 const SERIAL: &str = "/dev/ttyS1";
 
-/// How long the kernel may take to find the ports; it takes milliseconds.
+/// Time that the kernel may take to find the ports; it usually takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Opens the port that the host named, or the second serial port.
+/// Opens triptime's virtio port, or the second serial port.
 ///
 /// # Errors
-/// Neither is there.
+/// Neither exists.
 pub(super) fn open() -> Result<File, String> {
     let begun = Instant::now();
     loop {
-        // The ports of a device are told by and by.
+        // The ports of a device appear one after another.
         match find(Path::new(PORTS)) {
             Some(port) => return opened(&port),
             None if !has_ports() || begun.elapsed() > PATIENCE => break,
@@ -32,14 +32,14 @@ pub(super) fn open() -> Result<File, String> {
     serial().map_err(|why| format!("no port \"{CHANNEL}\" of virtio-serial, and {why}"))
 }
 
-/// True if a device of virtio-serial is there (virtio specification: device 3).
+/// True if there is a device of virtio-serial (virtio specification: device 3).
 fn has_ports() -> bool {
     let devices = read_dir("/sys/bus/virtio/devices").into_iter().flatten().flatten();
     let mut kinds = devices.filter_map(|device| line(device.path().join("device").to_str()?).ok());
     kinds.any(|kind| kind == "0x0003")
 }
 
-/// The device file of the port with our name. The kernel makes no link of that name: that is done by udev, which is not here.
+/// The device file of the port with our name. udev would make a link with that name, but a guest has no udev.
 fn find(ports: &Path) -> Option<PathBuf> {
     let mut ports = read_dir(ports).ok()?.flatten();
     let port = ports.find(|port| {
@@ -54,10 +54,10 @@ fn opened(path: &Path) -> Result<File, String> {
     file.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The second serial port, without anything that a terminal does to octets.
+/// The second serial port in raw mode.
 fn serial() -> Result<File, String> {
     let file = opened(Path::new(SERIAL))?;
-    // Of a port that no hardware stands behind, there are no settings.
+    // A port without hardware has no settings.
     let mut settings = tcgetattr(&file).map_err(|_| format!("no {SERIAL}"))?;
     settings.make_raw();
     let set = settings

@@ -1,4 +1,4 @@
-//! Does what the host asks for.
+//! Serves the requests of the host.
 
 use super::super::channel::Outward;
 use super::super::frame::{self, Frame, FrameError, FrameKind};
@@ -14,30 +14,29 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Where commands have their folders, each the name of its number.
+/// Parent of the commands' folders, which are named by number.
 const HOME: &str = "/run/triptime";
 
-/// How often it is looked whether somebody came.
+/// Interval between checks for a connected host.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// So many commands at a time: a plan has one, or one for each step side by side.
+/// Largest number of commands at a time: a plan uses one, or one for each step side by side.
 const MOST: usize = 16;
 
 /// State for answering the requests of a channel.
 pub(crate) struct Served<Admit> {
     /// Description of this end.
     pub(crate) greeting: Greeting,
-    /// Where commands have their folders, each the name of its number.
+    /// Parent of the commands' folders, which are named by number.
     pub(crate) home: PathBuf,
-    /// Decides about a command by its words and the files that it came with: the files that it is given, or why it is not done.
+    /// Decides about a command by its words and files: returns the files for the command, or the reason of a refusal.
     pub(crate) admit: Admit,
 }
 
-/// Greets the host, and does what it asks for until it asks to power off. One that stays does so for each that comes: a command ends when
-/// who asked for it has gone.
+/// Greets the host, and serves it until it asks to power off. With `stays` this repeats for each client; a command ends when its client has gone.
 ///
 /// # Errors
-/// The channel is broken, and it does not stay.
+/// The channel is broken, and `stays` is false.
 pub(super) fn serve(port: &File, greeting: &Greeting, stays: bool) -> Result<(), String> {
     loop {
         if stays {
@@ -48,7 +47,7 @@ pub(super) fn serve(port: &File, greeting: &Greeting, stays: bool) -> Result<(),
         let served = Served {
             greeting: greeting.clone(),
             home: PathBuf::from(HOME),
-            // The host is who made this guest.
+            // All commands are permitted, because the host made this guest.
             admit: |_: &[String], files: Files| Ok(files),
         };
         match attend(from, Box::new(to_host), served) {
@@ -58,7 +57,7 @@ pub(super) fn serve(port: &File, greeting: &Greeting, stays: bool) -> Result<(),
     }
 }
 
-/// Waits until there is somebody at the other end of a port of virtio-serial.
+/// Waits until a process has opened the other end of a virtio port.
 fn until_somebody(port: &File) -> std::io::Result<()> {
     loop {
         let mut fds = [PollFd::new(port, PollFlags::OUT)];
@@ -70,7 +69,7 @@ fn until_somebody(port: &File) -> std::io::Result<()> {
     }
 }
 
-/// Greets the other end, and does what it asks for until it asks to power off. Commands under way then end.
+/// Greets the other end, and serves it until it asks to power off. Running commands then end.
 ///
 /// # Errors
 /// The channel is broken, or closed.
@@ -100,7 +99,7 @@ where
     }
 }
 
-/// The way to the host; commands tell of themselves on threads of their own.
+/// The writer to the host; commands send their output on separate threads.
 #[derive(Clone)]
 struct ToHost(Arc<Mutex<Box<dyn Outward>>>);
 

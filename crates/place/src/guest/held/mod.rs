@@ -1,4 +1,4 @@
-//! A guest that stays up when this process ends. Whoever comes later has commands run in it, one after another.
+//! A guest that outlives this process. Later processes run commands in it, one after another.
 //!
 //! ```text
 //! [ lab up ] starts [ QEMU --socket FOLDER/channel ]--virtio port--[ agent ]
@@ -32,36 +32,36 @@ use std::time::{Duration, Instant};
 pub use visit::Visit;
 use visit::{hear, open};
 
-/// Files in its folder: the way to its agent, its console, what QEMU said, and what is known of it.
+/// Files in its folder: the socket of its agent, its console, QEMU's output, and its properties.
 const SOCKET: &str = "channel";
 const CONSOLE: &str = "console";
 const SAID: &str = "said";
 const KNOWN: &str = "guest.json";
 
-/// The kernel argument by which its agent stays when nobody is at the other end of its channel.
+/// The kernel argument that keeps its agent running without a client.
 pub(super) const STAYS: &str = "triptime.stays";
 
-/// How long QEMU may take to make its socket.
+/// Time that QEMU may take to make its socket.
 const SOCKET_PATIENCE: Duration = Duration::from_secs(10);
-/// Lines of the console that a message has.
+/// Number of console lines in an error message.
 const LINES: usize = 12;
 
-/// Properties of a guest that is held up, as they are kept in its folder.
+/// Properties of a guest, as stored in its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
-    /// It in one line.
+    /// Description in one line.
     pub what: String,
-    /// Accelerator that runs it: KVM, or an emulation and why.
+    /// Accelerator that runs it: KVM, or an emulation and its reason.
     pub processor: String,
     /// Its network interface.
     pub interface: String,
-    /// Where its virtual CPUs run, in words; `None`: anywhere.
+    /// Host CPUs of its virtual CPUs, as text; `None` if they are not pinned.
     pub placed: Option<String>,
-    /// From the start of QEMU until its agent was up, in ms.
+    /// Time from the start of QEMU until its agent was up, in ms.
     pub boot_ms: u64,
 }
 
-/// A guest that is held up.
+/// A guest that outlives this process.
 #[derive(Debug)]
 pub struct HeldGuest {
     folder: PathBuf,
@@ -69,7 +69,7 @@ pub struct HeldGuest {
 }
 
 impl HeldGuest {
-    /// The one of this name, which was made in `folder`, or is to be.
+    /// The guest of this name in `folder`; it need not exist yet.
     pub fn at(folder: &Path, id: &str) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -80,7 +80,7 @@ impl HeldGuest {
     /// Boots guest number `number`, from 0, of several like `spec` at its end of a bed.
     ///
     /// # Errors
-    /// Something that it needs is not here, or it does not come up. Nothing runs then.
+    /// A requirement is missing on this machine, or it does not come up. Then nothing keeps running.
     pub fn start(&self, spec: &GuestSpec, number: usize, end: DeviceEnd<'_>) -> Result<(), PlaceError> {
         let spec = of(spec, number);
         check(&spec)?;
@@ -129,7 +129,7 @@ impl HeldGuest {
         })
     }
 
-    /// Starts QEMU, on a thread that its network and CPUs are given to.
+    /// Starts QEMU on a thread that has the guest's network namespace and CPUs.
     fn launch(&self, spec: &GuestSpec, cable: &Cable, image: &InMemory, how: &How) -> Result<Child, PlaceError> {
         let kvm = how.is_kvm();
         let plugged = cable.plug(kvm)?;
@@ -147,7 +147,7 @@ impl HeldGuest {
         let log = self.folder.join(SAID);
         let said = File::create(&log).map_err(|error| io(&log, error))?;
         let mut command = Command::new(qemu::program()?);
-        // It stays when the terminal goes.
+        // The process stays when the terminal is closed.
         command.args(qemu::line::words(spec, &ways)).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
         let cpus = emulator_cpus(spec);
@@ -165,7 +165,7 @@ impl HeldGuest {
         loop {
             match hear(&greeting, LOOK) {
                 Ok(greeting) => {
-                    // The next one is let in when this one has gone.
+                    // The next client is accepted after this one has gone.
                     let _ = end.shutdown(Shutdown::Both);
                     return Ok(greeting);
                 }
@@ -220,23 +220,23 @@ impl HeldGuest {
         }
     }
 
-    /// Reads its properties; `None`: it never came up.
+    /// Reads its properties; `None` if it never came up.
     pub fn known(&self) -> Option<Known> {
         serde_json::from_str(&self.text(KNOWN)).ok()
     }
 
-    /// True where it has come up, and runs.
+    /// True if it has come up and runs.
     pub fn is_up(&self) -> bool {
         let processes = self.processes();
         self.known().is_some() && !processes.is_empty() && !processes.into_iter().any(processes::is_stopped)
     }
 
-    /// QEMU's processes, by the name that they were started with: a start that was killed left no other trace.
+    /// QEMU's processes, found by the guest's name on the command line, because a killed start leaves no other trace.
     pub fn processes(&self) -> Vec<u32> {
         processes::with_word(&self.mark())
     }
 
-    /// Ends it by force; one that is not there is none.
+    /// Kills it. Succeeds if it does not exist.
     pub fn end(&self) {
         processes::end(&self.mark());
     }
@@ -246,10 +246,10 @@ impl HeldGuest {
         format!("guest={},debug-threads=on", self.id)
     }
 
-    /// Goes to it, for a command.
+    /// Connects to it, to run a command.
     ///
     /// # Errors
-    /// It does not answer, or another command is under way in it.
+    /// It does not answer, or another command is running in it.
     pub fn visit(&self) -> Result<Visit, PlaceError> {
         let path = self.folder.join(SOCKET);
         let came = visit::visit(&path, visit::GREETING_PATIENCE).map_err(|error| io(&path, error))?;
@@ -261,17 +261,17 @@ impl HeldGuest {
     }
 }
 
-/// Guest number `number` of several like these: its agent stays when who asked it has gone.
+/// Settings of guest number `number` of several like these: its agent keeps running when its client has gone.
 fn of(spec: &GuestSpec, number: usize) -> GuestSpec {
     let mut spec = spec.of(number);
     spec.arguments = format!("{STAYS} {}", spec.arguments).trim_end().to_owned();
     spec
 }
 
-/// Checks that several guests like this can be held up.
+/// Checks that several guests like this can be kept running.
 ///
 /// # Errors
-/// The setting that cannot be, in words of the command line.
+/// The impossible setting, in terms of the command line.
 pub fn check_all(spec: &GuestSpec, guests: usize) -> Result<(), PlaceError> {
     (0..guests).try_for_each(|number| check(&of(spec, number)))
 }

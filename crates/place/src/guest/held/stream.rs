@@ -1,18 +1,18 @@
-//! The agent's stream, from its greeting on.
+//! The agent's stream, starting at its greeting.
 
 use super::super::message::GREETING;
 use std::io::{self, Read};
 
-/// A stream without what comes before the greeting: the rest of what was meant for who has gone.
+/// A stream that skips all data before the greeting: the rest of messages for an earlier client.
 pub(super) struct FromGreeting<R> {
     from: R,
-    /// The beginning of a greeting, as far as it has come; `None`: it was passed on.
+    /// The start of a greeting, as far as received; `None` once it was passed on.
     sought: Option<Vec<u8>>,
-    /// Octets that are to be passed on first.
+    /// Bytes to be passed on first.
     first: Vec<u8>,
 }
 
-/// Mark, version, kind and call of the frame of a greeting.
+/// Mark, version, kind and call of a greeting's frame.
 fn beginning() -> [u8; 8] {
     let [a, b, c, d] = GREETING.to_le_bytes();
     [b'T', b'G', 1, 1, a, b, c, d]

@@ -1,4 +1,4 @@
-//! Visits of clients to a guest that is held up, one after another.
+//! Clients of a guest that is kept running, one after another.
 
 use super::super::away::Errand;
 use super::super::channel::{Call, CallError, Channel, Incoming};
@@ -16,36 +16,36 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the agent may take to greet who comes; an emulated one that is busy takes seconds.
+/// Time that the agent may take to greet a client; a busy emulated guest takes seconds.
 pub(super) const GREETING_PATIENCE: Duration = Duration::from_secs(20);
-/// How long it may take at first, before who comes goes for a while and comes again; twice as long each time.
+/// Time limit of the first attempt; the client then disconnects for a while and connects again, with twice the limit each time.
 const FIRST_PATIENCE: Duration = Duration::from_secs(2);
-/// How long nobody is there then. A guest that has no CPU for this long does not see that somebody went.
+/// Duration of the disconnection. A guest that gets no CPU for this long does not notice it.
 const GONE: Duration = Duration::from_secs(1);
 
-/// One who is at a guest that is held up. The next one is let in when this is dropped.
+/// A client of a guest. Dropping it admits the next one.
 #[derive(Debug)]
 pub struct Visit(Arc<AgentPeer>);
 
 impl Visit {
-    /// How the guest's clock stands to this machine's now.
+    /// Offset of the guest's clock from this machine's, measured now.
     ///
     /// # Errors
-    /// It does not answer.
+    /// The guest does not answer.
     pub fn clock(&self) -> Result<ClockOffset, PlaceError> {
         self.0.clock()
     }
 
-    /// Has a command run in it.
+    /// Runs a command in the guest.
     ///
     /// # Errors
-    /// It cannot start it.
+    /// The command cannot be started.
     pub fn run(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
         Ok(Box::new(Errand::start(self.0.clone(), job)?))
     }
 }
 
-/// The way to the agent for one who comes.
+/// Connection of a client to the agent.
 #[derive(Debug)]
 struct AgentPeer {
     channel: Arc<Channel>,
@@ -61,8 +61,8 @@ impl Peer for AgentPeer {
     }
 }
 
-/// The channel over this stream, from the agent's greeting on. Its calls have numbers that no other process used lately: the agent may still
-/// say something of a call of who has gone.
+/// The channel over this stream, starting at the agent's greeting. Its call numbers differ from those of recent clients, because a late reply to a
+/// client that has disconnected may still arrive.
 pub(super) fn open(stream: UnixStream) -> io::Result<(Arc<Channel>, Call)> {
     let reader = FromGreeting::new(stream.try_clone()?);
     let (channel, greeting) = Channel::over(reader, Box::new(stream))?;
@@ -83,18 +83,18 @@ pub(super) fn hear(greeting: &Call, patience: Duration) -> Result<Greeting, Call
     }
 }
 
-/// Goes to the agent at this socket, and waits so long.
+/// Connects to the agent at this socket within this time.
 ///
 /// # Errors
-/// There is nothing at the socket; or, inside, why the agent does not greet.
+/// There is no agent at the socket (outer error), or it does not greet (inner error).
 pub(super) fn visit(socket: &Path, patience: Duration) -> io::Result<Result<Visit, CallError>> {
     let until = Instant::now() + patience;
     let mut this_time = FIRST_PATIENCE;
     loop {
         let left = until.saturating_duration_since(Instant::now());
         match once(socket, this_time.min(left))? {
-            // Where somebody went in the instant this one came, the agent has not seen it, and waits for more from him: Linux wakes who
-            // reads from such a port, and lets him sleep on if somebody is there again.
+            // If the previous client left just before this one came, the agent has not noticed, and waits for more data from it: Linux wakes a reader
+            // of such a port, but lets it sleep again if a client is connected.
             Err(CallError::Silence(_)) if left > this_time + GONE => std::thread::sleep(GONE),
             Err(CallError::Silence(_)) => return Ok(Err(CallError::Silence(patience))),
             came => return Ok(came),
@@ -103,7 +103,7 @@ pub(super) fn visit(socket: &Path, patience: Duration) -> io::Result<Result<Visi
     }
 }
 
-/// The same; goes away when it is not greeted in time.
+/// Makes one attempt; disconnects if the greeting does not come in time.
 fn once(socket: &Path, patience: Duration) -> io::Result<Result<Visit, CallError>> {
     let Some(stream) = connect(socket)? else {
         std::thread::sleep(patience);
@@ -120,7 +120,7 @@ fn once(socket: &Path, patience: Duration) -> io::Result<Result<Visit, CallError
     })
 }
 
-/// `None`: as many wait there as QEMU lets wait, those who have gone meanwhile among them; whoever blocked would wait without end.
+/// `None` if QEMU's queue of connections is full, counting those already closed; a blocking connect would wait forever.
 fn connect(socket: &Path) -> io::Result<Option<UnixStream>> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;

@@ -1,4 +1,4 @@
-//! Chooses the guest's disk for the result. Only one that is named, or that holds nothing but a result, is ever written to.
+//! Chooses the guest's disk for the result. Only a disk that is named, or that is blank or has an earlier result, is ever written to.
 
 use super::FOLDER;
 use std::fs::{File, read_dir};
@@ -6,14 +6,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Octets of a disk that are looked at: no partition table, file system or volume leaves all of it zero.
+/// Bytes at the start of a disk that are checked: every partition table, file system or volume leaves some of them nonzero.
 const LOOKED_AT: u64 = 1 << 20;
-/// Names of block devices that are no disks of the hypervisor.
+/// Names of block devices that are not disks of the hypervisor.
 const OTHERS: [&str; 8] = ["loop", "ram", "zram", "sr", "fd", "md", "dm-", "nbd"];
-/// How long disks may take to be found: behind SATA and SCSI that is not done when their driver is loaded.
+/// Time to find disks: with SATA and SCSI they appear some time after their driver is loaded.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// A disk, and why it may be written to.
+/// A disk, and the reason why it may be written to.
 #[derive(Debug)]
 pub(super) struct Disk {
     pub(super) path: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct Disk {
 /// The disk of this name, or the first one that may be overwritten.
 ///
 /// # Errors
-/// There is none.
+/// There is no such disk.
 pub(super) fn choose(name: Option<&str>) -> Result<Disk, String> {
     let begun = Instant::now();
     loop {
@@ -78,7 +78,7 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     Ok(octets)
 }
 
-/// Why a disk that begins like this may be overwritten, if it may.
+/// Reason why a disk with this beginning may be overwritten, if it may.
 pub(super) fn may_be_overwritten(beginning: &[u8]) -> Option<&'static str> {
     if beginning.starts_with(FOLDER.as_bytes()) {
         return Some("which had an earlier result");

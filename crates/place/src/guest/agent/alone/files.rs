@@ -1,4 +1,4 @@
-//! Files of the disk that the guest was booted from: what is to be done, and what came of it.
+//! Files of the boot disk: the task, and its result.
 
 use super::FILES;
 use deploy::disk::WORDS;
@@ -6,12 +6,12 @@ use std::fs::{File, create_dir, create_dir_all, read_dir};
 use std::io;
 use std::path::Path;
 
-/// How the folders of results are named, before their number.
+/// Prefix of the folders of results, before their number.
 const RUN: &str = "run-";
-/// How the name of a file ends that is not whole yet.
+/// Ending of a file's name until the file is complete.
 const PART: &str = "part";
 
-/// Copies the disk's files into `home`, and makes a folder for the result, the next one; its name.
+/// Copies the disk's files into `home`, and makes the next numbered folder for the result; returns its name.
 ///
 /// # Errors
 /// A file cannot be read or written, with its name.
@@ -25,7 +25,7 @@ pub(super) fn take(disk: &Path, home: &Path) -> Result<String, String> {
         if let Some(number) = number(&name) {
             last = last.max(number);
         }
-        // A file with the name of a result is not copied: the measurement makes it.
+        // Files with the names of results are not copied, because the measurement makes them.
         let is_taken = path.is_file() && !FILES.contains(&name.as_str());
         if is_taken {
             std::fs::copy(&path, home.join(&name)).map_err(|error| failed(&path, error))?;
@@ -40,10 +40,10 @@ fn number(name: &str) -> Option<u32> {
     name.to_ascii_lowercase().strip_prefix(RUN)?.parse().ok()
 }
 
-/// The words of the command, of the file for them.
+/// The words of the command, from their file.
 ///
 /// # Errors
-/// It is not there, or has none.
+/// The file is missing or has no words.
 pub(super) fn words(home: &Path) -> Result<Vec<String>, String> {
     let path = home.join(WORDS);
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{WORDS} on the disk: {error}"))?;
@@ -56,17 +56,17 @@ pub(super) fn words(home: &Path) -> Result<Vec<String>, String> {
     }
 }
 
-/// Lines with `#` in front are comments. Some editors leave a mark at the begin of a file.
+/// Lines that start with `#` are comments. Some editors write a byte order mark at the start of a file.
 fn words_of(text: &str) -> Vec<String> {
     let lines = text.trim_start_matches('\u{feff}').lines();
     let told = lines.filter(|line| !line.trim_start().starts_with('#'));
     told.flat_map(str::split_whitespace).map(str::to_owned).collect()
 }
 
-/// Copies the results into the folder, each file under another name until it is whole and on the disk. One that fails does not stop the others.
+/// Copies the results into the folder; each file has a temporary name until it is complete and on the disk. A failure does not stop the other copies.
 ///
 /// # Errors
-/// The first file that could not be, and why.
+/// The first file that failed, and the reason.
 pub(super) fn keep(home: &Path, folder: &Path) -> Result<(), String> {
     let present = FILES.iter().filter(|name| home.join(name).is_file());
     let kept: Vec<Result<(), String>> = present.map(|name| keep_one(home, folder, name)).collect();
@@ -79,7 +79,7 @@ fn keep_one(home: &Path, folder: &Path, name: &str) -> Result<(), String> {
         .and_then(|()| std::fs::rename(&part, folder.join(name)))
         .and_then(|()| File::open(folder)?.sync_all());
     done.map_err(|error| {
-        // Its room is for the files behind it.
+        // Frees the space for the next files.
         let _ = std::fs::remove_file(&part);
         let octets = std::fs::metadata(home.join(name)).map_or(0, |file| file.len());
         format!("{name} ({octets} octets) cannot be kept on the disk: {error}")

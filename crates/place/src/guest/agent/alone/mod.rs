@@ -1,7 +1,7 @@
-//! A guest without a host that talks to it: one command, whose answer is shown on the console. For hypervisors that only boot an image.
+//! A guest without a connection to a host: it runs one command, and shows the answer on the console. For hypervisors that can only boot an image.
 //!
-//! Either the kernel command line names the command, and run file and answer are left on a disk, as a tar archive; or the disk that the
-//! guest was booted from has a partition with the command's words and files, and takes the result in a folder.
+//! Either the kernel command line has the command, and run file and answer are written to a disk, as a tar archive; or the boot disk has a partition
+//! with the command's words and files, and gets the result in a folder.
 
 mod disk;
 mod files;
@@ -15,17 +15,17 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-/// Where the command leaves its files.
+/// Working folder of the command.
 const HOME: &str = "/run/triptime";
-/// Names of those files, as the archive has them.
+/// Names of its result files, also in the archive.
 const FILES: [&str; 4] = ["run.triptime", "run.html", "answer.txt", "said.txt"];
-/// Folder of the files in the archive: by its name, a disk with an earlier result is known.
+/// Folder of the files in the archive; its name identifies a disk with an earlier result.
 pub(super) const FOLDER: &str = "triptime/";
 
-/// Runs `triptime WORDS`; leaves the result on the disk of this name, or on the first that may be overwritten.
+/// Runs `triptime WORDS`; writes the result to the disk of this name, or to the first that may be overwritten.
 ///
 /// # Errors
-/// The command cannot be run, or the result cannot be left.
+/// The command cannot be run, or the result cannot be written.
 pub(super) fn run(words: &[String], disk: Option<&str>) -> Result<(), String> {
     let disk = disk::choose(disk);
     let home = Path::new(HOME);
@@ -39,18 +39,18 @@ pub(super) fn run(words: &[String], disk: Option<&str>) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the command that the partition of this name has the words of; leaves the result in a folder there. Why nothing came of it is
-/// left there, too.
+/// Runs the command whose words are on the partition of this name; writes the result into a folder there. If the command fails, the reason is written
+/// there, too.
 ///
 /// # Errors
-/// There is no such partition, the command cannot be run, or the result cannot be left.
+/// There is no such partition, the command cannot be run, or the result cannot be written.
 pub(super) fn run_from(partition: &str) -> Result<(), String> {
     let home = Path::new(HOME);
     let partition = Partition::find(partition)?;
     let folder = partition.with(|disk| files::take(disk, home))?;
     let done = files::words(home).and_then(|words| command(&words, home));
     if let Err(why) = &done {
-        // The console has it in any case.
+        // The message is on the console in any case.
         let _ = std::fs::write(home.join("said.txt"), format!("triptime: {why}\n"));
     }
     let device = partition.device.display();
@@ -67,7 +67,7 @@ pub(super) fn run_from(partition: &str) -> Result<(), String> {
     done
 }
 
-/// Runs the command, and shows what it says.
+/// Runs the command, and shows its output.
 fn command(words: &[String], home: &Path) -> Result<(), String> {
     say(&format!(
         "running `triptime {}`; what it says is shown when it has ended",
@@ -82,7 +82,7 @@ fn command(words: &[String], home: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs it; what it says goes into files, for the archive.
+/// Runs it with its output in files, for the archive.
 fn measure(words: &[String], home: &Path) -> io::Result<ExitStatus> {
     std::fs::create_dir_all(home)?;
     Command::new("/proc/self/exe")
@@ -94,7 +94,7 @@ fn measure(words: &[String], home: &Path) -> io::Result<ExitStatus> {
         .status()
 }
 
-/// Writes the archive from the first octet of the disk on.
+/// Writes the archive from the first byte of the disk.
 fn leave(home: &Path, disk: &Path) -> io::Result<()> {
     let disk = OpenOptions::new().write(true).open(disk)?;
     archive(home, &disk)?;

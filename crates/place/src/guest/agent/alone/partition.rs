@@ -1,5 +1,5 @@
-//! The partition with files of the disk that the guest was booted from: mounted for as long as it is read or written, so that a cut of
-//! the power during the measurement finds it whole.
+//! The partition of the boot disk that has the user's files. It is mounted only while it is read or written, so that a power cut during the
+//! measurement does not damage it.
 
 use super::super::machine::line;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 /// The kernel's list of block devices, each a folder.
 const DEVICES: &str = "/sys/class/block";
-/// Where it is mounted.
+/// Mount point.
 const AT: &str = "/run/disk";
-/// How long disks may take to be found.
+/// Time to find disks.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Such a partition.
@@ -22,10 +22,10 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// The one of this name in its disk's table.
+    /// The partition with this name in its disk's partition table.
     ///
     /// # Errors
-    /// There is none, or more than one: which disk this guest was booted from is then not known.
+    /// There is none, or several: then the boot disk is ambiguous.
     pub(super) fn find(name: &str) -> Result<Self, String> {
         let begun = Instant::now();
         loop {
@@ -51,10 +51,10 @@ impl Partition {
         }
     }
 
-    /// Does something with its files, and takes care that it is on the disk then.
+    /// Mounts the partition, calls `work` for its files, and unmounts it so that all data is on the disk.
     ///
     /// # Errors
-    /// The error of `work`; it cannot be mounted or written.
+    /// The error of `work`; or the partition cannot be mounted or written.
     pub(super) fn with<T>(&self, work: impl FnOnce(&Path) -> Result<T, String>) -> Result<T, String> {
         let at = Path::new(AT);
         let failed = |what: &str, why: String| format!("{}: cannot be {what}: {why}", self.device.display());
@@ -70,7 +70,7 @@ impl Partition {
     }
 }
 
-/// Names of the devices that are partitions of this name (`PARTNAME` in their `uevent`, which comes from the table of partitions).
+/// Names of the devices of partitions with this name (`PARTNAME` in their `uevent`, from the partition table).
 fn among(devices: &Path, name: &str) -> Vec<String> {
     let devices = read_dir(devices).into_iter().flatten().flatten();
     let is_it = |folder: &Path| {
