@@ -95,7 +95,7 @@ fn each_thing_that_gives_way_is_named_for_what_it_is() {
     };
     let slow = |run: &mut RunView| took(&mut run.series[2], 700_000, 29);
     let cases = [
-        (changed(lose), Part::Unknown, "of before or after"),
+        (changed(lose), Part::Unknown, "from before or after"),
         (
             changed(|run| {
                 lose(run);

@@ -79,7 +79,11 @@ fn refusals_name_file_line_and_key() {
             "quantity = \"worst\"",
             "line 7: key \"quantity\": \"worst\" is not known; write one of max, mean",
         ),
-        ("\"80us\"", "\"80\"", "line 8: key \"allowed\": \"80\" has no unit"),
+        (
+            "\"80us\"",
+            "\"80\"",
+            "line 8: key \"allowed\": \"80\" has no known unit",
+        ),
         (
             "\"80us\"",
             "80",
@@ -303,7 +307,7 @@ fn classes_ascend_and_only_the_last_has_no_end() {
         ),
         (
             "classes = [{ under = \"2\", is = \"a\" }, { is = \"c\" }]",
-            "has no unit",
+            "has no known unit",
         ),
         ("classes = [{ is = \" \" }]", "each needs a name"),
         ("stamps = \"tap\"", "key \"stamps\": write \"known\""),

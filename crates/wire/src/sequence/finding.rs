@@ -140,7 +140,7 @@ impl Display for Finding {
             What::Stopped => write!(out, "stopped {} before the end: {b} samples lost", Ns(a)),
             What::StoppedUncounted => write!(
                 out,
-                "stopped {} before the end: neither its rate nor the loss is known",
+                "stopped {} before the end: its rate is not known, so the loss is not known either",
                 Ns(a)
             ),
             What::Uncountable => write!(
