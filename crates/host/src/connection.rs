@@ -11,7 +11,7 @@ const DEEPEST: usize = 8;
 /// Maximum number of ancestor processes examined.
 const MOST_PARENTS: usize = 32;
 
-/// A route: its destination prefix and metric, and its interface.
+/// A route: its destination prefix and its interface.
 struct Route {
     to: u128,
     /// Number of leading bits that count.

@@ -42,7 +42,7 @@ fn ptp_clocks(reader: &Reader) -> Result<Vec<String>, Unknown> {
     Ok(clocks)
 }
 
-/// True if a running daemon takes the time from such a clock: chrony with `refclock PHC`, phc2sys and ptp4l always.
+/// True if a running daemon takes the time from such a clock: phc2sys always does, chrony with `refclock PHC`.
 fn ptp_clock_used(reader: &Reader, facts: &Facts) -> Result<bool, Unknown> {
     let running = running(facts)?;
     if running.contains_key("phc2sys") {

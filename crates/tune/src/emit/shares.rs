@@ -24,7 +24,7 @@ pub(super) fn give(audit: &Audit, container: &mut Subject) {
     container.set("rt_cpus", share(&all.without(&taken(audit)), place, asking.len()));
 }
 
-/// Containers by their outcome; the container in which this process runs counts as the one of its definition.
+/// Containers with a wanted outcome, without the one in which this process runs: its definition stands for it.
 fn parts(audit: &Audit, wanted: impl Fn(Outcome) -> bool) -> Vec<&str> {
     let finding = audit.findings.iter().find(|finding| finding.rule.id == RULE);
     let parts = finding.into_iter().flat_map(|finding| &finding.parts);

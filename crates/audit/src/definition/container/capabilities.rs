@@ -31,7 +31,7 @@ pub(super) enum Runtime {
     Kubernetes,
 }
 
-/// Capabilities of a container after `added` and `dropped`, or of one with all privileges.
+/// Capabilities of a container after `added` and `dropped`; every capability if it is privileged.
 ///
 /// # Errors
 /// The runtime refuses these two lists.

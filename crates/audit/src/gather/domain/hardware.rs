@@ -86,7 +86,7 @@ fn not_here(error: HostError) -> Unknown {
     Unknown::from(error).never_absent()
 }
 
-/// True if vCPUs that the guest sees as threads of one core run on threads of one core. With one thread per core there are none.
+/// True if vCPUs that the guest sees as threads of one core run on threads of one core. Also true with one thread per core.
 pub(super) fn siblings(reader: &Reader, domain: &Domain) -> Known {
     let threads = domain.cpu.topology.as_ref().map_or(1, |topology| topology.threads);
     if threads <= 1 {

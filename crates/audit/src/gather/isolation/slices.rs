@@ -29,7 +29,7 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
 fn runs(reader: &Reader) -> Result<bool, HostError> {
     match reader.line("/proc/1/comm") {
         Err(error) if error.is_absent() => {
-            // If process 1 is invisible, its groups show the CPUs.
+            // If process 1 is invisible, the groups of systemd show that it runs.
             match reader.exists("/sys/fs/cgroup/system.slice")? {
                 true => Ok(true),
                 false => Err(error),

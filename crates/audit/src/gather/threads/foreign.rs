@@ -50,7 +50,7 @@ fn by_process<'a>(threads: impl Iterator<Item = &'a Thread>, rt_cpus: &CpuList) 
     processes.into_iter().map(text).collect()
 }
 
-/// Real-time CPUs, if there are other CPUs too: otherwise a thread that is only on them is no evidence.
+/// Real-time CPUs; empty if there are no other CPUs, because then a thread that is only on them is no evidence.
 pub(super) fn own_cpus(facts: &Facts) -> Result<CpuList, Unknown> {
     let others = cpus::known(facts, "hk_cpus")?;
     match others.is_empty() {

@@ -74,7 +74,7 @@ fn finish(left: &Returned, file: &Path) -> Result<PathBuf, Failure> {
     keep(&left.run, file)
 }
 
-/// Waits until the command has ended, or a signal asks to end. Its printed output is made again from its run file.
+/// Waits until the command has ended, and passes on a signal to end. Its printed output is made again from its run file.
 fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceError> {
     let mut is_told = false;
     while !away.is_finished() {

@@ -14,7 +14,7 @@ use store::RunFile;
 /// Maximum number of reboots after which a plan is resumed.
 const MOST: u32 = 1_000;
 
-/// Unit file of a run.
+/// Unit that continues a run after a reboot.
 pub(crate) struct Lasting {
     service: String,
 }
