@@ -10,11 +10,11 @@ use crate::phases::Phases;
 use crate::rated::Rated;
 use crate::timing::Pace;
 
-/// How long a current may take to be seen as gone, and the margin beside it, in ms (our reference, 3.12).
+/// Time until a vanished current is detected as gone, and an additional margin, in ms (our reference, 3.12).
 const RESET_MS: f64 = 20.0;
 const MARGIN_MS: f64 = 40.0;
 
-/// Signs by which a breaker is seen as closed.
+/// Criterion by which a breaker counts as closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Criterion {
@@ -27,10 +27,10 @@ pub enum Criterion {
     CurrentOrContact,
 }
 
-/// Position of a breaker, as its contacts tell it.
+/// Position of a breaker, as reported by its contacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Position {
-    /// Not known, or between.
+    /// Unknown or intermediate.
     #[default]
     Unknown,
     /// Open.
@@ -43,9 +43,9 @@ pub enum Position {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RbrfSettings {
-    /// Where the current comes from.
+    /// Source of the current.
     pub source: Source,
-    /// The sign by which the breaker is seen as closed.
+    /// The criterion by which the breaker counts as closed.
     pub criterion: Criterion,
     /// Phase current in x In above which the breaker is not open, 0.05 to 2.
     pub phase_current: f64,
@@ -60,7 +60,7 @@ pub struct RbrfSettings {
 }
 
 impl Default for RbrfSettings {
-    /// By current, 0.3 In and 0.2 In of residual; 120 ms, 240 ms, a breaker of 50 ms.
+    /// By current, 0.3 In and 0.2 In residual; re-trip 120 ms, back-trip 240 ms, a breaker of 50 ms.
     fn default() -> Self {
         Self {
             source: Source::default(),
@@ -83,11 +83,11 @@ pub struct BreakerFailure {
     pub retrip: Phases,
     /// True if the neighbours are to be tripped (`OpEx`).
     pub backtrip: bool,
-    /// Why it does not decide.
+    /// Reasons why the function is blocked.
     pub blocked: Blocks,
 }
 
-/// RBRF (50BF): trips again, and then the neighbours, if a breaker that was tripped does not open.
+/// RBRF (50BF): if a tripped breaker does not open, trips it again, and then trips its neighbours.
 #[derive(Debug, Clone)]
 pub struct Rbrf {
     settings: RbrfSettings,
@@ -105,7 +105,7 @@ impl Rbrf {
     /// The function with these settings.
     ///
     /// # Errors
-    /// A setting outside its range, or a back trip that comes before the breaker can have opened.
+    /// A setting outside its range, or a back trip before the breaker could have opened.
     pub fn new(settings: RbrfSettings, rated: &Rated) -> Result<Self, SettingError> {
         rated.check()?;
         let check = Check("RBRF");
@@ -143,7 +143,7 @@ impl Rbrf {
         }
     }
 
-    /// Looks at the current and the position of the breaker; `trip`: the poles that are being tripped.
+    /// Evaluates the current and the position of the breaker; `trip`: the poles that are being tripped.
     pub fn step(&mut self, inputs: &Inputs<'_>, trip: Phases, position: Position) -> BreakerFailure {
         let by_contact = self.settings.criterion == Criterion::Contact;
         let channels = if by_contact {
@@ -187,14 +187,14 @@ impl Rbrf {
         }
     }
 
-    /// True if it has started. Its set should then have [`Measured::half_cycle_current`]; without, the current is seen as gone
-    /// up to 10 ms later.
+    /// True if the function has started. Its set should then have [`Measured::half_cycle_current`]; without it, a vanished current is detected up to
+    /// 10 ms later.
     #[must_use]
     pub fn is_started(&self) -> bool {
         self.poles.any()
     }
 
-    /// Forgets everything but the settings.
+    /// Clears everything except the settings.
     pub fn reset(&mut self) {
         self.pace = Pace::default();
         self.poles = Phases::NONE;

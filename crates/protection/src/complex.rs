@@ -12,7 +12,7 @@ pub struct Complex {
 }
 
 impl Complex {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self::new(0.0, 0.0);
     /// One, at angle 0.
     pub const ONE: Self = Self::new(1.0, 0.0);
@@ -76,7 +76,7 @@ impl Complex {
         Self::new(self.re, -self.im)
     }
 
-    /// `self * conj(other)`, real part: positive where the two are less than 90 degrees apart.
+    /// Real part of `self * conj(other)`: positive if the two are less than 90 degrees apart.
     #[must_use]
     pub fn dot(self, other: Self) -> f64 {
         self.re * other.re + self.im * other.im

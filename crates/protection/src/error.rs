@@ -1,8 +1,8 @@
-//! Why a setting is refused.
+//! Errors of settings.
 
 use std::ops::RangeInclusive;
 
-/// A setting that cannot be: which function, which setting, what it may be.
+/// An impossible setting: the function, the setting, and its permitted values.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SettingError {
     /// A number outside its range.
@@ -14,7 +14,7 @@ pub enum SettingError {
     Range {
         /// The function, by its logical node or its part of the measurement.
         function: &'static str,
-        /// The setting, as it is spelt in a file.
+        /// The setting, as spelled in a file.
         setting: &'static str,
         /// The value that was set.
         value: f64,
@@ -25,7 +25,7 @@ pub enum SettingError {
         /// Most that it may be.
         high: f64,
     },
-    /// Settings that do not go together.
+    /// Settings that contradict each other.
     #[error("{function}: {problem}")]
     Together {
         /// The function.
@@ -35,7 +35,7 @@ pub enum SettingError {
     },
 }
 
-/// A unit behind a number: nothing for a plain number.
+/// A unit after a number: empty for a plain number.
 fn spaced(unit: &str) -> String {
     if unit.is_empty() {
         String::new()
@@ -49,7 +49,7 @@ fn spaced(unit: &str) -> String {
 pub(crate) struct Check(pub(crate) &'static str);
 
 impl Check {
-    /// Checks that `value` lies in `range`; not a number lies nowhere.
+    /// Checks that `value` is in `range`; NaN is in no range.
     pub(crate) fn range(
         self,
         setting: &'static str,
@@ -70,7 +70,7 @@ impl Check {
         })
     }
 
-    /// Checks that settings go together; else `problem` says what to do.
+    /// Checks that settings are compatible; otherwise `problem` gives the advice.
     pub(crate) fn together(self, fine: bool, problem: impl FnOnce() -> String) -> Result<(), SettingError> {
         if fine {
             return Ok(());

@@ -30,7 +30,7 @@ pub enum FrequencyLimit {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FrequencySettings {
-    /// Where the voltage comes from.
+    /// Source of the voltage.
     pub source: Source,
     /// The compared quantity and its bound.
     pub limit: FrequencyLimit,
@@ -38,7 +38,7 @@ pub struct FrequencySettings {
     pub delay_ms: f64,
     /// Least positive-sequence voltage in x Uph, 0.1 to 0.9: below it the function is blocked.
     pub least_voltage: f64,
-    /// Distance in Hz (or Hz/s) by which it must come back to reset, 0.005 to 1.
+    /// Distance in Hz (or Hz/s) that it must return to reset, 0.005 to 1.
     pub hysteresis: f64,
 }
 
@@ -66,7 +66,7 @@ pub struct FrequencyProtection {
     delay: u64,
     pace: Pace,
     comparator: Comparator,
-    /// Count of the last cycle that was looked at, and cycles in a row beyond the setting.
+    /// Number of the last evaluated cycle, and consecutive cycles beyond the setting.
     seen: u32,
     beyond: u32,
     timer: Delay,
@@ -102,7 +102,7 @@ impl FrequencyProtection {
         })
     }
 
-    /// Takes a frequency of a new cycle in.
+    /// Evaluates the frequency of a new cycle.
     fn take(&mut self, frequency: Frequency) {
         if frequency.cycles == self.seen {
             return;

@@ -1,4 +1,4 @@
-//! Parts that all protection functions have in common.
+//! Types that all protection functions share.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use crate::phases::Phases;
 pub struct Node {
     /// Class of the logical node, IEC 61850-7-4: `PTOC`.
     pub class: &'static str,
-    /// Device number, IEEE C37.2: `51`; empty where there is none.
+    /// Device number, IEEE C37.2: `51`; empty if there is none.
     pub ansi: &'static str,
 }
 
@@ -24,10 +24,10 @@ impl std::fmt::Display for Node {
     }
 }
 
-/// Where a fault lies, seen from the relay: `dirGeneral` of IEC 61850.
+/// Direction of a fault, seen from the relay: `dirGeneral` of IEC 61850.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Direction {
-    /// Cannot be told, or is not asked for.
+    /// Cannot be determined, or is not used.
     #[default]
     Unknown,
     /// In the protected object.
@@ -39,7 +39,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Of several phases together.
+    /// Common direction of several phases.
     #[must_use]
     pub fn together(self, other: Self) -> Self {
         match (self, other) {
@@ -70,21 +70,21 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Output of a function. A blocked function neither starts nor operates, and says why.
+/// Output of a function. A blocked function neither starts nor operates, and gives the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Output {
     /// Phases that have started (`Str`).
     pub started: Phases,
     /// Phases that have operated (`Op`).
     pub operated: Phases,
-    /// Why the function does not decide.
+    /// Reasons why the function is blocked.
     pub blocked: Blocks,
-    /// Where the fault lies.
+    /// Direction of the fault.
     pub direction: Direction,
 }
 
 impl Output {
-    /// Blocked, and nothing else.
+    /// Output of a blocked function.
     #[must_use]
     pub fn blocked(blocked: Blocks) -> Self {
         Self {
@@ -94,23 +94,22 @@ impl Output {
     }
 }
 
-/// A protection function, run once a task: every millisecond, or every sample.
+/// A protection function, which runs in each cycle of its task: every millisecond, or every sample.
 ///
-/// Time is `at` of the measured sets. While a function is blocked its timers stand at nothing; what has operated before is
-/// kept by the trip conditioning.
+/// Its time is `at` of the measured sets. While a function is blocked its timers are reset; the trip conditioning keeps earlier operations.
 pub trait Function {
     /// The name of the logical node.
     fn node(&self) -> Node;
 
-    /// Looks at the sets of one instant.
+    /// Evaluates the sets of one instant.
     fn step(&mut self, inputs: &Inputs<'_>) -> Output;
 
-    /// Forgets everything but the settings.
+    /// Clears everything except the settings.
     fn reset(&mut self);
 }
 
-/// The sets from which a function takes its currents and voltages; in a file a number, or `{ current = 0, voltage = 1 }`. Two
-/// different ones are combined only while their synchronisation allows it, and only if they are of one instant.
+/// The sets from which a function takes its currents and voltages; in a file a number, or `{ current = 0, voltage = 1 }`. Two different sets are
+/// combined only while their synchronisation permits it, and only if they are of one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "Written")]
 pub struct Source {
@@ -120,7 +119,7 @@ pub struct Source {
     pub voltage: usize,
 }
 
-/// How a source is written in a file.
+/// Form of a source in a file.
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -154,7 +153,7 @@ impl Source {
         }
     }
 
-    /// The set of one of the two kinds of channel, if those of `channels` are fit for use.
+    /// One set, if its `channels` can be used.
     #[inline]
     pub(crate) fn one<'a>(inputs: &Inputs<'a>, index: usize, channels: Channels) -> Result<&'a Measured, Blocks> {
         let Some(set) = inputs.sets.get(index) else {
@@ -164,7 +163,7 @@ impl Source {
         if blocks.any() { Err(blocks) } else { Ok(set) }
     }
 
-    /// The sets of currents and voltages, if the channels are fit for use, and the two may be combined.
+    /// The sets of currents and voltages, if their channels can be used and the two may be combined.
     #[inline]
     pub(crate) fn both<'a>(
         self,
@@ -178,7 +177,7 @@ impl Source {
         self.two(inputs, currents, voltages)
     }
 
-    /// [`Self::both`] where they are two.
+    /// [`Self::both`] for two different sets.
     #[inline(never)]
     fn two<'a>(
         self,
@@ -197,13 +196,13 @@ impl Source {
     }
 }
 
-/// The reasons that forbid to combine two sets.
+/// The reasons why two sets must not be combined.
 pub(crate) fn combining(one: &Measured, other: &Measured) -> Blocks {
     Blocks::SYNCHRONISATION.when(!one.health.synch.may_combine(other.health.synch))
         | Blocks::INSTANT.when(one.at != other.at)
 }
 
-/// True if the fundamental phasors of `channels` are numbers.
+/// True if the fundamental phasors of `channels` are finite.
 fn are_numbers(set: &Measured, channels: Channels) -> bool {
     let mut all = Complex::ZERO;
     if channels.meets(Channels::PHASE_CURRENTS) {
@@ -218,6 +217,6 @@ fn are_numbers(set: &Measured, channels: Channels) -> bool {
     if channels.meets(Channels::RESIDUAL_VOLTAGE) {
         all += set.residual_voltage;
     }
-    // A part that is not a number makes the sum not a number.
+    // One NaN makes the sum NaN.
     (all.re + all.im).is_finite()
 }

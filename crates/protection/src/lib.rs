@@ -1,8 +1,8 @@
-//! Protection relays, without the machine they run on.
+//! Protection relays, independent of the machine they run on.
 //!
-//! Samples become phasors in [`measure`]; the functions work on those, each an IEC 61850 logical node with its ANSI number.
-//! Nothing here reads a clock, a file or a socket, and nothing allocates once it is made: time is the number of a sample, and
-//! the same samples give the same trips every time.
+//! [`measure`] turns samples into phasors. The functions evaluate the phasors; each is an IEC 61850 logical node with its ANSI number. This crate
+//! reads no clock, file or socket, and allocates memory only during setup: time is the number of a sample, and the same samples always give the same
+//! trips.
 //!
 //! The formulas come from the standards that each item names, as in our reference (`iec61850.md`, section 3); where a value
 //! could not be read in the standard itself, the docstring says so. No conformance is claimed.

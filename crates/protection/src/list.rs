@@ -1,4 +1,4 @@
-//! Functions by their settings, as a configuration lists them.
+//! Functions and their settings, as listed in a configuration.
 
 use serde::Deserialize;
 
@@ -52,7 +52,7 @@ impl FunctionSettings {
         })
     }
 
-    /// Harmonics that its bays have to measure of all channels ([`crate::measure::BaySettings::harmonics`]).
+    /// Harmonics that its bays must measure for all channels ([`crate::measure::BaySettings::harmonics`]).
     #[must_use]
     pub fn harmonics(&self) -> &'static [u32] {
         match self {
@@ -66,7 +66,7 @@ impl FunctionSettings {
         }
     }
 
-    /// Harmonics that its bays have to measure of the residuals ([`crate::measure::BaySettings::residual_harmonics`]).
+    /// Harmonics that its bays must measure for the residuals ([`crate::measure::BaySettings::residual_harmonics`]).
     #[must_use]
     pub fn residual_harmonics(&self) -> &'static [u32] {
         match self {
@@ -75,7 +75,7 @@ impl FunctionSettings {
         }
     }
 
-    /// Indices of the sets that it looks at: of currents and of voltages, or of the two sides.
+    /// Indices of its sets: of currents and of voltages, or of the two sides.
     #[must_use]
     pub fn sets(&self) -> [usize; 2] {
         let source = match self {
@@ -91,7 +91,7 @@ impl FunctionSettings {
         [source.current, source.voltage]
     }
 
-    /// The same function, looking at other sets, in the order of [`Self::sets`].
+    /// The same function with other sets, in the order of [`Self::sets`].
     #[must_use]
     pub fn of_sets(mut self, [current, voltage]: [usize; 2]) -> Self {
         let source = match &mut self {

@@ -2,19 +2,19 @@
 
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
-/// A set of phases and neutral, as in `phsA`, `phsB`, `phsC` and `neut` of IEC 61850's ACD and ACT. What concerns no phase in
-/// particular (a frequency, a positive-sequence voltage) is all three phases.
+/// A set of phases and neutral, as in `phsA`, `phsB`, `phsC` and `neut` of IEC 61850's ACD and ACT. A quantity of no single phase (a frequency, a
+/// positive-sequence voltage) counts as all three phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Phases(u8);
 
 impl Phases {
-    /// A bit for each: A the lowest, then B, C, neutral.
+    /// One bit per member: A the lowest, then B, C, neutral.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// The phases with these bits; others are none.
+    /// The phases of these bits; other bits are ignored.
     #[must_use]
     pub const fn of_bits(bits: u8) -> Self {
         Self(bits & 0xf)
@@ -35,31 +35,31 @@ impl Phases {
     /// The three phases, in order.
     pub const EACH: [Self; 3] = [Self::A, Self::B, Self::C];
 
-    /// True if there is any: `general` of IEC 61850.
+    /// True if the set is not empty: `general` of IEC 61850.
     #[must_use]
     pub const fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// True if all of `other` are in here.
+    /// True if all of `other` are in this set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// How many of the three phases.
+    /// Number of the three phases in the set.
     #[must_use]
     pub const fn count(self) -> u32 {
         (self.0 & 7).count_ones()
     }
 
-    /// `self` if `condition`, else none.
+    /// `self` if `condition` is true, otherwise none.
     #[must_use]
     pub const fn when(self, condition: bool) -> Self {
         if condition { self } else { Self::NONE }
     }
 
-    /// Phases by a condition of each.
+    /// The phases whose condition is true.
     #[must_use]
     pub fn of(conditions: [bool; 3]) -> Self {
         let mut phases = Self::NONE;

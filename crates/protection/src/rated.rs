@@ -1,4 +1,4 @@
-//! The reference of per-unit values, and the length of a sample.
+//! Base values of per-unit settings, and the duration of a sample.
 
 use serde::Deserialize;
 
@@ -56,7 +56,7 @@ impl Rated {
         self.voltage_v * 0.577_350_269_189_625_8
     }
 
-    /// Samples in a time, rounded up: a delay is never shorter than it was set.
+    /// Samples in a time, rounded up: a delay is never shorter than its setting.
     #[must_use]
     pub fn samples_in_ms(&self, ms: f64) -> u64 {
         (ms * self.samples_per_second / 1000.0 - 1e-6).ceil().max(0.0) as u64

@@ -1,13 +1,13 @@
-//! Comparators and timers that functions are made of.
+//! Comparators and timers used by functions.
 
-/// Samples from one task to the next.
+/// Counts the samples from one run of the task to the next.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Pace {
     last: Option<u64>,
 }
 
 impl Pace {
-    /// Samples since the task before; 0 for the first, and where time does not go forward.
+    /// Samples since the previous run; 0 for the first, or if time does not advance.
     pub(crate) fn passed(&mut self, at: u64) -> u64 {
         let passed = self.last.map_or(0, |last| at.saturating_sub(last));
         self.last = Some(at);
@@ -15,7 +15,7 @@ impl Pace {
     }
 }
 
-/// A comparator with hysteresis. What is not a number is neither above nor below.
+/// A comparator with hysteresis. NaN is neither above nor below.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Comparator {
     on: bool,
@@ -35,8 +35,8 @@ impl Comparator {
     }
 }
 
-/// A definite-time delay. It runs while its condition holds, stands still while the condition is gone for less than the reset
-/// time, and then begins anew.
+/// A definite-time delay. It runs while its condition is true, stops while the condition is false for less than the reset time, and then restarts
+/// from zero.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Delay {
     on: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Delay {
 }
 
 impl Delay {
-    /// `passed` samples on. Whether the condition holds now, and has held for `operate` samples.
+    /// Advances by `passed` samples. Returns true if the condition is true now, and has been for `operate` samples.
     pub(crate) fn step(&mut self, passed: u64, condition: bool, operate: u64, reset: u64) -> bool {
         if condition {
             if self.on {
@@ -62,12 +62,12 @@ impl Delay {
         condition && self.run >= operate
     }
 
-    /// True if it stands at nothing: a step without its condition changes nothing then.
+    /// True if it is at zero: then a step with a false condition changes nothing.
     pub(crate) fn is_idle(self) -> bool {
         !self.on && self.run == 0
     }
 
-    /// Samples that it has run.
+    /// Samples that it has counted.
     pub(crate) fn run(self) -> u64 {
         self.run
     }

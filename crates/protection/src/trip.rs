@@ -8,14 +8,14 @@ use crate::phases::Phases;
 use crate::rated::Rated;
 use crate::timing::Pace;
 
-/// How many poles a trip opens.
+/// Number of poles that a trip opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Poles {
     /// Always all three.
     #[default]
     Three,
-    /// The one of a single-phase fault; all three for any other, and when a second phase follows.
+    /// One pole for a single-phase fault; all three for any other fault, and when a second phase follows.
     Single,
 }
 
@@ -23,11 +23,11 @@ pub enum Poles {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PtrcSettings {
-    /// How many poles a trip opens.
+    /// Number of poles that a trip opens.
     pub poles: Poles,
     /// Shortest trip in ms, 0 to 60 000.
     pub minimum_ms: f64,
-    /// True if a trip stays until it is reset by hand (86).
+    /// True if a trip stays until a manual reset (86).
     pub lockout: bool,
 }
 
@@ -51,12 +51,12 @@ pub struct Trip {
     pub operated: Phases,
     /// Poles to open (`Tr`).
     pub trip: Phases,
-    /// True if the trip waits to be reset by hand.
+    /// True if the trip waits for a manual reset.
     pub locked_out: bool,
 }
 
-/// PTRC (94, 86): makes trips of the operations that a trip matrix sends here, keeps them for a shortest time, and opens the
-/// right poles. What a function that is then blocked had already tripped stays tripped for that time.
+/// PTRC (94, 86): makes trips of the operations that a trip matrix sends here, holds them for a minimum time, and opens the correct poles. A trip
+/// keeps its minimum time even if its function is blocked afterwards.
 #[derive(Debug, Clone)]
 pub struct Ptrc {
     settings: PtrcSettings,
@@ -94,7 +94,7 @@ impl Ptrc {
         }
     }
 
-    /// Takes what the functions of its matrix say together, at sample `at`.
+    /// Evaluates the combined outputs of the functions in its matrix, at sample `at`.
     pub fn step(&mut self, at: u64, started: Phases, operated: Phases) -> Trip {
         let passed = self.pace.passed(at);
         if self.trip.any() {
@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(function.step(at, Phases::NONE, Phases::NONE).trip, Phases::ABC, "{at}");
         }
         assert!(!function.step(604, Phases::NONE, Phases::NONE).trip.any());
-        // An operation that lasts longer is a trip that lasts as long.
+        // A longer operation gives a trip of the same length.
         for at in (608..4000).step_by(4) {
             assert!(function.step(at, Phases::A, Phases::A).trip.any());
         }

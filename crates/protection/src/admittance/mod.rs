@@ -1,7 +1,7 @@
 //! Multi-frequency neutral admittance with cumulative phasor summing (PSDE).
 //!
-//! Formulas are those published in ABB's manuals of MFADPSDE (615, 620, REX640), method by Wahlroos and Altonen, as in our
-//! reference (3.11); ranges and defaults there are from memory.
+//! Formulas are those in ABB's manuals of MFADPSDE (615, 620, REX640), a method of Wahlroos and Altonen, as in our reference (3.11); its ranges and
+//! defaults are quoted from memory.
 
 mod neutral;
 mod peaks;

@@ -3,15 +3,15 @@
 use crate::complex::Complex;
 use crate::measure::{Channel, Measured};
 
-/// Harmonics that take part.
+/// Harmonics that are used.
 const HARMONICS: [u32; 5] = [2, 3, 5, 7, 9];
 
-/// Least phasors that can be divided.
+/// Smallest phasors that are used as divisors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Floors {
-    /// Of 3 I0 at a harmonic, A.
+    /// 3 I0 at a harmonic, in A.
     pub(super) current_a: f64,
-    /// Of U0 at any order, V.
+    /// U0 at any order, in V.
     pub(super) voltage_v: f64,
 }
 
@@ -25,7 +25,7 @@ pub struct Neutral {
 }
 
 impl Neutral {
-    /// The admittance of the residual current and voltage of two sets; `None` without enough voltage.
+    /// The admittance from the residual current and voltage of two sets; `None` if the voltage is too low.
     pub(super) fn of(current: &Measured, voltage: &Measured, floors: Floors, harmonics: bool) -> Option<Self> {
         let zero = voltage.residual_voltage / 3.0;
         let fundamental = current.residual_current.ratio(-zero, floors.voltage_v)?;
@@ -51,8 +51,8 @@ impl Neutral {
     }
 }
 
-/// Cumulative phasor sums from the detection of a fault on: `Ysum_CPS(m) = sum Ysum(i)`, and those of 3 I0 and U0 apart. One
-/// wild value does not turn the sum of many.
+/// Cumulative phasor sums since the detection of a fault: `Ysum_CPS(m) = sum Ysum(i)`, and separate sums of 3 I0 and U0. A single outlier hardly
+/// changes the sum of many values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cumulative {
     admittance: Complex,
@@ -62,7 +62,7 @@ pub struct Cumulative {
 }
 
 impl Cumulative {
-    /// Adds the values of one instant: admittance in S, 3 I0 in A, U0 in V. What is not a number is left out.
+    /// Adds the values of one instant: admittance in S, 3 I0 in A, U0 in V. Ignores NaN.
     pub fn add(&mut self, admittance: Complex, residual_current: Complex, zero_voltage: Complex) {
         if admittance.is_finite() && residual_current.is_finite() && zero_voltage.is_finite() {
             self.admittance += admittance;
@@ -84,7 +84,7 @@ impl Cumulative {
         self.current.ratio(-self.voltage, f64::MIN_POSITIVE)
     }
 
-    /// How many instants are in it.
+    /// Number of instants in the sum.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count

@@ -1,7 +1,7 @@
 //! Counts the transients of an intermittent earth fault.
 
-/// Counts rises of the residual current to more than twice its last trough; a transient is over when the current has fallen to
-/// half of its peak. Both factors are our choice.
+/// Counts rises of the residual current to more than twice its last minimum; a transient ends when the current has fallen to half of its peak. Both
+/// factors are our choice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Peaks {
     high: bool,
@@ -10,7 +10,7 @@ pub(super) struct Peaks {
 }
 
 impl Peaks {
-    /// Looks at the current, A; transients below `floor` are none. How many there were.
+    /// Evaluates the current in A; ignores transients below `floor`. Returns the number of transients so far.
     pub(super) fn step(&mut self, current: f64, floor: f64) -> u32 {
         let extreme = self.extreme.unwrap_or(0.0);
         if self.high {

@@ -12,10 +12,10 @@ use crate::phases::Phases;
 use crate::rated::Rated;
 use crate::timing::{Comparator, Delay, Pace};
 
-/// Least harmonic phasors that can be divided: shares of In and Uph, our choice.
+/// Smallest harmonic phasors that are used as divisors: shares of In and Uph, our choice.
 const HARMONIC_FLOOR: f64 = 0.005;
 
-/// U0 in x Uph from which there is an earth fault while another function releases this one.
+/// U0 in x Uph that counts as an earth fault while another function releases this one.
 const RELEASED: f64 = 0.01;
 
 /// The accumulated values of PSDE.
@@ -28,8 +28,8 @@ pub struct Stabilised {
     pub current: Complex,
 }
 
-/// PSDE (67YN): finds the direction of an earth fault in the cumulative neutral admittance of fundamental and harmonics, in
-/// networks of any earthing, for faults of any kind.
+/// PSDE (67YN): determines the direction of an earth fault from the cumulative neutral admittance of fundamental and harmonics, for any earthing of
+/// the network and any kind of fault.
 #[derive(Debug, Clone)]
 pub struct Psde {
     settings: PsdeSettings,
@@ -80,7 +80,7 @@ impl Psde {
         })
     }
 
-    /// Another function has found an earth fault, and releases this one at a lower voltage (RELEASE).
+    /// Sets the release: another function has detected an earth fault, so this one starts at a lower voltage (RELEASE).
     pub fn release(&mut self, released: bool) {
         self.released = released;
     }
@@ -95,7 +95,7 @@ impl Psde {
         })
     }
 
-    /// True if there is an earth fault; forgets everything when there has been none for the reset delay.
+    /// True if there is an earth fault; clears all state when there has been none for the reset delay.
     fn is_earth_fault(&mut self, zero_v: f64, passed: u64) -> bool {
         let limit = if self.released {
             RELEASED
@@ -136,7 +136,7 @@ impl Psde {
         }
     }
 
-    /// True if the operate current is enough, in the direction to operate in.
+    /// True if the operate current is high enough, in the set direction.
     fn is_enough(&self, found: &Stabilised) -> bool {
         let sign = match self.settings.mode {
             Mode::Forward => 1.0,

@@ -10,12 +10,12 @@ use crate::function::Source;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperationMode {
-    /// Intermittent earth faults: so many transients have to be seen.
+    /// Intermittent earth faults: a minimum number of transients is required.
     Intermittent,
     /// Any earth fault.
     #[default]
     General,
-    /// Any earth fault, for an alarm: the timer stands still as long as the residual voltage stays, whatever the current does.
+    /// Any earth fault, for an alarm: the timer keeps its value as long as the residual voltage persists, whatever the current does.
     Alarming,
 }
 
@@ -27,8 +27,8 @@ pub enum OperateCurrent {
     Amplitude,
     /// Its resistive part: compensated networks.
     Resistive,
-    /// The magnitude while the cumulative admittance lies above +45 degrees (harmonics, or an unearthed network), else the
-    /// resistive part; our reading of ABB's adaptive mode.
+    /// The magnitude while the angle of the cumulative admittance is above +45 degrees (harmonics, or an unearthed network), otherwise the resistive
+    /// part; our reading of ABB's adaptive mode.
     #[default]
     Adaptive,
 }
@@ -37,13 +37,13 @@ pub enum OperateCurrent {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PsdeSettings {
-    /// Where residual current and residual voltage come from: the channels IN and UN of the sets.
+    /// Source of residual current and residual voltage: the channels IN and UN of the sets.
     pub source: Source,
-    /// The direction to operate in.
+    /// The direction in which it operates.
     pub mode: Mode,
     /// The kind of earth fault to look for.
     pub operation: OperationMode,
-    /// Zero-sequence voltage U0 in x Uph from which there is an earth fault, 0.01 to 1.
+    /// Zero-sequence voltage U0 in x Uph that counts as an earth fault, 0.01 to 1.
     pub voltage_start: f64,
     /// Delay in ms, 60 to 1 200 000.
     pub operate_delay_ms: f64,
@@ -51,13 +51,13 @@ pub struct PsdeSettings {
     pub least_current: f64,
     /// The operate current.
     pub current: OperateCurrent,
-    /// How far the forward sector goes beyond the quadrants, in degrees, 2 to 20.
+    /// Extension of the forward sector beyond the quadrants, in degrees, 2 to 20.
     pub tilt_deg: f64,
-    /// Transients of an intermittent fault, 2 to 20.
+    /// Minimum number of transients of an intermittent fault, 2 to 20.
     pub peaks: u32,
-    /// How long voltage and current may be gone before everything is forgotten, in ms, 0 to 60 000.
+    /// Time without voltage and current after which all state is cleared, in ms, 0 to 60 000.
     pub reset_delay_ms: f64,
-    /// True if harmonics take part; both bays then have to measure 2, 3, 5, 7 and 9.
+    /// True if harmonics are used; both bays then must measure 2, 3, 5, 7 and 9.
     pub harmonics: bool,
 }
 
@@ -84,7 +84,7 @@ impl PsdeSettings {
     /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
-    /// The first that does not.
+    /// The first setting that is out of range.
     pub fn check(&self) -> Result<(), SettingError> {
         let check = Check("PSDE");
         check.range("voltage-start", self.voltage_start, "x Uph", 0.01..=1.0)?;

@@ -7,8 +7,8 @@ use crate::error::{Check, SettingError};
 /// End of the first section, in x rated current of the object; fixed, as in ABB's relays.
 const END1: f64 = 0.5;
 
-/// The least differential current that operates, over the restraining current; both in x rated current of the object. Two
-/// slopes, structure and ranges after ABB's TR2PTDF (our reference, 3.9).
+/// The smallest differential current that operates, as a function of the restraining current; both in x rated current of the object. Two slopes,
+/// structure and ranges after ABB's TR2PTDF (our reference, 3.9).
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Characteristic {
@@ -38,7 +38,7 @@ impl Characteristic {
     /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
-    /// The first that does not.
+    /// The first setting that is out of range.
     pub fn check(&self) -> Result<(), SettingError> {
         let check = Check("PDIF");
         check.range("characteristic.low", self.low, "x In", 0.05..=0.5)?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::complex::Complex;
 
-/// The text is no vector group.
+/// The text is not a vector group.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no vector group: write the high-voltage winding (D, Y, YN, Z, ZN), the low-voltage winding (d, y, yn, z, zn) \
@@ -14,7 +14,7 @@ use crate::complex::Complex;
 )]
 pub struct GroupError(String);
 
-/// How a winding is connected.
+/// Connection of a winding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Winding {
     Delta,
@@ -22,8 +22,8 @@ enum Winding {
     Zigzag,
 }
 
-/// A vector group, as in `Dyn11`: the connections of both windings, whose neutrals are earthed, and by how many times 30
-/// degrees the low-voltage side lags.
+/// A vector group, as in `Dyn11`: the connections of both windings, which neutrals are earthed, and the lag of the low-voltage side in steps of 30
+/// degrees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct VectorGroup {
@@ -34,16 +34,15 @@ pub struct VectorGroup {
     clock: u8,
 }
 
-/// Adjusts the currents of one side before the comparison: a turn, and the removal of the zero sequence.
+/// Adjusts the currents of one side before the comparison: a rotation, and the removal of the zero sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compensation([[f64; 3]; 3]);
 
 impl Compensation {
-    /// Nothing is done.
+    /// No adjustment.
     pub const NONE: Self = Self([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
 
-    /// A turn of the positive sequence by `steps` times 30 degrees; the zero sequence is removed if asked for, and by odd turns
-    /// always.
+    /// A rotation of the positive sequence by `steps` times 30 degrees; the zero sequence is removed on request, and always by odd steps.
     ///
     /// Element `(i, j)` is `2/3 cos(t + (j - i) 120) + 1/3 cos(3 t)` degrees, without the last term if the zero sequence is
     /// removed. One step gives `(Ia - Ib) / sqrt(3)` and so on, as in our reference.
@@ -73,8 +72,8 @@ impl Compensation {
 }
 
 impl VectorGroup {
-    /// Adjustments of the high and the low-voltage side. The star side is turned to the delta side; earthed
-    /// sides lose their zero sequence.
+    /// Adjustments of the high-voltage and the low-voltage side. The star side is rotated to the delta side; the zero sequence is removed from
+    /// earthed sides.
     #[must_use]
     pub fn compensations(&self) -> [Compensation; 2] {
         let clock = i32::from(self.clock);
@@ -126,7 +125,7 @@ impl FromStr for VectorGroup {
     }
 }
 
-/// The winding that the text begins with, whether its neutral is earthed, and the rest.
+/// Parses the winding at the start of the text: returns the winding, true if its neutral is earthed, and the rest of the text.
 fn winding(text: &str, [delta, star, zigzag, neutral]: [char; 4]) -> Option<(Winding, bool, &str)> {
     let first = text.chars().next()?;
     let kind = match first {

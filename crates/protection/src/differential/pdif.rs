@@ -18,7 +18,7 @@ const RESET: f64 = 0.95;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum Object {
-    /// A line, a cable or a busbar with two ends (87L): currents are compared as they are.
+    /// A line, a cable or a busbar with two ends (87L): currents are compared without adjustment.
     #[default]
     Line,
     /// A transformer (87T).
@@ -41,7 +41,7 @@ pub struct PdifSettings {
     pub rated_current_a: [f64; 2],
     /// The restrained characteristic.
     pub characteristic: Characteristic,
-    /// Differential current in x rated from which nothing restrains, 5 to 30.
+    /// Differential current in x rated above which it operates without restraint, 5 to 30.
     pub high: f64,
     /// Share of the 2nd harmonic in the differential current that blocks the restrained stage (inrush), 0.07 to 0.5; 0: none.
     pub second_harmonic: f64,
@@ -50,12 +50,12 @@ pub struct PdifSettings {
     pub fifth_harmonic: f64,
     /// True if the 2nd harmonic of one phase blocks all.
     pub cross_block: bool,
-    /// Consecutive tasks above the characteristic before it operates, 1 to 20.
+    /// Consecutive runs of the task above the characteristic before it operates, 1 to 20.
     pub confirmations: u32,
 }
 
 impl Default for PdifSettings {
-    /// A line of 1000 A; for a transformer set the object. Harmonics of 15 and 35 % block, the 2nd all phases; high at 10.
+    /// A line of 1000 A; for a transformer, set the object. Harmonics of 15 % (2nd, blocks all phases) and 35 % (5th) block; high at 10.
     fn default() -> Self {
         Self {
             sides: [0, 1],
@@ -71,10 +71,10 @@ impl Default for PdifSettings {
     }
 }
 
-/// PDIF (87T, 87L): operates when the currents into the object do not add up to nothing: `Id = |i1 + i2|` above a threshold
-/// that rises with `Ib = |i1 - i2| / 2`. Currents are compensated for the vector group and in x rated of their side.
+/// PDIF (87T, 87L): operates when the currents into the object do not sum to zero: `Id = |i1 + i2|` above a threshold that rises with `Ib = |i1 - i2|
+/// / 2`. Currents are compensated for the vector group and are in x rated of their side.
 ///
-/// Both bays have to measure the harmonics that restrain; without them the function is blocked for a missing input.
+/// Both bays must measure the restraining harmonics; without them the function is blocked with the reason "no such input".
 #[derive(Debug, Clone)]
 pub struct Pdif {
     settings: PdifSettings,
@@ -94,7 +94,7 @@ impl Pdif {
     /// The function with these settings.
     ///
     /// # Errors
-    /// A setting outside its range, or settings that do not go together.
+    /// A setting outside its range, or settings that contradict each other.
     pub fn new(settings: PdifSettings, rated: &Rated) -> Result<Self, SettingError> {
         rated.check()?;
         settings.characteristic.check()?;
@@ -145,7 +145,7 @@ impl Pdif {
         self.compensations[side].apply(phases).map(|each| each * scale)
     }
 
-    /// Phases whose differential current has more than `share` of a harmonic, or a harmonic that is no number.
+    /// Phases whose differential current has more than `share` of a harmonic, or a harmonic that is NaN.
     fn harmonic(&self, sides: [&Measured; 2], currents: &Currents, order: u32, share: f64) -> Result<Phases, Blocks> {
         if share == 0.0 {
             return Ok(Phases::NONE);

@@ -10,7 +10,7 @@ use crate::measure::{Channels, Measured, Residual};
 use crate::rated::Rated;
 use crate::timing::Comparator;
 
-/// How the direction of an earth fault is found: by the earthing of the network.
+/// Method for the direction of an earth fault; it depends on the earthing of the network.
 ///
 /// `phi = arg(I0) - arg(-U0)`: -90 degrees on the healthy feeders of an isolated network. ABB's operating angle has the
 /// opposite sign (our reference, 3.10).
@@ -30,11 +30,11 @@ pub enum EarthMode {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EarthDirectionSettings {
-    /// The direction to operate in.
+    /// The direction in which it operates.
     pub mode: Mode,
     /// How the network is earthed.
     pub earthing: EarthMode,
-    /// Where the residual voltage comes from.
+    /// Source of the residual voltage.
     pub residual_voltage: Residual,
     /// Least zero-sequence voltage U0 in x Uph, 0.005 to 1.
     pub least_voltage: f64,
@@ -58,13 +58,12 @@ impl Default for EarthDirectionSettings {
     }
 }
 
-/// The result from residual current and voltage.
+/// The result for a residual current and voltage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EarthFound {
-    /// Where the fault lies.
+    /// Direction of the fault.
     pub direction: Direction,
-    /// The current that is compared with the setting, in A of 3 I0: negative against the direction, nothing while the residual
-    /// voltage is too low.
+    /// The current that is compared with the setting, in A of 3 I0: negative in the opposite direction, zero while the residual voltage is too low.
     pub operating_a: f64,
 }
 
@@ -74,7 +73,7 @@ pub struct EarthDirection {
     settings: EarthDirectionSettings,
     least_v: f64,
     characteristic: Complex,
-    /// Cosine of the sector.
+    /// Cosine of half the sector.
     cosine: f64,
     voltage: Comparator,
 }
@@ -103,7 +102,7 @@ impl EarthDirection {
         })
     }
 
-    /// The voltages it needs.
+    /// The voltage channels that it needs.
     #[must_use]
     pub fn voltages(&self) -> Channels {
         match self.settings.residual_voltage {
@@ -112,7 +111,7 @@ impl EarthDirection {
         }
     }
 
-    /// Looks at a residual current 3 I0 and the residual voltage of a set.
+    /// Evaluates a residual current 3 I0 and the residual voltage of a set.
     pub fn step(&mut self, residual: Complex, voltage: &Measured) -> EarthFound {
         let zero = match self.settings.residual_voltage {
             Residual::Measured => voltage.residual_voltage,
@@ -156,7 +155,7 @@ impl EarthDirection {
         }
     }
 
-    /// Forgets that the voltage was high enough.
+    /// Clears the state of the voltage comparison.
     pub fn reset(&mut self) {
         self.voltage = Comparator::default();
     }

@@ -1,4 +1,4 @@
-//! The voltage as it was before the fault.
+//! The voltage before the fault.
 
 use crate::complex::Complex;
 use crate::rated::Rated;
@@ -6,11 +6,11 @@ use crate::rated::Rated;
 /// Quarters of a cycle that are remembered: three cycles.
 const SLOTS: usize = 12;
 
-/// Share of the rated voltage from which a voltage is healthy. A close single-phase fault leaves two thirds.
+/// Share of the rated voltage above which a voltage is healthy. A close single-phase fault leaves two thirds.
 const HEALTHY: f64 = 0.85;
 
-/// Remembers the positive-sequence voltage of three cycles ago while the voltage is healthy, and keeps it for a time when it
-/// no longer is. The phasor is one against the common reference, which follows the frequency, and keeps turning at it.
+/// Stores the positive-sequence voltage of three cycles ago while the voltage is healthy, and keeps it for a time afterwards. The phasor is relative
+/// to the common reference, so it keeps rotating with the tracked frequency.
 #[derive(Debug, Clone)]
 pub struct VoltageMemory {
     slots: [Complex; SLOTS],
@@ -24,7 +24,7 @@ pub struct VoltageMemory {
 }
 
 impl VoltageMemory {
-    /// A memory that is kept for `keep_ms`; 0 keeps nothing.
+    /// A memory that keeps a voltage for `keep_ms`; with 0 it keeps none.
     #[must_use]
     pub fn new(keep_ms: f64, rated: &Rated) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl VoltageMemory {
         }
     }
 
-    /// Looks at the positive-sequence voltage at sample `at`.
+    /// Evaluates the positive-sequence voltage at sample `at`.
     pub fn step(&mut self, at: u64, positive: Complex) {
         if !positive.is_at_least(self.healthy) || !positive.is_finite() {
             return;
@@ -54,14 +54,14 @@ impl VoltageMemory {
         self.filled = (self.filled + 1).min(SLOTS);
     }
 
-    /// The positive-sequence voltage of before, in V; `None` if there was none, or too long ago.
+    /// The earlier positive-sequence voltage, in V; `None` if there was none, or if it is too old.
     #[must_use]
     pub fn remembered(&self, at: u64) -> Option<Complex> {
         let fresh = at.saturating_sub(self.healthy_at) <= self.keep;
         (self.filled == SLOTS && fresh && self.keep > 0).then(|| self.slots[self.oldest])
     }
 
-    /// Forgets.
+    /// Clears the memory.
     pub fn reset(&mut self) {
         self.filled = 0;
         self.oldest = 0;

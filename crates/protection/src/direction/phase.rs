@@ -14,21 +14,21 @@ use crate::rated::Rated;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Polarising {
-    /// That of the two other phases: U_BC for I_A (90-degree connection).
+    /// The voltage of the two other phases: U_BC for I_A (90-degree connection).
     #[default]
     Quadrature,
-    /// The positive sequence, turned to where U_BC, U_CA, U_AB stand in a healthy system.
+    /// The positive sequence, rotated to the angles of U_BC, U_CA, U_AB in a healthy system.
     PositiveSequence,
 }
 
-/// Behaviour of a phase whose direction cannot be told.
+/// Behaviour of a phase whose direction cannot be determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Undecided {
-    /// Not operate.
+    /// Does not operate.
     #[default]
     Hold,
-    /// Operate without direction.
+    /// Operates without direction.
     Release,
 }
 
@@ -36,21 +36,21 @@ pub enum Undecided {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PhaseDirectionSettings {
-    /// The direction to operate in.
+    /// The direction in which it operates.
     pub mode: Mode,
     /// The polarising voltage.
     pub polarising: Polarising,
-    /// Characteristic angle: by how many degrees the current of a forward fault leads U_BC, -95 to 95.
+    /// Characteristic angle in degrees, -95 to 95: lead of the current of a forward fault over U_BC.
     pub characteristic_deg: f64,
     /// Half of the operating sector in degrees, 60 to 90.
     pub sector_deg: f64,
     /// Least current in x In, 0.01 to 1.
     pub least_current: f64,
-    /// Least polarising voltage in x rated, 0.005 to 0.5; below it the memory is asked.
+    /// Least polarising voltage in x rated, 0.005 to 0.5; below it the remembered voltage is used.
     pub least_voltage: f64,
-    /// How long the voltage of before the fault is remembered, in ms, 0 to 5000.
+    /// Time for which the voltage before the fault is kept, in ms, 0 to 5000.
     pub memory_ms: f64,
-    /// Behaviour of a phase whose direction cannot be told.
+    /// Behaviour of a phase whose direction cannot be determined.
     pub undecided: Undecided,
 }
 
@@ -75,7 +75,7 @@ impl Default for PhaseDirectionSettings {
 pub struct PhaseDirection {
     settings: PhaseDirectionSettings,
     turn: Complex,
-    /// Cosine of the sector.
+    /// Cosine of half the sector.
     cosine: f64,
     least_a: f64,
     least_v: f64,
@@ -109,7 +109,7 @@ impl PhaseDirection {
         })
     }
 
-    /// Direction of each phase, and which phases may operate.
+    /// Direction of each phase, and the phases that may operate.
     pub fn step(&mut self, current: &Measured, voltage: &Measured) -> ([Direction; 3], [bool; 3]) {
         let positive = voltage.voltage_sequence.positive;
         self.memory.step(voltage.at, positive);
@@ -137,7 +137,7 @@ impl PhaseDirection {
         (directions, permitted)
     }
 
-    /// Forgets the voltage of before.
+    /// Clears the remembered voltage.
     pub fn reset(&mut self) {
         self.memory.reset();
     }

@@ -1,19 +1,19 @@
-//! Decides if a loop impedance lies in a zone.
+//! Decides if a loop impedance is inside a zone.
 
 use super::loops::{Loop, Loops};
 use super::settings::{MhoPolarising, PdisSettings, Shape};
 use crate::complex::Complex;
 use crate::direction::Mode;
 
-/// How much further a loop that has started reaches: the reset ratio of distance zones.
+/// Extension of the reach for a loop that has started: the reset ratio of distance zones.
 const RESET: f64 = 1.05;
 
 /// Polarising voltage of one instant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Polarising {
-    /// Positive sequence with that of before the fault, V of phase A; `None` if too low.
+    /// Positive sequence mixed with its value before the fault, in V of phase A; `None` if too low.
     pub(super) voltage: Option<Complex>,
-    /// Least loop voltage that has an angle of its own, V.
+    /// Smallest loop voltage whose angle can be used, in V.
     pub(super) least_v: f64,
 }
 
@@ -46,7 +46,8 @@ impl Zone {
         }
     }
 
-    /// True if `each` lies in the zone; `started`: whether it did in the task before.
+    /// True if `each` is inside the zone; `started`: true if it was inside in the previous run of
+    /// the task.
     pub(super) fn contains(&self, loops: &Loops, each: Loop, polarising: Polarising, started: bool) -> bool {
         let further = if started { RESET } else { 1.0 };
         let current = loops.current(each) * self.sign;
@@ -87,7 +88,7 @@ impl Zone {
         inside && !self.is_load(loops, each)
     }
 
-    /// True if a loop lies where load does, in either direction.
+    /// True if a loop impedance is in the load area, in either direction.
     fn is_load(&self, loops: &Loops, each: Loop) -> bool {
         let Some((resistance, tangent)) = self.load else {
             return false;

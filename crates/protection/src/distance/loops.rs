@@ -4,7 +4,7 @@ use crate::complex::Complex;
 use crate::measure::Measured;
 use crate::phases::Phases;
 
-/// Voltages of the six loops over that of phase A in a healthy system: 1, a², a, 1 - a², a² - a, a - 1.
+/// Voltages of the six loops relative to phase A in a healthy system: 1, a², a, 1 - a², a² - a, a - 1.
 const TURNS: [Complex; 6] = [
     Complex::ONE,
     Complex::A2,
@@ -38,7 +38,7 @@ impl Loop {
     /// All six, earth loops first.
     pub const ALL: [Self; 6] = [Self::AN, Self::BN, Self::CN, Self::AB, Self::BC, Self::CA];
 
-    /// True if the earth is part of it.
+    /// True if it includes the earth.
     #[must_use]
     pub fn is_earth(self) -> bool {
         matches!(self, Self::AN | Self::BN | Self::CN)
@@ -57,7 +57,7 @@ impl Loop {
         }
     }
 
-    /// A positive-sequence voltage of phase A, turned to where the loop's voltage stands in health.
+    /// The positive-sequence voltage of phase A, rotated to the angle of the loop's voltage in a healthy system.
     #[must_use]
     pub fn polarised(self, positive: Complex) -> Complex {
         positive * TURNS[self.index()]
@@ -82,7 +82,7 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// The loops of measured currents and voltages; a loop with less than `least_a` has no impedance.
+    /// The loops of measured currents and voltages; a loop with less than `least_a` A has no impedance.
     #[must_use]
     pub fn of(current: &Measured, voltage: &Measured, k0: Complex, least_a: f64) -> Self {
         let [ia, ib, ic] = current.current;
@@ -118,11 +118,11 @@ impl Loops {
         self.voltage(each).ratio(self.current(each), self.least_a)
     }
 
-    /// The loops that measure the fault: with a residual current the earth loop of the faulted phase (that of the
-    /// smallest impedance), unless two phases are involved; else the phase loops. `rated_a` is In (our reference, 3.8).
+    /// The loops that measure the fault. With a residual current: the earth loop of the faulted phase (the smallest impedance), unless two phases are
+    /// involved. Otherwise: the phase loops. `rated_a` is In (our reference, 3.8).
     ///
-    /// Two phases are involved in an earth fault where the smallest phase loop is hardly longer than the smallest earth loop;
-    /// in a single-phase fault it is more than twice as long. The margin of a quarter is our choice.
+    /// Two phases are involved in an earth fault if the smallest phase loop is hardly larger than the smallest earth loop; in a single-phase fault it
+    /// is more than twice as large. The margin of a quarter is our choice.
     #[must_use]
     pub fn selected(&self, rated_a: f64) -> &'static [Loop] {
         let square = |share: f64| share * share;

@@ -17,18 +17,18 @@ const LEAST_LOOP: f64 = 0.05;
 /// Least voltage that has an angle, in x Uph.
 const LEAST_VOLTAGE: f64 = 0.02;
 
-/// PDIS (21), one zone: operates when the impedance of a loop that measures the fault has been in the zone for so many tasks
-/// and then for the delay.
+/// PDIS (21), one zone: operates when the impedance of a loop that measures the fault has been in the zone for the set number of task runs, and then
+/// for the delay.
 ///
-/// It does not supervise the voltage transformers: after a blown fuse it sees an impedance of zero, and relies on an input from
-/// a supervision of its own.
+/// It does not supervise the voltage transformers: after a blown fuse it measures an impedance of zero, and relies on an input from a separate
+/// supervision.
 #[derive(Debug, Clone)]
 pub struct Pdis {
     settings: PdisSettings,
     zone: Zone,
     compensation: Complex,
     rated_a: f64,
-    /// Least current of a loop that is taken, A.
+    /// Smallest loop current that is evaluated, in A.
     least_a: f64,
     least_v: f64,
     delays: [u64; 6],
@@ -68,7 +68,7 @@ impl Pdis {
         })
     }
 
-    /// The loops as this zone sees them.
+    /// The loops with this zone's settings.
     #[must_use]
     pub fn loops(&self, current: &Measured, voltage: &Measured) -> Loops {
         Loops::of(current, voltage, self.compensation, LEAST_LOOP * self.rated_a)
@@ -87,7 +87,7 @@ impl Pdis {
         }
     }
 
-    /// No loop is in the zone: as timers reset at once, nothing is left of before.
+    /// Clears the state when no loop is in the zone: timers reset at once.
     fn forget(&mut self) {
         self.tasks = [0; 6];
         self.timers = [Delay::default(); 6];

@@ -11,8 +11,8 @@ use crate::function::Source;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MhoPolarising {
-    /// 0.8 of the positive-sequence voltage and 0.2 of that of before the fault: decides close faults, and expands with the
-    /// source behind the relay. The weights are our choice.
+    /// 0.8 of the positive-sequence voltage plus 0.2 of the voltage before the fault: works for close faults, and expands with the impedance of the
+    /// source. The weights are our choice.
     #[default]
     Memory,
     /// The loop's own voltage: a circle through the origin.
@@ -23,20 +23,20 @@ pub enum MhoPolarising {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum Shape {
-    /// A circle over the reach.
+    /// A circle with the reach as its diameter.
     Mho {
         /// The polarising voltage.
         polarising: MhoPolarising,
     },
-    /// A parallelogram along the line, within two directional rays.
+    /// A parallelogram along the line, limited by two directional rays.
     Quadrilateral {
         /// Resistive reach of phase loops to both sides of the line, in ohm of the loop, 0.01 to 1000.
         phase_resistance_ohm: f64,
         /// Resistive reach of earth loops, in ohm of the loop, 0.01 to 1000.
         earth_resistance_ohm: f64,
-        /// How far below the R axis the zone goes, in degrees, 5 to 45 (ArgDir).
+        /// Angle by which the zone extends below the R axis, in degrees, 5 to 45 (ArgDir).
         below_deg: f64,
-        /// How far the zone goes beyond the R axis the other way, in degrees, 90 to 140 (ArgNegRes).
+        /// Angle of the zone's other ray from the R axis, in degrees, 90 to 140 (ArgNegRes).
         beyond_deg: f64,
     },
 }
@@ -49,7 +49,7 @@ impl Default for Shape {
     }
 }
 
-/// The part of the plane where load lies: never in a zone.
+/// The load area of the plane: never in a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoadEncroachment {
@@ -63,13 +63,13 @@ pub struct LoadEncroachment {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PdisSettings {
-    /// Where currents and voltages come from.
+    /// Source of currents and voltages.
     pub source: Source,
     /// Number of the zone, 1 to 5.
     pub zone: u32,
     /// Shape of the zone.
     pub shape: Shape,
-    /// The direction it looks in.
+    /// The direction in which it operates.
     pub mode: Mode,
     /// Reach in ohm of positive sequence, 0.01 to 1000.
     pub reach_ohm: f64,
@@ -87,11 +87,11 @@ pub struct PdisSettings {
     pub earth_loops: bool,
     /// Least current of a loop in x In, 0.05 to 4; loops with less are ignored.
     pub least_current: f64,
-    /// Consecutive tasks in the zone before it operates, 1 to 20.
+    /// Consecutive runs of the task in the zone before it operates, 1 to 20.
     pub confirmations: u32,
-    /// How long the voltage of before the fault is remembered, in ms, 0 to 5000.
+    /// Time for which the voltage before the fault is kept, in ms, 0 to 5000.
     pub memory_ms: f64,
-    /// Where load lies; none: load is not cut out.
+    /// The load area; `None`: no area is excluded.
     pub load: Option<LoadEncroachment>,
 }
 
@@ -122,7 +122,7 @@ impl PdisSettings {
     /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
-    /// The first that does not.
+    /// The first setting that is out of range.
     pub fn check(&self) -> Result<(), SettingError> {
         let check = Check("PDIS");
         check.range("zone", f64::from(self.zone), "", 1.0..=5.0)?;
@@ -167,10 +167,10 @@ impl PdisSettings {
     }
 }
 
-/// Checks that the zones of one relay go together: of zones that look in one direction, a later one reaches further.
+/// Checks that the zones of one relay are consistent: of zones in one direction, a higher one must reach further.
 ///
 /// # Errors
-/// Two zones that do not.
+/// Two zones that are inconsistent.
 pub fn check_zones(zones: &[PdisSettings]) -> Result<(), SettingError> {
     for one in zones {
         for other in zones {

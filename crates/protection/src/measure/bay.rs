@@ -1,4 +1,4 @@
-//! The samples of one bay, and the phasors in them.
+//! The samples of one bay, and their phasors.
 
 use super::correlator::{CHANNELS, Correlator, Ends, Squares};
 use super::dc;
@@ -10,19 +10,19 @@ use crate::complex::Complex;
 use crate::error::SettingError;
 use crate::rated::Rated;
 
-/// A sample above this, in A or V, is no measurement.
+/// A sample above this, in A or V, cannot be a measurement.
 const IMPLAUSIBLE: f64 = 1e9;
 
-/// The second filter of half a cycle has this share of the time constant.
+/// Time constant of the second half-cycle filter, as a share of that of the first.
 const FAST: f64 = 1.0 / 3.0;
 
-/// Places of the residuals among the channels.
+/// Indices of the residuals among the channels.
 const RESIDUALS: [usize; 2] = [Channel::IN.index(), Channel::UN.index()];
 
-/// True if all values of a sample can be measurements.
+/// True if all values of a sample are plausible.
 #[inline]
 fn are_plausible(sample: &[f64; CHANNELS]) -> bool {
-    // Not `all`: this has no branch for each channel.
+    // No `all`, so that there is no branch per channel.
     sample
         .iter()
         .fold(true, |all, value| all & (value.abs() <= IMPLAUSIBLE))
@@ -37,9 +37,9 @@ fn residuals(sample: &[f64; CHANNELS]) -> [f64; 2] {
 /// The window of samples of one bay: eight channels, primary A and V, in the order of [`Channel`].
 #[derive(Debug, Clone)]
 pub struct Bay {
-    /// Rows of [`ORDERS`] that are measured of all channels, and their sums.
+    /// Indices into [`ORDERS`] that are measured for all channels, and their sums.
     orders: Box<[(usize, Correlator<CHANNELS>)]>,
-    /// Correlators of the residuals alone.
+    /// Correlators for the residuals only.
     residual_orders: Box<[(usize, Correlator<2>)]>,
     squares: Squares,
     ring: Box<[[f64; CHANNELS]]>,
@@ -50,12 +50,12 @@ pub struct Bay {
     next: u64,
     since: u64,
     bad_until: [u64; CHANNELS],
-    /// The latest of those.
+    /// The largest value of these.
     clean_from: u64,
     lost_in_a_row: u32,
     dc_samples: f64,
     weights: [Complex; ORDERS.len()],
-    /// The turn of a phasor by one sample, and one over the gain of the two filters of half a cycle.
+    /// Rotation of a phasor by one sample, and the inverse gain of the two half-cycle filters.
     half_cycle_filter: (Complex, Complex),
     residual_current: Residual,
     residual_voltage: Residual,
@@ -63,7 +63,7 @@ pub struct Bay {
 }
 
 impl Bay {
-    /// An empty window. Allocates; nothing else here does.
+    /// An empty window. This is the only function here that allocates.
     ///
     /// # Errors
     /// A setting outside its range.
@@ -101,10 +101,10 @@ impl Bay {
         Ok(bay)
     }
 
-    /// Takes sample number `at` in; channels in `bad` are not believed for one window. What is not a number, or beyond 10^9,
-    /// is bad too, and the sample before stands in for it.
+    /// Adds sample number `at`; channels in `bad` are not trusted for one window. NaN, or a value beyond 10^9, is bad too, and is replaced by the
+    /// previous sample.
     ///
-    /// The reference must have reached `at`, and be at most 64 samples ahead. After a gap the window begins anew.
+    /// The reference must have reached `at`, and be at most 64 samples ahead. After a gap the window restarts.
     pub fn push(&mut self, reference: &Reference, at: u64, samples: &[f64; CHANNELS], bad: Channels) {
         self.lost_in_a_row = 0;
         let sums = self.residual_current == Residual::Sum || self.residual_voltage == Residual::Sum;
@@ -121,7 +121,7 @@ impl Bay {
         }
     }
 
-    /// A sample with the residuals that are sums, and with what stands in for values that are none; and which channels are bad then.
+    /// A sample with computed residuals and with substitutes for bad values, and the channels that are bad.
     fn completed(&self, at: u64, samples: &[f64; CHANNELS], bad: Channels) -> ([f64; CHANNELS], Channels) {
         let (mut sample, mut bad) = (*samples, bad);
         let before = &self.ring[self.slot(at.wrapping_sub(1))];
@@ -142,7 +142,7 @@ impl Bay {
         (sample, bad)
     }
 
-    /// Channels that are not believed while sample `at` is in the window.
+    /// Marks channels as not trusted while sample `at` is in the window.
     #[cold]
     fn distrust(&mut self, at: u64, bad: Channels) {
         let until = at + self.window.whole as u64 + 2;
@@ -154,7 +154,7 @@ impl Bay {
         self.clean_from = self.bad_until.into_iter().fold(0, u64::max);
     }
 
-    /// Sample number `at` was lost: a substitute takes its place.
+    /// Adds a substitute for sample number `at`, which was lost.
     pub fn push_lost(&mut self, reference: &Reference, at: u64) {
         let before = self.ring[self.slot(at.wrapping_sub(1))];
         let mut sample = before;
@@ -196,7 +196,7 @@ impl Bay {
         }
     }
 
-    /// A cycle is over: the fresh sums replace the worn ones, if they hold exactly the window.
+    /// At the end of a cycle the fresh sums replace the worn ones, if they cover exactly the window.
     fn renew(&mut self) {
         let exact = self.fresh == self.window.whole;
         self.fresh = 0;
@@ -205,8 +205,8 @@ impl Bay {
         self.squares.over(exact);
     }
 
-    /// Forgets the window: sample `at`, the next one, begins a new one. After a jump of a publisher's counter, behind which the
-    /// wave may be any.
+    /// Clears the window: the next sample, `at`, starts a new one. Used after a jump of a publisher's counter, after which the phase of the wave is
+    /// unknown.
     #[cold]
     pub fn restart(&mut self, at: u64) {
         self.ring.fill([0.0; CHANNELS]);
@@ -220,7 +220,7 @@ impl Bay {
         self.since = at;
     }
 
-    /// Fits window and weights to the reference.
+    /// Adapts window and weights to the reference.
     fn tune(&mut self, reference: &Reference) {
         self.tuned = reference.tuned();
         let wanted = reference.window();
@@ -256,7 +256,7 @@ impl Bay {
         self.squares.resize(&sample, sign);
     }
 
-    /// Samples of one cycle, as the window is now.
+    /// Samples of one cycle with the present window.
     #[must_use]
     pub fn samples_per_cycle(&self) -> u64 {
         self.window.whole as u64
@@ -268,8 +268,8 @@ impl Bay {
         self.next
     }
 
-    /// The phasors of the window that ends with the last sample. Writes all of `set` but the frequency, the stream's part of
-    /// the health, and its synchronisation; those are the tracker's and the supervision's.
+    /// The phasors of the window that ends with the last sample. Writes all of `set` except the frequency, the stream's part of the health, and its
+    /// synchronisation, which the tracker and the supervision set.
     pub fn measure(&self, reference: &Reference, set: &mut Measured) {
         let last = self.next.wrapping_sub(1);
         set.at = last;
@@ -320,17 +320,17 @@ impl Bay {
         bad
     }
 
-    /// True if a whole window has come since the start or the last gap.
+    /// True if a whole window has been received since the start or the last gap.
     #[must_use]
     pub fn settled(&self) -> bool {
         self.next - self.since > self.window.whole as u64 + 1
     }
 
-    /// The phase currents over half a cycle, A: they fall twice as fast. For [`Measured::half_cycle_current`] while a breaker
-    /// failure function is started; it costs as much as all else of [`Self::measure`].
+    /// The phase currents over half a cycle, in A: they fall twice as fast. Used for [`Measured::half_cycle_current`] while a breaker failure
+    /// function is started; this costs as much as all the rest of [`Self::measure`].
     ///
-    /// Of half a cycle of the current that transformers leave behind when a breaker has opened, one mimic filter leaves too
-    /// much; so there are two, the second of a third of the time constant.
+    /// Current transformers leave a decaying current after a breaker has opened, and one mimic filter removes too little of it over half a cycle. So
+    /// there are two filters, the second with a third of the time constant.
     #[must_use]
     pub fn half_cycle(&self, reference: &Reference) -> [Complex; 3] {
         let half = (self.window.length() / 2.0).round() as u64;
@@ -345,7 +345,7 @@ impl Bay {
                 *sum += product(back, phase);
             }
         }
-        // As with the phasor of a cycle: the sums over the samples before are these, turned, with other ends.
+        // As with the full-cycle phasor: the sums one sample earlier are these sums, rotated, with other end samples.
         let (slow, fast) = (self.dc_samples, self.dc_samples * FAST);
         let (turn, gain) = self.half_cycle_filter;
         let scale = std::f64::consts::SQRT_2 / half as f64;

@@ -1,18 +1,17 @@
-//! The sums of samples times factors, over a window that slides.
+//! Sums of samples times factors, over a sliding window.
 
 use crate::complex::Complex;
 
 /// Channels of a bay.
 pub(super) const CHANNELS: usize = 8;
 
-/// Sums of one order, one for each of `N` channels.
+/// Sums of one order for `N` channels.
 ///
-/// Every sample is added once and taken away once, which leaves the rounding of both behind. So there are two rows of sums, which
-/// together are those of the window: samples are added to the fresh row and taken away from the worn one. After a cycle the fresh
-/// row holds exactly the window, and takes the place of the worn one. So no error is older than two cycles, and every sample costs
-/// the same.
+/// Every sample is added once and subtracted once, and both operations leave a rounding error. So there are two rows of sums, which together are the
+/// sums of the window: samples are added to the fresh row and subtracted from the worn one. After a cycle the fresh row covers exactly the window,
+/// and replaces the worn one. So no error is older than two cycles, and every sample costs the same.
 ///
-/// Real and imaginary parts lie apart: so a processor works on two channels at a time.
+/// Real and imaginary parts are in separate arrays, so that a processor can work on two channels at a time.
 #[derive(Debug, Clone)]
 pub(super) struct Correlator<const N: usize> {
     worn: Parts<N>,
@@ -48,25 +47,26 @@ impl<const N: usize> Parts<N> {
 }
 
 impl<const N: usize> Correlator<N> {
-    /// Of an empty window.
+    /// The sums of an empty window.
     pub(super) const EMPTY: Self = Self {
         worn: Parts::ZERO,
         fresh: Parts::ZERO,
     };
 
-    /// Takes a sample in, and the one that leaves the window out.
+    /// Adds a sample, and subtracts the one that leaves the window.
     #[inline]
     pub(super) fn slide(&mut self, sample: &[f64; N], factor: Complex, leaving: &[f64; N], left: Complex) {
         self.fresh.add(sample, factor);
         self.worn.add(leaving, -left);
     }
 
-    /// Makes the window longer (`sign` 1) or shorter (-1) by the sample at its old end.
+    /// Makes the window longer (`sign` 1) or shorter (-1) by the sample at its older end.
     pub(super) fn resize(&mut self, sample: &[f64; N], factor: Complex, sign: f64) {
         self.worn.add(sample, factor * sign);
     }
 
-    /// A cycle is over. The fresh sums replace the worn ones if they hold exactly the window, else they join them; and begin anew.
+    /// At the end of a cycle the fresh sums replace the worn ones if they cover exactly the window, otherwise they are added to them; then fresh sums
+    /// start from zero.
     pub(super) fn over(&mut self, exact: bool) {
         for channel in 0..N {
             let sum = if exact { Complex::ZERO } else { self.worn.of(channel) } + self.fresh.of(channel);
@@ -75,8 +75,8 @@ impl<const N: usize> Correlator<N> {
         self.fresh = Parts::ZERO;
     }
 
-    /// The phasors of all channels, with the reference's `factors` of the newest sample, the one that left the window last, and the
-    /// one before. The first half of them are currents, which the mimic filter of this `weight` frees of DC.
+    /// The phasors of all channels, with the reference's `factors` of the newest sample, of the one that left the window last, and of the one before.
+    /// The first half of them are currents, from which the mimic filter with this `weight` removes DC.
     #[inline]
     pub(super) fn phasors(&self, ends: &Ends<N>, factors: [Complex; 3], weight: Complex, scale: f64) -> [Complex; N] {
         let [new, old, older] = factors;
@@ -99,20 +99,20 @@ impl<const N: usize> Correlator<N> {
     }
 }
 
-/// The samples at the ends of a window, as far as they are in it, and in the window of one sample before.
+/// The samples at the ends of the window and of the previous window, as far as they are included.
 pub(super) struct Ends<const N: usize> {
-    /// The newest one, which is only in this window.
+    /// The newest sample, which is only in this window.
     new: [f64; N],
-    /// Of the one that left last: the part by which a cycle is longer than its whole samples.
+    /// Part of the sample that left last: the fraction of a sample by which a cycle exceeds its whole samples.
     part: [f64; N],
-    /// The part of it that has left the window.
+    /// The rest of that sample, which has left the window.
     gone: [f64; N],
-    /// Of the one before that: what was in the window before.
+    /// Part of the sample before that, which was in the previous window.
     before: [f64; N],
 }
 
 impl<const N: usize> Ends<N> {
-    /// Of the newest sample, the one that left the window last, and the one before that; `part` as in [`super::reference::Window`].
+    /// From the newest sample, the one that left the window last, and the one before that; `part` as in [`super::reference::Window`].
     #[inline]
     pub(super) fn of([new, old, older]: [&[f64; N]; 3], part: f64) -> Self {
         Self {
@@ -132,13 +132,13 @@ pub(super) struct Squares {
 }
 
 impl Squares {
-    /// Of an empty window.
+    /// The sums of an empty window.
     pub(super) const EMPTY: Self = Self {
         worn: [0.0; CHANNELS],
         fresh: [0.0; CHANNELS],
     };
 
-    /// Takes a sample in, and the one that leaves the window out.
+    /// Adds a sample, and subtracts the one that leaves the window.
     #[inline]
     pub(super) fn slide(&mut self, sample: &[f64; CHANNELS], leaving: &[f64; CHANNELS]) {
         for (sum, value) in self.fresh.iter_mut().zip(sample) {
@@ -149,14 +149,14 @@ impl Squares {
         }
     }
 
-    /// Makes the window longer (`sign` 1) or shorter (-1) by the sample at its old end.
+    /// Makes the window longer (`sign` 1) or shorter (-1) by the sample at its older end.
     pub(super) fn resize(&mut self, sample: &[f64; CHANNELS], sign: f64) {
         for (square, value) in self.worn.iter_mut().zip(sample) {
             *square += sign * value * value;
         }
     }
 
-    /// A cycle is over, as in [`Correlator::over`].
+    /// Ends a cycle, as in [`Correlator::over`].
     pub(super) fn over(&mut self, exact: bool) {
         for (worn, fresh) in self.worn.iter_mut().zip(&mut self.fresh) {
             *worn = if exact { *fresh } else { *worn + *fresh };
@@ -164,7 +164,7 @@ impl Squares {
         }
     }
 
-    /// RMS of each channel over a window of `length` samples: the whole ones, and `part` of `old`, the one before them.
+    /// RMS of each channel over a window of `length` samples: the whole samples, and `part` of `old`, the one before them.
     #[inline]
     pub(super) fn rms(&self, old: &[f64; CHANNELS], part: f64, length: f64) -> [f64; CHANNELS] {
         let share = 1.0 / length;

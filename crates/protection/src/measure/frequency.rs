@@ -7,16 +7,16 @@ use crate::complex::Complex;
 use crate::error::{Check, SettingError};
 use crate::rated::Rated;
 
-/// Values of one cycle that are averaged.
+/// Number of one-cycle values that are averaged.
 const AVERAGED: usize = 4;
 
 /// Cycles over which the rate of change is a least-squares slope.
 const SLOPE: usize = 5;
 
-/// Furthest that the averaged values may lie apart if the reference is to follow, in Hz: a fault turns the phasor at once.
+/// Largest spread of the averaged values with which the reference follows, in Hz: a fault rotates the phasor suddenly.
 const AGREE_HZ: f64 = 1.0;
 
-/// Closer to the rated frequency than this, in Hz, the reference turns at the rated frequency: a share of 10^-4 of the window.
+/// Distance from the rated frequency, in Hz, below which the reference uses the rated frequency: a share of 10^-4 of the window.
 const NEAR_HZ: f64 = 0.005;
 
 /// A measured frequency.
@@ -26,21 +26,21 @@ pub struct Frequency {
     pub hz: f64,
     /// Rate of change over five cycles, in Hz/s; `None` until there are five.
     pub hz_per_s: Option<f64>,
-    /// Of the last cycle alone, in Hz.
+    /// Frequency of the last cycle only, in Hz.
     pub cycle_hz: f64,
-    /// How many cycles have been measured without interruption.
+    /// Number of cycles measured without interruption.
     pub cycles: u32,
 }
 
-/// When a frequency can be measured.
+/// Conditions for measuring a frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TrackerSettings {
     /// Least magnitude of the phasor, as a share of its rated value, 0.02 to 0.9.
     pub least: f64,
-    /// True if the reference follows the frequency; else it keeps turning at the rated one.
+    /// True if the reference follows the frequency, false if it keeps the rated one.
     pub steer: bool,
-    /// After so long without a measured frequency the reference returns to the rated one, in ms, 100 to 60 000.
+    /// Time without a measured frequency after which the reference returns to the rated one, in ms, 100 to 60 000.
     pub forget_ms: f64,
 }
 
@@ -59,7 +59,7 @@ impl TrackerSettings {
     /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
-    /// The first that does not.
+    /// The first setting that is out of range.
     pub fn check(&self) -> Result<(), SettingError> {
         let check = Check("frequency measurement");
         check.range("least", self.least, "x rated", 0.02..=0.9)?;
@@ -67,8 +67,8 @@ impl TrackerSettings {
     }
 }
 
-/// Measures the frequency once a cycle: `f = f_ref + dtheta / (2 pi dt)`, with `dtheta` the turn of the phasor against the
-/// reference. Where the reference was retuned, `f_ref` is its mean over the two windows that `dtheta` compares.
+/// Measures the frequency once per cycle: `f = f_ref + dtheta / (2 pi dt)`, with `dtheta` the rotation of the phasor relative to the reference. If
+/// the reference was retuned, `f_ref` is its mean over the two windows that `dtheta` compares.
 #[derive(Debug, Clone)]
 pub struct Tracker {
     settings: TrackerSettings,
@@ -88,7 +88,7 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// A tracker of a phasor whose rated magnitude is `rated_magnitude` (a phase-to-earth voltage, as a rule).
+    /// A tracker of a phasor with this rated magnitude (usually a phase-to-earth voltage).
     ///
     /// # Errors
     /// A setting outside its range.
@@ -111,8 +111,8 @@ impl Tracker {
         })
     }
 
-    /// Looks at the phasor at sample `at`, and steers the reference if it may. `usable` is false while a bad or lost sample is
-    /// in the window. The positive-sequence voltage is the phasor to take: it has no image of twice the frequency.
+    /// Evaluates the phasor at sample `at`, and steers the reference if that is enabled. `usable` is false while a bad or lost sample is in the
+    /// window. The phasor should be the positive-sequence voltage, because that has no component of twice the frequency.
     pub fn step(&mut self, at: u64, phasor: Complex, usable: bool, reference: &mut Reference) -> Option<Frequency> {
         let usable = usable && phasor.is_at_least(self.least) && phasor.is_finite();
         let Some((last, before)) = self.last else {
@@ -144,7 +144,7 @@ impl Tracker {
         self.frequency
     }
 
-    /// The frequency as last measured.
+    /// The last measured frequency.
     #[must_use]
     pub fn frequency(&self) -> Option<Frequency> {
         self.frequency

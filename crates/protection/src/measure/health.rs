@@ -1,4 +1,4 @@
-//! Reasons against working on a measured set.
+//! Reasons why a measured set must not be used.
 
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
@@ -20,13 +20,13 @@ impl Channels {
     /// All eight.
     pub const ALL: Self = Self(0xff);
 
-    /// `self` if `condition`, else none.
+    /// `self` if `condition` is true, otherwise none.
     #[must_use]
     pub const fn when(self, condition: bool) -> Self {
         if condition { self } else { Self::NONE }
     }
 
-    /// True if any is in both.
+    /// True if the two sets have a channel in common.
     #[must_use]
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -47,18 +47,18 @@ impl BitAnd for Channels {
     }
 }
 
-/// A set of reasons why a function does not decide. Empty: it does.
+/// A set of reasons why a function is blocked. If it is empty, the function is not blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Blocks(u16);
 
 impl Blocks {
-    /// A bit for each reason, in the order below.
+    /// One bit per reason, in the order below.
     #[must_use]
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// The reasons with these bits; others are none.
+    /// The reasons of these bits; other bits are ignored.
     #[must_use]
     pub const fn of_bits(bits: u16) -> Self {
         Self(bits & ((1 << Self::NAMES.len()) - 1))
@@ -66,13 +66,13 @@ impl Blocks {
 
     /// No reason.
     pub const NONE: Self = Self(0);
-    /// A sample of a needed channel within the last window has a quality that forbids its use, or is no number.
+    /// A sample of a needed channel within the last window is NaN, or its quality forbids its use.
     pub const QUALITY: Self = Self(1);
-    /// So many samples were lost in a row that the window holds more guesses than measurements (alarm of LSVS).
+    /// The window holds more substitutes than measurements because too many samples in a row were lost (alarm of LSVS).
     pub const LOST: Self = Self(2);
-    /// The function combines streams whose synchronisation does not allow it.
+    /// The function combines streams whose synchronisation does not permit it.
     pub const SYNCHRONISATION: Self = Self(4);
-    /// Two publishers contradict each other under one svID: neither can be believed.
+    /// Two publishers send different data under one svID: neither can be trusted.
     pub const CONFLICT: Self = Self(8);
     /// The window is not filled yet: after a start, or after a gap.
     pub const SETTLING: Self = Self(16);
@@ -84,7 +84,7 @@ impl Blocks {
     pub const VOLTAGE: Self = Self(128);
     /// Harmonics of the differential current: inrush or overexcitation.
     pub const HARMONICS: Self = Self(256);
-    /// The stream is simulated, and the relay is not in test; or the reverse.
+    /// The stream is simulated but the relay is not in test, or the reverse.
     pub const SIMULATED: Self = Self(512);
     /// The measured sets of a function are of different instants.
     pub const INSTANT: Self = Self(1024);
@@ -109,13 +109,13 @@ impl Blocks {
         self.0 != 0
     }
 
-    /// True if all of `other` are in here.
+    /// True if all of `other` are in this set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// `self` if `condition`, else none.
+    /// `self` if `condition` is true, otherwise none.
     #[must_use]
     pub const fn when(self, condition: bool) -> Self {
         if condition { self } else { Self::NONE }
@@ -144,19 +144,19 @@ impl BitOrAssign for Blocks {
     }
 }
 
-/// How far a measured set can be believed.
+/// Trust in a measured set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Health {
     /// Channels with a bad sample within the window.
     pub bad: Channels,
-    /// Reasons against the stream as a whole.
+    /// Reasons not to trust the stream as a whole.
     pub stream: Blocks,
     /// smpSynch of the stream, for functions that combine it with others; see [`super::Synch`].
     pub synch: super::Synch,
 }
 
 impl Health {
-    /// Reasons that keep a function that needs `channels` from deciding.
+    /// Reasons that block a function that needs `channels`.
     #[must_use]
     pub fn blocks(&self, channels: Channels) -> Blocks {
         self.stream | Blocks::QUALITY.when(self.bad.meets(channels))

@@ -1,8 +1,8 @@
-//! From samples to what the functions work on: phasors, harmonics, RMS, symmetrical components, frequency.
+//! Turns samples into the input of the functions: phasors, harmonics, RMS, symmetrical components, frequency.
 //!
-//! A [`Reference`] turns at the tracked frequency and is shared by all bays of one electrical island, so that phasors of
-//! different streams can be combined. A [`Bay`] takes the samples of eight channels and fills a [`Measured`] whenever the
-//! protection task asks. A [`Tracker`] measures the frequency in the phasors, and steers the reference.
+//! A [`Reference`] rotates at the tracked frequency and is shared by all bays of one electrical island, so that phasors of different streams can be
+//! combined. A [`Bay`] takes the samples of eight channels and fills a [`Measured`] whenever the protection task asks. A [`Tracker`] measures the
+//! frequency from the phasors, and steers the reference.
 //!
 //! Samples are numbered: sample `n` of every bay belongs to the same instant.
 

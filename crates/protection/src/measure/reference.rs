@@ -9,13 +9,13 @@ use crate::rated::Rated;
 /// earth faults, all of the multi-frequency admittance).
 pub const ORDERS: [u32; 6] = [1, 2, 3, 5, 7, 9];
 
-/// Furthest that the reference follows the frequency, as a share of the rated one: 44 to 56 Hz, 52.8 to 67.2 Hz.
+/// Largest deviation of the reference from the rated frequency, as a share: 44 to 56 Hz, 52.8 to 67.2 Hz.
 pub(super) const FURTHEST: f64 = 0.12;
 
-/// How many samples a bay may be behind the reference.
+/// Largest number of samples by which a bay may lag the reference.
 const BEHIND: usize = 64;
 
-/// Every so many samples the factor comes from the angle; between, from the factor before: 30 roundings are 10^-15.
+/// Interval in samples at which the factor is computed from the angle; in between it is computed from the previous factor: 30 roundings are 10^-15.
 const ANEW: u64 = 32;
 
 /// The factors of one sample, by order.
@@ -26,7 +26,7 @@ pub(super) type Factors = [Complex; ORDERS.len()];
 pub(super) struct Window {
     /// Whole samples of a cycle.
     pub(super) whole: usize,
-    /// The rest of a cycle: the weight of the sample before them.
+    /// The fractional rest of a cycle: the weight of the sample before them.
     pub(super) part: f64,
 }
 
@@ -36,10 +36,10 @@ impl Window {
     }
 }
 
-/// A unit phasor that turns at the tracked frequency.
+/// A unit phasor that rotates at the tracked frequency.
 ///
-/// Its angle is kept as a whole number of 2^-64 turns, so that it is as exact after a year as after a second. At the rated
-/// frequency its angle at sample `n` is `2 pi n f / rate`.
+/// Its angle is an integer in units of 2^-64 turns, so that it is as exact after a year as after a second. At the rated frequency its angle at sample
+/// `n` is `2 pi n f / rate`.
 #[derive(Debug, Clone)]
 pub struct Reference {
     rate: f64,
@@ -48,7 +48,7 @@ pub struct Reference {
     step: u64,
     phase: u64,
     next: u64,
-    /// Factor of the last sample, and what turns it on by one sample; `None` where it has to come from the angle.
+    /// Factor of the last sample, and its rotation per sample; `None` if the factor must be computed from the angle.
     last: Option<Complex>,
     rotation: Complex,
     factors: Box<[Factors]>,
@@ -57,7 +57,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// A reference at the rated frequency whose first sample has the number `first`. Allocates; nothing else here does.
+    /// A reference at the rated frequency whose first sample has the number `first`. This is the only function here that allocates.
     #[must_use]
     pub fn new(rated: &Rated, first: u64) -> Self {
         let longest = rated.samples_per_second / (rated.frequency_hz * (1.0 - FURTHEST));
@@ -80,13 +80,13 @@ impl Reference {
         reference
     }
 
-    /// Goes on by one sample, whose number it returns.
+    /// Advances by one sample, and returns its number.
     pub fn advance(&mut self) -> u64 {
         let sample = self.next;
         let first = match self.last {
             Some(last) if !sample.is_multiple_of(ANEW) => last * self.rotation,
             _ => {
-                // 53 bits of the angle are as many as a double has.
+                // 53 bits of the angle are the precision of a double.
                 let turns = (self.phase >> 11) as f64 / (1u64 << 53) as f64;
                 Complex::polar(1.0, -TAU * turns)
             }
@@ -106,8 +106,7 @@ impl Reference {
         sample
     }
 
-    /// Turns at `frequency_hz` from the next sample on; kept within 12 % of the rated frequency, and left as it is by what is
-    /// not a number.
+    /// Rotates at `frequency_hz` from the next sample on, limited to within 12 % of the rated frequency. Ignores NaN.
     pub fn tune(&mut self, frequency_hz: f64) {
         if !frequency_hz.is_finite() {
             return;
@@ -118,35 +117,35 @@ impl Reference {
             return;
         }
         self.frequency_hz = wanted;
-        // In whole numbers: a double would be 10^-6 radians off after a year.
+        // Uses integers: a double would be off by 10^-6 radians after a year.
         let nano = |hz: f64| (hz * 1e9).round() as u128;
         self.step = ((nano(wanted) << 64) / nano(self.rate)) as u64;
         let length = self.rate / wanted;
-        // A window of 79.999999999 samples is one of 80.
+        // Rounding, so that a window of 79.999999999 samples counts as 80.
         let whole = (length + 1e-9).floor();
         self.window = Window {
             whole: whole as usize,
             part: (length - whole).max(0.0),
         };
         self.rotation = Complex::polar(1.0, -TAU * wanted / self.rate);
-        // The step before the next sample was still the old one.
+        // The step to the next sample still used the old frequency.
         self.last = None;
         self.tuned = self.tuned.wrapping_add(1);
     }
 
-    /// Frequency it turns at, in Hz.
+    /// Present frequency, in Hz.
     #[must_use]
     pub fn frequency_hz(&self) -> f64 {
         self.frequency_hz
     }
 
-    /// Frequency it began with, in Hz.
+    /// Initial frequency, in Hz.
     #[must_use]
     pub fn rated_hz(&self) -> f64 {
         self.rated_hz
     }
 
-    /// Number of the sample that the next [`Self::advance`] reaches.
+    /// Number of the sample that the next [`Self::advance`] returns.
     #[must_use]
     pub fn next(&self) -> u64 {
         self.next
@@ -161,12 +160,12 @@ impl Reference {
         self.window
     }
 
-    /// Changes whenever the frequency does.
+    /// A counter that changes with every change of the frequency.
     pub(super) fn tuned(&self) -> u32 {
         self.tuned
     }
 
-    /// True if the factors of the window that ends at `sample` are all there.
+    /// True if all factors of the window that ends at `sample` are available.
     pub(super) fn covers(&self, sample: u64) -> bool {
         let kept = (self.factors.len() - self.window.whole - 3) as u64;
         sample < self.next && self.next - sample <= kept

@@ -31,7 +31,7 @@ impl Sequence {
         }
     }
 
-    /// The phases again.
+    /// Phases A, B and C computed from the components.
     #[must_use]
     pub fn phases(&self) -> [Complex; 3] {
         let Self {

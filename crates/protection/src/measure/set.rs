@@ -1,4 +1,4 @@
-//! A measured set: what one task knows of one bay.
+//! A measured set: the values of one bay at one instant.
 
 use super::frequency::Frequency;
 use super::health::Health;
@@ -38,39 +38,39 @@ impl Channel {
 /// positive from the busbar into the protected object.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Measured {
-    /// Number of the last sample in the window, since the start.
+    /// Number of the last sample in the window, counted from the start.
     pub at: u64,
     /// Phase currents, fundamental.
     pub current: [Complex; 3],
-    /// Residual current 3 I0 of its channel, fundamental: measured, or the sum of the phases.
+    /// Fundamental of the residual current 3 I0: from its channel, or the sum of the phases.
     pub residual_current: Complex,
     /// Phase-to-earth voltages, fundamental.
     pub voltage: [Complex; 3],
-    /// Residual voltage 3 U0 of its channel, fundamental.
+    /// Fundamental of the residual voltage 3 U0: from its channel, or the sum of the phases.
     pub residual_voltage: Complex,
     /// Symmetrical components of the phase currents.
     pub current_sequence: Sequence,
     /// Symmetrical components of the phase voltages.
     pub voltage_sequence: Sequence,
-    /// Phasors by order (as [`ORDERS`]) and channel; zero where the bay does not measure the order.
+    /// Phasors by order (as in [`ORDERS`]) and channel; zero for orders that the bay does not measure.
     pub harmonics: [[Complex; 8]; ORDERS.len()],
-    /// The members of [`ORDERS`] that are measured of all channels, the lowest bit for the fundamental.
+    /// The members of [`ORDERS`] that are measured for all channels; the lowest bit is the fundamental.
     pub orders: u8,
-    /// The members of [`ORDERS`] that are measured of the residuals alone.
+    /// The members of [`ORDERS`] that are measured for the residuals only.
     pub residual_orders: u8,
     /// True RMS by channel: all frequencies, DC included.
     pub rms: [f64; 8],
-    /// Phase currents over half a cycle, where the relay asks the bay for them ([`super::Bay::half_cycle`]).
+    /// Phase currents over half a cycle, if the relay asks the bay for them ([`super::Bay::half_cycle`]).
     pub half_cycle_current: Option<[Complex; 3]>,
-    /// Frequency, where it can be measured.
+    /// Frequency, if it can be measured.
     pub frequency: Option<Frequency>,
-    /// How far the set can be believed.
+    /// Trust in the set.
     pub health: Health,
 }
 
 impl Measured {
-    /// A set of given phasors, all else derived from them: for tests, and for phasors that come from elsewhere. The residuals
-    /// are the sums of the phases.
+    /// A set of given phasors, with all other values derived from them: for tests, and for phasors from other sources. The residuals are the sums of
+    /// the phases.
     #[must_use]
     pub fn of(at: u64, current: [Complex; 3], voltage: [Complex; 3]) -> Self {
         let mut set = Self {
@@ -87,7 +87,7 @@ impl Measured {
         set
     }
 
-    /// Symmetrical components, and the fundamental's place among the harmonics.
+    /// Derives the symmetrical components, and copies the fundamental into the harmonics.
     pub(super) fn derive(&mut self) {
         self.current_sequence = Sequence::of(self.current);
         self.voltage_sequence = Sequence::of(self.voltage);
@@ -96,7 +96,7 @@ impl Measured {
         self.harmonics[0] = [ia, ib, ic, self.residual_current, ua, ub, uc, self.residual_voltage];
     }
 
-    /// Phasor of a channel at an order; `None` where the bay does not measure it.
+    /// Phasor of a channel at an order; `None` if the bay does not measure it.
     #[must_use]
     pub fn phasor(&self, channel: Channel, order: u32) -> Option<Complex> {
         let row = ORDERS.iter().position(|each| *each == order)?;
@@ -107,7 +107,7 @@ impl Measured {
         (measured >> row & 1 == 1).then(|| self.harmonics[row][channel.index()])
     }
 
-    /// Sets the phasor of a channel at an order: for phasors that come from elsewhere.
+    /// Sets the phasor of a channel at an order: for phasors from other sources.
     pub fn set_phasor(&mut self, channel: Channel, order: u32, phasor: Complex) {
         if let Some(row) = ORDERS.iter().position(|each| *each == order) {
             self.harmonics[row][channel.index()] = phasor;
@@ -115,7 +115,7 @@ impl Measured {
         }
     }
 
-    /// Phasors of all channels at an order; `None` for an order that the bay does not measure of all.
+    /// Phasors of all channels at an order; `None` if the bay does not measure the order for all channels.
     pub(crate) fn row(&self, order: u32) -> Option<&[Complex; 8]> {
         let row = ORDERS.iter().position(|each| *each == order)?;
         (self.orders >> row & 1 == 1).then(|| &self.harmonics[row])

@@ -5,11 +5,11 @@ use serde::Deserialize;
 use super::reference::ORDERS;
 use crate::error::{Check, SettingError};
 
-/// Where a residual comes from.
+/// Source of a residual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Residual {
-    /// Its own channel of the stream.
+    /// Its own channel in the stream.
     #[default]
     Measured,
     /// The sum of the three phases, sample by sample.
@@ -20,27 +20,27 @@ pub enum Residual {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Substitute {
-    /// The sample before it (zero-order hold).
+    /// The previous sample (zero-order hold).
     #[default]
     Hold,
-    /// A straight line through the two before it; after a second loss in a row, the sample before.
+    /// A straight line through the two previous samples; after a second loss in a row, the previous sample.
     Linear,
 }
 
-/// The quantities that a bay measures, and how.
+/// The quantities that a bay measures, and the methods.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BaySettings {
-    /// Harmonics to measure, of 2, 3, 5, 7 and 9. Each costs as much as the fundamental.
+    /// Harmonics to measure, from 2, 3, 5, 7 and 9. Each costs as much as the fundamental.
     pub harmonics: Vec<u32>,
-    /// Harmonics to measure of the two residuals alone: a quarter of the work.
+    /// Harmonics to measure for the two residuals only: a quarter of the work.
     #[serde(skip)]
     pub residual_harmonics: Vec<u32>,
     /// Time constant in ms of the decaying DC component that is removed from currents, 5 to 500; 0 removes none.
     pub dc_time_constant_ms: f64,
-    /// Where the residual current comes from.
+    /// Source of the residual current.
     pub residual_current: Residual,
-    /// Where the residual voltage comes from.
+    /// Source of the residual voltage.
     pub residual_voltage: Residual,
     /// The substitute for a lost sample.
     pub substitute: Substitute,
@@ -64,7 +64,7 @@ impl BaySettings {
     /// Checks that the settings lie in their ranges.
     ///
     /// # Errors
-    /// The first that does not.
+    /// The first setting that is out of range.
     pub fn check(&self) -> Result<(), SettingError> {
         let check = Check("measurement");
         for order in self.harmonics.iter().chain(&self.residual_harmonics) {

@@ -3,11 +3,10 @@
 /// Synchronisation of a stream: smpSynch of IEC 61850-9-2 (IEC 61869-9), as in our reference, section 1.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Synch {
-    /// The smpSynch octet: 0 none, 1 a local clock of unknown identity, 2 a global clock, 5 to 254 the local clock of that
-    /// identity; all others are reserved, and taken as 0.
+    /// The smpSynch byte: 0 none, 1 a local clock of unknown identity, 2 a global clock, 5 to 254 the local clock with that identity; all other
+    /// values are reserved and treated as 0.
     pub value: u8,
-    /// A number for the clock of streams whose local clock has no identity: streams with the same number do, and 0 shares with
-    /// none.
+    /// Number of a local clock without identity: streams with the same number share the clock, and 0 shares it with none.
     pub clock: u16,
 }
 
@@ -15,7 +14,7 @@ impl Synch {
     /// Synchronised to a global clock.
     pub const GLOBAL: Self = Self { value: 2, clock: 0 };
 
-    /// True if the samples of both belong to one time scale.
+    /// True if the samples of both have the same time base.
     #[must_use]
     pub fn may_combine(self, other: Self) -> bool {
         match (self.value, other.value) {

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 /// A curve of operate time over current.
 ///
-/// `t(M) = TMS (k / (M^alpha - 1) + c)` with `M` the multiple of the setting; letters are those of IEC 60255-151, constants
-/// also of IEEE C37.112, as in our reference (confirmed there by manuals of ABB and GE).
+/// `t(M) = TMS (k / (M^alpha - 1) + c)` with `M` the multiple of the setting; letters are those of IEC 60255-151, and the constants are also those of
+/// IEEE C37.112, as in our reference (confirmed there by manuals of ABB and GE).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Curve {
@@ -36,7 +36,7 @@ pub enum Curve {
     AnsiLongTimeVeryInverse,
     /// ANSI long-time inverse, as ABB ships it.
     AnsiLongTimeInverse,
-    /// Constants of one's own.
+    /// User-defined constants.
     User(Constants),
 }
 
@@ -50,7 +50,7 @@ pub struct Constants {
     pub c: f64,
     /// Exponent, 0.005 to 4.
     pub alpha: f64,
-    /// Reset time in s without current, at a time multiplier of 1: 0.1 to 200. `None`: no inverse reset.
+    /// Reset time in s at zero current and a time multiplier of 1: 0.1 to 200. `None`: no inverse reset.
     pub tr: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ impl Constants {
     }
 }
 
-/// `m^alpha - 1`, the usual exponents without a logarithm.
+/// `m^alpha - 1`; the usual exponents are computed without a logarithm.
 fn power(m: f64, alpha: f64) -> f64 {
     if alpha == 1.0 {
         m - 1.0

@@ -1,4 +1,4 @@
-//! One current on its way to operation.
+//! Operate timing of one current.
 
 use super::curve::Constants;
 use super::ptoc::Reset;
@@ -7,23 +7,23 @@ use crate::timing::{Comparator, Delay};
 /// One current and its thresholds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stage {
-    /// In A.
+    /// Setting in A.
     pub(super) pickup: f64,
     pub(super) reset_ratio: f64,
-    /// With inverse time: constants and time multiplier.
+    /// For inverse time: constants and time multiplier.
     pub(super) inverse: Option<(Constants, f64)>,
     pub(super) most: f64,
-    /// Definite time, or the shortest with inverse time; in samples.
+    /// Definite time, or the minimum for inverse time; in samples.
     pub(super) delay: u64,
     pub(super) reset: Reset,
-    /// In samples.
+    /// Reset time of the definite-time reset, in samples.
     pub(super) reset_delay: u64,
-    /// Reset time in s at no current of the inverse reset.
+    /// Reset time of the inverse reset at zero current, in s.
     pub(super) tr: f64,
     pub(super) seconds_per_sample: f64,
 }
 
-/// State of one current: how far it has come to operation, in the sense of an induction disc.
+/// State of one current: progress to operation, like the angle of an induction disc.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lane {
     comparator: Comparator,
@@ -34,7 +34,8 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// `passed` samples on, with `value` A now. Whether it has started, and operated.
+    /// Advances by `passed` samples with the present `value` in A. Returns two flags: started, and
+    /// operated.
     #[inline]
     pub(super) fn step(&mut self, stage: &Stage, passed: u64, value: f64, permitted: bool) -> (bool, bool) {
         let started = self.comparator.above(value, stage.pickup, stage.reset_ratio) && permitted;
@@ -44,7 +45,7 @@ impl Lane {
         self.go_on(stage, passed, value, started)
     }
 
-    /// The rest of [`Self::step`], where there is anything to count.
+    /// The rest of [`Self::step`], if a timer is running.
     #[inline(never)]
     fn go_on(&mut self, stage: &Stage, passed: u64, value: f64, started: bool) -> (bool, bool) {
         let was_on = std::mem::replace(&mut self.on, started);

@@ -12,13 +12,13 @@ use crate::timing::{Comparator, Delay, Pace};
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PiocSettings {
-    /// Where the current comes from.
+    /// Source of the current.
     pub source: Source,
     /// The compared current.
     pub quantity: CurrentQuantity,
     /// Setting in x In, 0.05 to 40.
     pub pickup: f64,
-    /// Consecutive tasks above the setting before it operates, 1 to 20.
+    /// Consecutive runs of the task above the setting before it operates, 1 to 20.
     pub confirmations: u32,
     /// Additional delay in ms, 0 to 60 000.
     pub delay_ms: f64,
@@ -40,8 +40,8 @@ impl Default for PiocSettings {
     }
 }
 
-/// PIOC (50, 50N, 46): operates when a current is above its setting in so many consecutive tasks. The current is the
-/// full-cycle fundamental, DC removed, as in our reference (3.5).
+/// PIOC (50, 50N, 46): operates when a current is above its setting in the set number of consecutive task runs. The current is the full-cycle
+/// fundamental with DC removed, as in our reference (3.5).
 #[derive(Debug, Clone)]
 pub struct Pioc {
     settings: PiocSettings,

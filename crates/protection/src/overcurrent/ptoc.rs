@@ -12,29 +12,29 @@ use crate::measure::Channels;
 use crate::rated::Rated;
 use crate::timing::Pace;
 
-/// How an overcurrent function resets when the current is gone before it operates.
+/// Reset of an overcurrent function when the current falls before it operates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reset {
     /// At once.
     #[default]
     Immediate,
-    /// After a time below the setting; until then what was reached stands.
+    /// After a time below the setting; until then the progress is kept.
     DefiniteTime,
-    /// As an induction disc turns back: `t(M) = TMS tr / (1 - M^2)` (IEEE C37.112, IEC 60255-151).
+    /// Like an induction disc that turns back: `t(M) = TMS tr / (1 - M^2)` (IEEE C37.112, IEC 60255-151).
     Inverse,
 }
 
-/// The direction that an overcurrent function is limited to.
+/// The directional element of an overcurrent function.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PtocDirection {
-    /// None: 51, 51N, 46.
+    /// No direction: 51, 51N, 46.
     #[default]
     None,
-    /// Of each phase (67).
+    /// Direction of each phase (67).
     Phase(PhaseDirectionSettings),
-    /// Of the residual current (67N).
+    /// Direction of the residual current (67N).
     Earth(EarthDirectionSettings),
 }
 
@@ -42,7 +42,7 @@ pub enum PtocDirection {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PtocSettings {
-    /// Where currents and voltages come from.
+    /// Source of currents and voltages.
     pub source: Source,
     /// The compared current.
     pub quantity: CurrentQuantity,
@@ -62,7 +62,7 @@ pub struct PtocSettings {
     pub reset: Reset,
     /// Reset time in ms of the definite-time reset, 0 to 60 000.
     pub reset_ms: f64,
-    /// Reset time tr in s of the inverse reset, 0.1 to 200; 0: that of the curve, which IEC curves do not have.
+    /// Reset time tr in s of the inverse reset, 0.1 to 200; 0: the value of the curve, which IEC curves do not have.
     pub reset_tr_s: f64,
     /// Share of the setting below which it resets, 0.8 to 0.99.
     pub reset_ratio: f64,
@@ -163,7 +163,7 @@ impl PtocSettings {
     }
 }
 
-/// The directional element in its state.
+/// The directional element with its state.
 #[derive(Debug, Clone)]
 #[expect(
     clippy::large_enum_variant,
@@ -190,7 +190,7 @@ impl Ptoc {
     /// The function with these settings.
     ///
     /// # Errors
-    /// A setting outside its range, or settings that do not go together.
+    /// A setting outside its range, or settings that contradict each other.
     pub fn new(settings: PtocSettings, rated: &Rated) -> Result<Self, SettingError> {
         rated.check()?;
         settings.check()?;

@@ -9,10 +9,10 @@ use crate::phases::Phases;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CurrentQuantity {
-    /// Each phase for itself (50P, 51P, 67).
+    /// Each phase separately (50P, 51P, 67).
     #[default]
     Phases,
-    /// The residual current 3 I0 of its channel (50G, 51G, 67N).
+    /// The residual current 3 I0 from its channel (50G, 51G, 67N).
     Residual,
     /// The sum of the phase currents (50N, 51N, 67N).
     PhaseSum,
@@ -20,7 +20,7 @@ pub enum CurrentQuantity {
     NegativeSequence,
 }
 
-/// Up to three values with the phases they stand for.
+/// Up to three values, with the phases of each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lanes {
     pub(super) values: [f64; 3],
@@ -46,7 +46,7 @@ impl CurrentQuantity {
         }
     }
 
-    /// True if it is an earth current.
+    /// True for an earth current.
     pub(super) fn is_residual(self) -> bool {
         matches!(self, Self::Residual | Self::PhaseSum)
     }

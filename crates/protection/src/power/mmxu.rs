@@ -13,9 +13,9 @@ use crate::timing::Pace;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MmxuSettings {
-    /// Where currents and voltages come from.
+    /// Source of currents and voltages.
     pub source: Source,
-    /// How long values are averaged, in ms, 20 to 60 000.
+    /// Averaging time in ms, 20 to 60 000.
     pub average_ms: f64,
 }
 
@@ -29,7 +29,7 @@ impl Default for MmxuSettings {
     }
 }
 
-/// The values of MMXU: means over its time. Power is positive into the protected object, and of the fundamental.
+/// The values of MMXU: means over the averaging time. Power is that of the fundamental, and positive into the protected object.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MmxuValues {
     /// True RMS of the phase currents, A (`A`).
@@ -46,15 +46,15 @@ pub struct MmxuValues {
     pub total_w: f64,
     /// Reactive power of all phases, var (`TotVAr`).
     pub total_var: f64,
-    /// Apparent power of all phases, VA (`TotVA`): the root of the squares of the two.
+    /// Apparent power of all phases, VA (`TotVA`): `sqrt(TotW^2 + TotVAr^2)`.
     pub total_va: f64,
-    /// Power factor (`TotPF`), with the sign of the active power; `None` without power.
+    /// Power factor (`TotPF`), with the sign of the active power; `None` at zero power.
     pub power_factor: Option<f64>,
-    /// Frequency, Hz (`Hz`); `None` where it could not be measured all the time.
+    /// Frequency, Hz (`Hz`); `None` if it was not measurable during the whole time.
     pub hz: Option<f64>,
 }
 
-/// Sums of what is averaged.
+/// Sums for the averages.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     values: MmxuValues,
@@ -98,10 +98,10 @@ impl Mmxu {
         })
     }
 
-    /// Looks at the sets of one instant. The means of the last whole time; `None` before the first.
+    /// Evaluates the sets of one instant. Returns the means of the last complete averaging time; `None` before the first.
     ///
     /// # Errors
-    /// Why the sets cannot be used; the time then begins anew.
+    /// Reasons why the sets cannot be used; the averaging time then restarts.
     pub fn step(&mut self, inputs: &Inputs<'_>) -> Result<Option<&MmxuValues>, Blocks> {
         let source = self.settings.source;
         let sets = source.both(inputs, Channels::PHASE_CURRENTS, Channels::PHASE_VOLTAGES);

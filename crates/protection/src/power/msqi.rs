@@ -3,18 +3,18 @@
 use crate::function::{Inputs, Node, Source};
 use crate::measure::{Blocks, Channels, Sequence};
 
-/// MSQI: the symmetrical components of one instant, and how far the phases are from balance.
+/// MSQI: the symmetrical components of one instant, and the imbalance of the phases.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Msqi {
     /// Currents in A (`SeqA`).
     pub current: Sequence,
     /// Voltages in V (`SeqV`).
     pub voltage: Sequence,
-    /// `I2 / I1` (`ImbNgA`); `None` without current.
+    /// `I2 / I1` (`ImbNgA`); `None` at zero current.
     pub current_imbalance: Option<f64>,
-    /// `U2 / U1` (`ImbNgV`); `None` without voltage.
+    /// `U2 / U1` (`ImbNgV`); `None` at zero voltage.
     pub voltage_imbalance: Option<f64>,
-    /// `U0 / U1` (`ImbZroV`); `None` without voltage.
+    /// `U0 / U1` (`ImbZroV`); `None` at zero voltage.
     pub zero_voltage_imbalance: Option<f64>,
 }
 
@@ -28,7 +28,7 @@ impl Msqi {
     /// The components of the sets that `source` names.
     ///
     /// # Errors
-    /// Why the sets cannot be used.
+    /// Reasons why the sets cannot be used.
     pub fn of(inputs: &Inputs<'_>, source: Source) -> Result<Self, Blocks> {
         let (current, voltage) = source.both(inputs, Channels::PHASE_CURRENTS, Channels::PHASE_VOLTAGES)?;
         let (current, voltage) = (current.current_sequence, voltage.voltage_sequence);

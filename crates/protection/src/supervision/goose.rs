@@ -2,30 +2,28 @@
 
 use wire::goose::Supervisor;
 
-/// LGOS of one control block: its data objects, from the supervisor that follows the messages. The rules are in
-/// [`wire::goose::Supervisor`] (IEC 61850-8-1, as in our reference, section 1.7.2): `subscribe`, `pcap` and the relay have the
-/// same.
+/// LGOS of one control block: its data objects, from the supervisor of its messages. The rules are in [`wire::goose::Supervisor`] (IEC 61850-8-1, as
+/// in our reference, section 1.7.2): `subscribe`, `pcap` and the relay use the same rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lgos {
-    /// True if the subscription is active (`St`): a message has come, and its time has not run out.
+    /// True if the subscription is active (`St`): a message has arrived, and its time allowed to live has not expired.
     pub active: bool,
     /// True if the publisher needs commissioning, or its configuration is not the expected one (`NdsCom`).
     pub needs_commissioning: bool,
-    /// True if simulated messages are taken (`SimSt`).
+    /// True if simulated messages are accepted (`SimSt`).
     pub simulated: bool,
     /// Number of the last state (`LastStNum`); 0 before the first message.
     pub last_st_num: u32,
     /// Configuration revision of the last message (`ConfRevNum`); 0 before the first message.
     pub conf_rev: u32,
-    /// True if the values can be worked on. What a function does without them (a block that is gone, a trip that does not come)
-    /// is a setting of the relay.
+    /// True if the values can be used. The behaviour of a function without them (ignoring a block, or omitting a trip) is a setting of the relay.
     pub usable: bool,
-    /// True if anything that came puts in doubt what was counted: a restart, a second publisher, refused messages.
+    /// True if the counts are doubtful because of a restart, a second publisher, or refused messages.
     pub doubtful: bool,
 }
 
 impl Lgos {
-    /// The status now. The supervisor must have looked at the clock first ([`Supervisor::expire`]).
+    /// The present status. The supervisor must have checked its clock before ([`Supervisor::expire`]).
     #[must_use]
     pub fn of(supervisor: &Supervisor) -> Self {
         let active = supervisor.rules().is_live();

@@ -1,7 +1,7 @@
-//! Decides if input can be worked on: supervision of subscribed streams (LSVS) and GOOSE (LGOS), as pure rules.
+//! Decides if input can be used: supervision of subscribed streams (LSVS) and GOOSE (LGOS), as pure rules.
 //!
-//! Nothing is corrected silently. A rule that speaks against a stream becomes a reason in
-//! [`Blocks`](crate::measure::Blocks), which every function that needs the stream repeats in its output.
+//! Nothing is corrected silently. A rule that rejects a stream becomes a reason in [`Blocks`](crate::measure::Blocks), which every function that
+//! needs the stream repeats in its output.
 
 mod goose;
 mod quality;

@@ -5,19 +5,19 @@ use wire::quality::SvQuality;
 
 use crate::measure::Channels;
 
-/// The treatment of a value whose validity is questionable.
+/// Treatment of a value with validity "questionable".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Questionable {
-    /// It blocks, as an invalid one does.
+    /// It blocks like an invalid value.
     #[default]
     Block,
     /// It is used.
     Use,
 }
 
-/// Channels whose quality forbids their use. Validity 1 and 2 are both invalid (IEC 61850-7-3 has one of them, publishers
-/// have both). A test value is for relays in test only; an operator's block is one.
+/// Channels whose quality forbids their use. Validity 1 and 2 both count as invalid (IEC 61850-7-3 defines only one of them, publishers send both). A
+/// test value is usable only if the relay is in test; a value with "operator blocked" is never usable.
 #[must_use]
 pub fn bad_channels(qualities: &[SvQuality; 8], questionable: Questionable, in_test: bool) -> Channels {
     let mut bad = 0;

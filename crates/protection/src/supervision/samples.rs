@@ -10,19 +10,19 @@ use crate::rated::Rated;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SampleSupervision {
-    /// Samples lost in a row from which there is a warning, 2 to 100.
+    /// Consecutive lost samples that cause a warning, 2 to 100.
     pub warning: u32,
-    /// Samples lost in a row from which functions are blocked, 2 to 100, not below `warning`.
+    /// Consecutive lost samples that block functions, 2 to 100, not below `warning`.
     pub alarm: u32,
-    /// Samples lost within one cycle, in a row or not, from which functions are blocked, 2 to 1000.
+    /// Lost samples within one cycle that block functions, consecutive or not, 2 to 1000.
     pub alarm_per_cycle: u32,
-    /// How long functions stay blocked after the last contradiction of two publishers, in ms, 0 to 600 000.
+    /// Time that functions stay blocked after the last conflict of two publishers, in ms, 0 to 600 000.
     pub conflict_hold_ms: f64,
 }
 
 impl Default for SampleSupervision {
-    /// One lost sample is held, two are a warning, three block (our reference, 2.3, after ABB's SSC600); six in a cycle block;
-    /// a contradiction blocks for a second.
+    /// One lost sample is substituted, two cause a warning, three block (our reference, 2.3, after ABB's SSC600); six in a cycle block; a conflict
+    /// blocks for a second.
     fn default() -> Self {
         Self {
             warning: 2,
@@ -33,28 +33,28 @@ impl Default for SampleSupervision {
     }
 }
 
-/// How the samples come.
+/// State of the samples' arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum SampleState {
-    /// None has come yet.
+    /// None has arrived yet.
     #[default]
     Never,
-    /// All there.
+    /// All samples arrive.
     Good,
-    /// One is missing, and a substitute holds.
+    /// One sample is missing, and a substitute is used.
     Hold,
-    /// Several in a row are missing.
+    /// Several samples in a row are missing.
     Warning,
-    /// So many are missing, now or within the window, that functions are blocked.
+    /// Too many are missing, now or within the window: functions are blocked.
     Alarm,
-    /// None has come for a cycle: the subscription is not active.
+    /// None has arrived for a cycle: the subscription is not active.
     Inactive,
 }
 
 /// The output of LSVS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SampleStatus {
-    /// How the samples come.
+    /// State of the samples' arrival.
     pub state: SampleState,
     /// True if the subscription is active (`St`).
     pub active: bool,
@@ -74,7 +74,7 @@ pub struct SampleStatus {
     pub lost_last_cycle: u32,
     /// Most samples lost in one cycle since the start.
     pub most_per_cycle: u32,
-    /// Samples that two publishers contradict each other in.
+    /// Samples with conflicting data from two publishers.
     pub conflicting: u64,
     /// Changes of smpSynch.
     pub synch_changes: u64,
@@ -82,7 +82,7 @@ pub struct SampleStatus {
     pub blocks: Blocks,
 }
 
-/// LSVS: counts what came and what did not, sample by sample, and says what that means for the functions.
+/// LSVS: counts received and lost samples one by one, and decides what they mean for the functions.
 #[derive(Debug, Clone)]
 pub struct Lsvs {
     settings: SampleSupervision,
@@ -130,13 +130,13 @@ impl Lsvs {
         })
     }
 
-    /// The window of the bay that measures the stream, where it is not that of the rated frequency:
+    /// Sets the window of the bay that measures the stream, if it differs from that of the rated frequency:
     /// [`Bay::samples_per_cycle`](crate::measure::Bay::samples_per_cycle).
     pub fn set_window(&mut self, samples: u64) {
         self.window = samples;
     }
 
-    /// Sample `at` has come. `conflicting`: another publisher says something else under the same svID and smpCnt.
+    /// Sample `at` has arrived. `conflicting`: another publisher sends different data under the same svID and smpCnt.
     pub fn received(&mut self, at: u64, synch: Synch, simulated: bool, conflicting: bool) {
         self.turn(at);
         let status = &mut self.status;
@@ -144,7 +144,7 @@ impl Lsvs {
         status.synch = synch;
         status.simulated = simulated;
         status.received += 1;
-        // The usual case: nothing was wrong, and nothing is.
+        // The usual case: no fault before, and none now.
         if status.state == SampleState::Good && !status.blocks.any() && !conflicting {
             return;
         }
@@ -156,7 +156,7 @@ impl Lsvs {
         self.decide(at);
     }
 
-    /// Sample `at` has not come in time.
+    /// Sample `at` has not arrived in time.
     pub fn lost(&mut self, at: u64) {
         self.turn(at);
         let status = &mut self.status;
