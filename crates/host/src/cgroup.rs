@@ -176,7 +176,7 @@ pub(crate) fn rt_runtime(reader: &Reader) -> Result<Option<RtRuntime>, HostError
     }))
 }
 
-/// Budget that the groups below the top one leave to it, in us per second.
+/// Budget of the top group less those of the groups below it, in us per second.
 pub(crate) fn rt_budget_left_us(reader: &Reader) -> Option<u64> {
     let (path, _) = rt_budget_file(reader).ok()?.filter(|(_, exists)| *exists)?;
     let root = path.strip_suffix("/cpu.rt_runtime_us")?;

@@ -194,7 +194,7 @@ impl Host {
         cgroup::memory(&self.reader)
     }
 
-    /// Budget in us per second of real-time threads that is left for new control groups, with the parts that others use; `None`: groups
+    /// Budget of real-time threads, in us per second, that is left for new control groups after the budgets of existing ones; `None`: groups
     /// have no such budget. A new group starts without one.
     pub fn rt_budget_left_us(&self) -> Option<u64> {
         cgroup::rt_budget_left_us(&self.reader)

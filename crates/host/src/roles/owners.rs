@@ -122,7 +122,7 @@ pub(super) fn allowed_cpus(reader: &Reader, directory: &str) -> Option<CpuList> 
         .ok()
 }
 
-/// True if the thread is kept from some CPU on which the scheduler places every thread. Without such CPUs, no thread is confined.
+/// True if some CPU with load balancing is not among `cpus`; if no CPU has load balancing, true if some online CPU is not.
 fn is_confined(facts: &CpuFacts, cpus: &CpuList) -> bool {
     let ordinary = facts.online.without(&facts.isolated).without(&facts.partitions);
     let everyones = if ordinary.is_empty() { &facts.online } else { &ordinary };
