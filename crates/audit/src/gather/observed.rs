@@ -33,7 +33,7 @@ impl fmt::Display for Counter {
 /// One reading of every counter.
 pub(crate) type Reading = BTreeMap<Counter, Result<f64, HostError>>;
 
-/// Growth of the counters while a capture was made.
+/// Name of the answer with the growth of the counters while a capture was made.
 const ANSWER: &str = "observed";
 
 /// Growth per second by the counter's key.
@@ -120,7 +120,7 @@ fn told(before: Reading, reader: &Reader) -> BTreeMap<Counter, Known> {
     before.into_iter().map(known).collect()
 }
 
-/// Empty if the tree was recorded without an observation.
+/// Rates in a recorded tree; `None` if it was recorded without an observation.
 fn recorded(reader: &Reader) -> Result<Option<Rates>, HostError> {
     let answer = match reader.answer(ANSWER, || Ok(String::new())) {
         Err(why) if why.is_absent() => return Ok(None),

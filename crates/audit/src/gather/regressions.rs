@@ -43,7 +43,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     facts.set("kernel.regressions-tolerated", tolerated);
 }
 
-/// True if the kernel certainly has it; `None` if that is unknown.
+/// True if the kernel certainly has it, false if it may have it; `None` if it lacks it, as far as known.
 ///
 /// A distribution that takes changes from later releases may have later regressions, if they concern the machine. A fault of a stable
 /// release is not among those changes.
