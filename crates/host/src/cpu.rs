@@ -113,7 +113,7 @@ fn grouped(groups: &[(String, Vec<u32>)]) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// Number of sockets and cores, from the ids that the kernel gives each online CPU.
+/// Adds the number of sockets and cores, from the ids that the kernel gives each online CPU.
 fn topology(sheet: &mut Sheet<'_>) {
     let of_cpu = |cpu: u32| {
         sheet

@@ -83,7 +83,7 @@ fn live() -> Result<String, HostError> {
     Ok(lines.fold(begins, |answer, line| answer + &line))
 }
 
-/// Parses `priority,sequence,microseconds,flags;text`; lines with other fields may follow.
+/// A record of the form `priority,sequence,microseconds,flags;text`; lines with other fields may follow.
 struct LogRecord<'a> {
     sequence: u64,
     seconds: u64,

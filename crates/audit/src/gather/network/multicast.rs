@@ -40,7 +40,7 @@ impl Groups {
         self.of(interfaces, &PROCESS_BUS)
     }
 
-    /// True if a name begins with a prefix of such groups.
+    /// Groups with one of these prefixes that the interfaces joined.
     fn of(&self, interfaces: &[String], begins: &[&str]) -> Result<Vec<String>, Unknown> {
         let all = self.0.as_ref().map_err(Clone::clone)?.iter();
         let wanted = |group: &str| begins.iter().any(|begin| group.starts_with(begin));

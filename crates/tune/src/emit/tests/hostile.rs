@@ -84,7 +84,7 @@ fn settings(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// True if a file of `kind` is valid for its reader.
+/// Checks that a file of `kind` is valid for its reader.
 fn is_read(kind: &str, text: &str) -> Result<(), String> {
     match kind {
         "compose" | "kubernetes" => {
