@@ -36,7 +36,7 @@ enum ClockArg {
 /// Turns files of cyclictest, sv_timestamp_logger or svtrace into a run
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Events of the run say what was rebuilt (skipped periods) and what is unknown.
+Events of the run report rebuilt parts (skipped periods) and unknown ones.
 
 Example: triptime import cyclictest.json --limits substation
          triptime import histogram.txt --interval 200us --out runs/before.triptime

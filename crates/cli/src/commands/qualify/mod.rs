@@ -35,8 +35,8 @@ use units::CpuList;
          triptime qualify substation --duration 33h --detach
          triptime qualify matrix --budget 15m --out matrix
 
-On a host in service: the judged CPUs are kept busy at real-time priority, and loads run beside them. Look at
---show first. Nothing is changed on the host, and nothing is left on it."
+On a host in service: judged CPUs are kept busy at real-time priority, and loads run next to them.
+Look at --show first. Nothing is changed on the host, and nothing is left on it."
 )]
 pub(crate) struct QualifyArgs {
     #[arg(default_value = "quick", help = format!("Plan: the name of one inside triptime ({}), or a TOML file", plan::embedded_names()))]

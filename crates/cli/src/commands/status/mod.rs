@@ -12,8 +12,9 @@ use std::path::Path;
 /// Shows the runs of this machine: running, stuck, ended; the step, the time left, the largest samples so far, the room on the disk
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-With NAME the exit status is the run's: 0 it goes on, or ended and no limit failed; 1 it ended and a limit failed; 3 it is stuck, ended
-without a word, or is inconclusive. A sample over its limit is no verdict before the end.
+With NAME the exit status is the run's: 0 still running, or ended and no limit failed; 1 ended and a
+limit failed; 3 stuck, ended without closing its file, or inconclusive. Before the end, a sample
+over its limit is not yet a verdict.
 
 Example: triptime status
          triptime status substation --json")]

@@ -61,7 +61,7 @@ fn head(run: &Shown) -> String {
     let entry = &run.entry;
     let mut text = match &run.standing {
         Standing::Ended => ending(run),
-        Standing::WithoutAWord(why) => format!("ended without a word: {why}"),
+        Standing::WithoutAWord(why) => format!("ended without closing its file: {why}"),
         Standing::Stuck(why) => format!("STUCK: {why}"),
         Standing::Unknown(why) => format!("not known: {why}"),
         Standing::Starting | Standing::Measuring | Standing::Finishing => run.standing.word().to_owned(),
