@@ -1,11 +1,11 @@
 "use strict";
-// Lays a zoomable chart over each drawing as soon as it can be seen. Without this script the drawings stay.
+// Replaces each drawing by a zoomable chart when it becomes visible. Without this script, the drawings remain.
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const css = getComputedStyle(document.documentElement);
   const colour = (name) => css.getPropertyValue(name).trim();
   const LIMIT = colour("--limit"), SOFT = colour("--soft"), GRID = colour("--grid");
-  // The colours of lines, by the class that the drawing has.
+  // The colours of lines, by the CSS class of the drawing.
   const LOOKS = { max: "--deep", p99: "--mid", p50: "--low", only: "--mid" };
   const stroke = (look) => colour(LOOKS[look] || "--" + look);
   const FONT = "11px " + getComputedStyle(document.body).fontFamily;
@@ -94,7 +94,7 @@
     }
     ctx.restore();
   }
-  // A drag gives the ends it chose; anything wider is the whole, with the limit in sight.
+  // A drag selects its own range; a wider range shows everything, including the limit.
   function whole(low, high, from, to) {
     return (u, min, max) => (min == null || (min <= low && max >= high) ? [from, to] : [min, max]);
   }
@@ -111,11 +111,11 @@
     };
   }
 
-  // Bars of one histogram as a column: its lower edges, and its counts.
+  // The bars of the histograms as columns: lower edges, and counts.
   function barTable(one) {
     const bars = one.bars.filter((bar) => bar.edges.length > 1);
     if (bars.length === 0) return null;
-    // A bar that only another histogram has is empty.
+    // A bar that exists only in another histogram is empty.
     const [edges, ...counts] = uPlot.join(bars.map((bar) => [bar.edges, bar.counts]));
     return { names: bars.map((bar) => bar.name), looks: bars.map((bar) => bar.look), rows: [edges, ...counts.map((row) => row.map((n) => n ?? 0))] };
   }
@@ -129,7 +129,7 @@
   function bars(figure, one) {
     const table = barTable(one);
     if (table === null) return null;
-    // Zero has no place on a logarithmic axis: it is drawn on the floor.
+    // A logarithmic axis has no zero: it is drawn at the lower end.
     const [edges, ...counts] = table.rows.map((row, at) => (at === 0 ? row : row.map((n) => n || FLOOR)));
     const low = edges[0], high = edges[edges.length - 1];
     const from = roundDown(Math.min(low, one.limit || low) / 1.05), to = roundUp(Math.max(high, one.limit || high) * 1.05);
@@ -155,7 +155,7 @@
     if (table === null) return null;
     const at = table.rows[0];
     const options = base(figure);
-    // One instant is pointed at in the charts of all kinds.
+    // The cursor shows the same instant in all charts over time.
     options.cursor.sync = { key: "time", scales: ["x", null] };
     options.scales = {
       x: { time: false, range: whole(at[0], at[at.length - 1], one.span[0], one.span[1] || 1) },
@@ -179,15 +179,15 @@
     return new uPlot(options, table.rows, figure.querySelector(".plot"));
   }
 
-  // An instant of the run on the reader's clock.
+  // An instant of the run in the local time of the reader.
   function localTime(seconds) {
     return seconds == null ? "" : " (" + new Date(data.started_ms + seconds * 1e3).toLocaleTimeString() + ")";
   }
   const started = document.getElementById("started");
   const onClock = { month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" };
-  started.append(" = " + new Date(data.started_ms).toLocaleString(undefined, onClock) + " where you read this");
+  started.append(" = " + new Date(data.started_ms).toLocaleString(undefined, onClock) + " in your time zone");
 
-  // What a chart shows, as CSV (RFC 4180).
+  // The contents of a chart as CSV (RFC 4180).
   function csv(figure) {
     const one = data.panels[Number(figure.dataset.panel)], kind = figure.dataset.chart;
     const table = kind === "bars" ? barTable(one) : timeTable(one);
