@@ -10,7 +10,7 @@ fn main() -> Result<(), WaveformError> {
     let sampling = Sampling::new(4_000);
     for name in names() {
         let scenario = find(name, &sampling)?;
-        // After 400 samples of the steady state.
+        // The disturbance starts after 400 samples of the steady state.
         let shot = scenario.shot(&sampling, 400, 0.0, 1)?;
         let wanted = if scenario.wants_trip() {
             "trip"

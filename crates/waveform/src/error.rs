@@ -1,8 +1,8 @@
-//! Why a signal cannot be made.
+//! Errors of waveforms.
 
 use crate::comtrade::ComtradeError;
 
-/// An error in a waveform: what cannot be, where, and what to do instead.
+/// An error in a waveform: the problem, its place, and advice.
 #[derive(Debug, thiserror::Error)]
 pub enum WaveformError {
     /// A COMTRADE record cannot be read.
@@ -13,7 +13,7 @@ pub enum WaveformError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A waveform file with a wrong key or value. The text has line, column and key.
@@ -24,7 +24,7 @@ pub enum WaveformError {
         /// The error and its place.
         problem: String,
     },
-    /// A setting that cannot be.
+    /// An impossible setting.
     #[error("{0}")]
     Setting(String),
 }

@@ -1,13 +1,13 @@
 //! The contents of sampled-value streams: recorded faults (COMTRADE) and synthesised ones, as members of a dataset.
 //!
 //! [`comtrade`] reads and writes records, [`synth`] describes signals, [`replay`] fits a record to a dataset, and [`sample`] makes a
-//! [`sample::SampleTable`] of either: the octets of every sample, ready for a hot thread that only copies.
+//! [`sample::SampleTable`] from either: the bytes of every sample, so that a real-time thread only has to copy them.
 //!
-//! [`network`] calculates what a relay measures in a fault on its line.
-//! [`scenario`] adds what a relay has to do about a signal, and [`type_test`] makes many such signals of a few numbers.
+//! [`network`] calculates the currents and voltages that a relay measures during a fault on its line.
+//! [`scenario`] adds the required action of a relay to a signal, and [`type_test`] makes many such signals from a few numbers.
 //!
-//! Currents are amperes and voltages volts, instantaneous and primary, in `f64`; a missing value is NaN until it becomes a
-//! member of quality invalid.
+//! Currents are in amperes and voltages in volts, instantaneous and primary, as `f64`; a missing value is NaN until it becomes a member of quality
+//! invalid.
 
 #![forbid(unsafe_code)]
 

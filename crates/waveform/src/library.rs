@@ -1,37 +1,36 @@
-//! Files in TOML that ship with the program: scenarios and type tests.
+//! TOML files that are built into the program: scenarios and type tests.
 
 use crate::error::WaveformError;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// Where the text of a thing comes from.
+/// Name and folder of a definition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
     /// Its name.
     pub(crate) name: &'a str,
-    /// The folder that paths in it begin in; of a text of the program, the current one.
+    /// The base folder of paths in it; for a built-in text, the current folder.
     pub(crate) folder: &'a Path,
 }
 
-/// The files of one kind inside the program.
+/// The built-in files of one kind.
 pub(crate) struct Library {
-    /// The kind of thing, for messages.
+    /// The kind, for messages.
     pub(crate) what: &'static str,
     /// Names and texts.
     pub(crate) files: &'static [(&'static str, &'static str)],
 }
 
 impl Library {
-    /// Names of those inside the program.
+    /// Names of the built-in files.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.files.iter().map(|(name, _)| *name)
     }
 
-    /// The one of the program that is called so, or that of a file, which is called as the file, without `.toml`. `make` makes it of its
-    /// keys and where they come from.
+    /// The built-in definition with this name, or the one in a file, named after the file without `.toml`. `make` builds it from its keys and origin.
     ///
     /// # Errors
-    /// Neither is there, or the file has a wrong key or value, with line and key.
+    /// There is no such definition, or the file has a wrong key or value, with line and key.
     pub(crate) fn find<K: DeserializeOwned, T>(
         &self,
         name_or_path: &str,
@@ -59,7 +58,7 @@ impl Library {
 }
 
 impl<'a> Origin<'a> {
-    /// That of a text without a folder of its own.
+    /// The origin of a text without a folder.
     pub(crate) fn here(name: &'a str) -> Self {
         Self {
             name,
@@ -68,7 +67,7 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// Makes a thing of the keys of a text; errors call it `called`.
+/// Builds a definition from the keys of a text; errors name it `called`.
 ///
 /// # Errors
 /// A wrong key or value, with line and key.

@@ -1,5 +1,4 @@
-//! The signal of a set of streams: one signal, sampled at each stream's rate. Each stream may be a little ahead of the
-//! one before.
+//! The signal of a set of streams: one signal, sampled at each stream's rate. Each stream may be slightly ahead in phase of the previous one.
 
 use crate::comtrade::ComtradeRecord;
 use crate::sample::{MAX_OCTETS, SampleTable, Sampling};
@@ -7,20 +6,20 @@ use crate::synth::Synth;
 use crate::{WaveformError, replay};
 use std::sync::Arc;
 
-/// A signal, whichever way it is made.
+/// A signal from either source.
 #[derive(Debug, Clone)]
 pub enum Signal {
     /// Synthesised.
     Synth(Synth),
-    /// From a record, and how it is replayed.
+    /// From a record, with the replay options.
     Record(Box<ComtradeRecord>, replay::Options),
 }
 
 impl Signal {
-    /// The samples that stream number `stream` publishes, which is ahead by `ahead_deg` degrees and has noise of its own.
+    /// The samples that stream number `stream` publishes; its phase is ahead by `ahead_deg` degrees, and its noise differs from the other streams'.
     ///
     /// # Errors
-    /// Errors of [`Synth::table`] and [`replay::table`], or a record that is to be ahead.
+    /// Errors of [`Synth::table`] and [`replay::table`], or a record with a phase shift.
     pub fn table(&self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<SampleTable, WaveformError> {
         match self {
             Self::Synth(synth) => synth.shifted(ahead_deg, stream).table(sampling),
@@ -31,13 +30,13 @@ impl Signal {
         }
     }
 
-    /// True if streams differ though they are not shifted.
+    /// True if streams without phase shift still differ.
     fn differs_by_stream(&self) -> bool {
         matches!(self, Self::Synth(synth) if !synth.noise.is_silent())
     }
 }
 
-/// The tables of a set of streams: each is made once, and streams that publish the same share one.
+/// The tables of a set of streams: each is made once, and streams with equal samples share one.
 #[derive(Debug)]
 pub struct Tables {
     signal: Signal,
@@ -63,15 +62,15 @@ impl Tables {
         }
     }
 
-    /// The signal behind the tables.
+    /// The signal of the tables.
     pub fn signal(&self) -> &Signal {
         &self.signal
     }
 
-    /// The table of stream number `stream`, from 0, which is ahead by `ahead_deg` degrees.
+    /// The table of stream number `stream`, from 0, whose phase is ahead by `ahead_deg` degrees.
     ///
     /// # Errors
-    /// Errors of [`Signal::table`], or more memory for all tables together than one may have.
+    /// Errors of [`Signal::table`], or all tables together exceed the memory limit.
     pub fn of(&mut self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<Arc<SampleTable>, WaveformError> {
         if !ahead_deg.is_finite() {
             return Err(WaveformError::setting(

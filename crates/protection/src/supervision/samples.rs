@@ -177,7 +177,7 @@ impl Lsvs {
         &self.status
     }
 
-    /// Writes the stream's part into a measured set.
+    /// Writes the stream's status into a measured set.
     pub fn apply(&self, set: &mut Measured) {
         set.health.stream |= self.status.blocks;
         set.health.synch = self.status.synch;

@@ -1,10 +1,10 @@
-//! Simulated samples beside real ones.
+//! Simulated samples alongside real ones.
 
 /// Chooses between the samples of a merging unit and those of a test set that have the simulation bit (`S` of the header):
 /// IEC 61850-7-4 and -8-1, as in our reference, section 1.5. For GOOSE, `wire` has the same rule.
 ///
-/// Out of simulation all simulated messages are dropped. In simulation real ones are used until the first simulated one; from
-/// then on only simulated ones, until simulation ends.
+/// Outside simulation all simulated messages are dropped. In simulation real ones are used until the first simulated one arrives; from then on only
+/// simulated ones, until simulation ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Simulation {
     allowed: bool,
@@ -19,7 +19,7 @@ impl Simulation {
         self.taken_over &= allowed;
     }
 
-    /// True if a message is to be used.
+    /// True if a message should be used.
     pub fn accepts(&mut self, simulated: bool) -> bool {
         self.taken_over |= self.allowed && simulated;
         let accepted = simulated == self.taken_over;
@@ -33,7 +33,7 @@ impl Simulation {
         self.taken_over
     }
 
-    /// Messages that were not used.
+    /// Number of messages that were not used.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped

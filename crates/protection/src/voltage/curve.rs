@@ -12,9 +12,9 @@ pub enum VoltageCurve {
     DefiniteTime,
     /// A: 1, 1, 0, 0, 1.
     A,
-    /// B: 480, 32, 0.5, 0.035, 2; of undervoltage with 0.055 in place of 0.035 (not verified).
+    /// B: 480, 32, 0.5, 0.035, 2; for undervoltage with 0.055 instead of 0.035 (not verified).
     B,
-    /// C: 480, 32, 0.5, 0.035, 3; of overvoltage only.
+    /// C: 480, 32, 0.5, 0.035, 3; for overvoltage only.
     C,
 }
 
@@ -58,7 +58,7 @@ impl VoltageCurve {
 }
 
 impl VoltageConstants {
-    /// Operate time in s at a distance `x` from the setting and a time multiplier `k`; infinite where the curve has none.
+    /// Operate time in s at a distance `x` from the setting and a time multiplier `k`; infinite if the formula has no solution.
     #[must_use]
     pub fn operate_s(&self, x: f64, k: f64) -> f64 {
         let base = self.b * x - self.c;

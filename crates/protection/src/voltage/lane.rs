@@ -1,4 +1,4 @@
-//! The voltages of a function: each compared with the setting, and timed on its way to operation.
+//! The voltages of a function: each is compared with the setting and timed.
 
 use super::curve::VoltageConstants;
 use super::quantity::Voltages;
@@ -12,26 +12,26 @@ pub(super) enum Side {
     Below,
 }
 
-/// The settings that all voltages of a function have in common.
+/// The settings that all voltages of a function share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stage {
     pub(super) side: Side,
-    /// With inverse time: constants and time multiplier.
+    /// For inverse time: constants and time multiplier.
     pub(super) inverse: Option<(VoltageConstants, f64)>,
     /// Setting, in the per unit of the quantity.
     pub(super) pickup: f64,
     /// Multiple of the setting at which it resets.
     pub(super) reset_ratio: f64,
-    /// How many voltages have to be beyond the setting.
+    /// Number of voltages that must be beyond the setting.
     pub(super) phases: u32,
     /// Definite time, in samples.
     pub(super) delay: u64,
-    /// In samples.
+    /// Reset time, in samples.
     pub(super) reset_delay: u64,
     pub(super) seconds_per_sample: f64,
 }
 
-/// Up to three voltages under one stage.
+/// Up to three voltages with the same settings.
 #[derive(Debug, Clone)]
 pub(super) struct Lanes {
     stage: Stage,
@@ -50,7 +50,7 @@ impl Lanes {
         }
     }
 
-    /// These voltages were measured at sample number `at`.
+    /// Evaluates these voltages, measured at sample number `at`.
     pub(super) fn step(&mut self, at: u64, found: &Voltages) -> Output {
         let passed = self.pace.passed(at);
         let Stage {
@@ -88,7 +88,7 @@ impl Lanes {
     }
 }
 
-/// One voltage on its way to operation.
+/// Operate timing of one voltage.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lane {
     delay: Delay,
@@ -97,7 +97,7 @@ struct Lane {
 }
 
 impl Lane {
-    /// `passed` samples on; `distance` is that from the setting, in the unit of the setting. Whether it operates.
+    /// Advances by `passed` samples; `distance` is the distance from the setting, as a share of the setting. Returns true if it operates.
     fn step(&mut self, stage: &Stage, passed: u64, started: bool, distance: f64) -> bool {
         if !started && self.delay.is_idle() {
             self.travelled = 0.0;

@@ -13,7 +13,7 @@ use crate::rated::Rated;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PtovSettings {
-    /// Where the voltage comes from.
+    /// Source of the voltage.
     pub source: Source,
     /// The compared voltage.
     pub quantity: VoltageQuantity,
@@ -27,7 +27,7 @@ pub struct PtovSettings {
     pub time_multiplier: f64,
     /// Definite time in ms, 0 to 300 000.
     pub delay_ms: f64,
-    /// Time below the setting after which what was reached is forgotten, in ms, 0 to 60 000.
+    /// Time below the setting after which the progress is cleared, in ms, 0 to 60 000.
     pub reset_ms: f64,
     /// Share of the setting below which it resets, 0.9 to 0.995.
     pub reset_ratio: f64,
@@ -62,7 +62,7 @@ impl Ptov {
     /// The function with these settings.
     ///
     /// # Errors
-    /// A setting outside its range, or settings that do not go together.
+    /// A setting outside its range, or settings that contradict each other.
     pub fn new(settings: PtovSettings, rated: &Rated) -> Result<Self, SettingError> {
         rated.check()?;
         let check = Check("PTOV");

@@ -14,7 +14,7 @@ use crate::rated::Rated;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PtuvSettings {
-    /// Where the voltage comes from.
+    /// Source of the voltage.
     pub source: Source,
     /// The compared voltage: phase to earth, phase to phase, or positive sequence.
     pub quantity: VoltageQuantity,
@@ -28,7 +28,7 @@ pub struct PtuvSettings {
     pub time_multiplier: f64,
     /// Definite time in ms, 0 to 300 000.
     pub delay_ms: f64,
-    /// Time above the setting after which what was reached is forgotten, in ms, 0 to 60 000.
+    /// Time above the setting after which the progress is cleared, in ms, 0 to 60 000.
     pub reset_ms: f64,
     /// Multiple of the setting above which it resets, 1.005 to 1.1.
     pub reset_ratio: f64,
@@ -67,7 +67,7 @@ impl Ptuv {
     /// The function with these settings.
     ///
     /// # Errors
-    /// A setting outside its range, or settings that do not go together.
+    /// A setting outside its range, or settings that contradict each other.
     pub fn new(settings: PtuvSettings, rated: &Rated) -> Result<Self, SettingError> {
         rated.check()?;
         let check = Check("PTUV");

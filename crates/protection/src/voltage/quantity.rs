@@ -19,16 +19,16 @@ pub enum VoltageQuantity {
     PositiveSequence,
     /// The negative sequence U2, in x Uph (47).
     NegativeSequence,
-    /// The residual voltage 3 U0 of its channel, in x Un (59N).
+    /// The residual voltage 3 U0 from its channel, in x Un (59N).
     Residual,
     /// The sum of the phase voltages, 3 U0, in x Un (59N).
     PhaseSum,
 }
 
-/// Up to three voltages with the phases they stand for.
+/// Up to three voltages, with the phases of each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Voltages {
-    /// In the per unit of the quantity.
+    /// Values in the per unit of the quantity.
     pub(super) values: [f64; 3],
     pub(super) phases: [Phases; 3],
     pub(super) count: usize,
@@ -52,7 +52,7 @@ impl VoltageQuantity {
         matches!(self, Self::Residual | Self::PhaseSum)
     }
 
-    /// How many voltages it is.
+    /// Number of voltages.
     pub(super) fn count(self) -> usize {
         match self {
             Self::PhaseToEarth | Self::PhaseToPhase => 3,

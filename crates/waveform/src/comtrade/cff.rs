@@ -1,16 +1,16 @@
-//! The single file of 2013: sections, each begun by a line `--- file type: … ---`.
+//! The single file of 2013: sections, each starting with a line `--- file type: … ---`.
 
 use super::config::{FileType, file_type_named};
 use super::error::Problem;
 
-/// The two sections that matter.
+/// The two sections that are used.
 #[derive(Debug)]
 pub(super) struct Sections<'a> {
     pub(super) config: &'a [u8],
     pub(super) data: &'a [u8],
-    /// How the data section's title says they are written.
+    /// Data format according to the title of the data section.
     pub(super) file_type: Option<FileType>,
-    /// Lines before the configuration and before the data.
+    /// Number of lines before the configuration and before the data.
     pub(super) config_line: u64,
     pub(super) data_line: u64,
     pub(super) warnings: Vec<String>,
@@ -21,9 +21,9 @@ pub(super) struct Sections<'a> {
 struct Title {
     /// `CFG`, `INF`, `HDR` or `DAT`.
     kind: String,
-    /// How data are written.
+    /// Format of the data.
     file_type: Option<FileType>,
-    /// Octets of the section, where the title says.
+    /// Length of the section in bytes, if the title has it.
     octets: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn split(octets: &[u8]) -> Result<Sections<'_>, Problem> {
     })
 }
 
-/// Where binary data that begin `at` end. Without the octets in the title they go on to the end of the file.
+/// The end of binary data that start at `at`. Without a length in the title they extend to the end of the file.
 fn binary_end(len: usize, at: usize, octets: Option<usize>, warnings: &mut Vec<String>) -> usize {
     let Some(octets) = octets else { return len };
     let end = at.saturating_add(octets);
@@ -88,7 +88,7 @@ fn next_title(octets: &[u8], from: usize) -> usize {
     octets.len()
 }
 
-/// The line that begins `at`, and where the next one begins.
+/// The line that starts at `at`, and the start of the next one.
 fn line_at(octets: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let rest = octets.get(at..).filter(|rest| !rest.is_empty())?;
     let end = rest

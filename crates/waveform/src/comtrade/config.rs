@@ -1,11 +1,11 @@
-//! The configuration: what was recorded, and how the data are laid out.
+//! The configuration: the recorded channels, and the layout of the data.
 
 use super::error::Problem;
 use super::instant::{self, Instant};
 use super::lines::{Lines, TextLine};
 use units::Realtime;
 
-/// How the data are written.
+/// Format of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileType {
     /// Text, one line a sample.
@@ -18,7 +18,7 @@ pub enum FileType {
     Float32,
 }
 
-/// The side of the transformer that a channel's values are of.
+/// Side of the transformer that a channel's values refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
     /// Primary.
@@ -30,7 +30,7 @@ pub enum Values {
 /// An analog channel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnalogChannel {
-    /// Number, as written; some recorders leave numbers out. The place in the record, from 1, where it is none.
+    /// Number as written; some recorders leave it empty. Otherwise the position in the record, from 1.
     pub number: u64,
     /// Name.
     pub name: String,
@@ -50,7 +50,7 @@ pub struct AnalogChannel {
     pub primary: f64,
     /// Secondary side of the transformer's ratio.
     pub secondary: f64,
-    /// Side that the values are of.
+    /// Side that the values refer to.
     pub values: Values,
 }
 
@@ -59,16 +59,16 @@ pub struct AnalogChannel {
 pub struct DigitalChannel {
     /// Name.
     pub name: String,
-    /// State when nothing happens.
+    /// Normal state.
     pub normal: bool,
 }
 
-/// A stretch of samples of one rate.
+/// A range of samples at one rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Samples a second; 0 where the data's time stamps rule.
+    /// Samples per second; 0 if the time stamps determine the times.
     pub per_second: f64,
-    /// Number of the stretch's last sample, from 1.
+    /// Number of the range's last sample, from 1.
     pub last: u64,
 }
 
@@ -85,15 +85,15 @@ pub struct Config {
     pub analog: Vec<AnalogChannel>,
     /// Digital channels, in the order of the data.
     pub digital: Vec<DigitalChannel>,
-    /// Nominal frequency in Hz, as written: it may be wrong. `None` when it is not said.
+    /// Nominal frequency in Hz, as written: it may be wrong. `None` if it is missing.
     pub frequency_hz: Option<f64>,
     /// Rates; at least one.
     pub rates: Vec<Rate>,
-    /// When the first sample was taken, by the recorder's clock, whose zone is not applied; `None` when it is not readable.
+    /// Time of the first sample by the recorder's clock, without its time zone; `None` if unreadable.
     pub start: Option<Realtime>,
-    /// The trigger's instant in nanoseconds after the first sample; `None` when one of the two is not readable.
+    /// Time of the trigger in nanoseconds after the first sample; `None` if either time is unreadable.
     pub trigger_ns: Option<i64>,
-    /// How the data are written.
+    /// Format of the data.
     pub file_type: FileType,
     /// Nanoseconds of one count of a time stamp.
     pub stamp_ns: f64,
@@ -184,7 +184,7 @@ fn channels<T>(
     what: &str,
     read: impl Fn(&TextLine<'_>, u64) -> Result<T, Problem>,
 ) -> Result<Vec<T>, Problem> {
-    // The file's own length bounds the number: nothing is reserved on the word of a count.
+    // The length of the file limits the number: no memory is reserved for an unchecked count.
     let mut channels = Vec::new();
     for number in 1..=count {
         let line = lines.expect(&format!("{what}, number {number} of {count}"))?;
@@ -193,7 +193,7 @@ fn channels<T>(
     Ok(channels)
 }
 
-/// Fields of an analog channel up to its multiplier and offset: fewer are the line of something else.
+/// Number of fields of an analog channel up to its multiplier and offset: a shorter line is not an analog channel.
 const FEWEST_FIELDS: usize = 7;
 
 fn analog(line: &TextLine<'_>, place: u64) -> Result<AnalogChannel, Problem> {
@@ -216,7 +216,7 @@ fn analog(line: &TextLine<'_>, place: u64) -> Result<AnalogChannel, Problem> {
         secondary: line.number_or(11, "the secondary side of the ratio", 1.0)?,
         values: match line.text(12) {
             "S" | "s" => Values::Secondary,
-            // 1991 files do not say; what they say is taken as primary.
+            // Files of 1991 do not have the side; their values count as primary.
             "P" | "p" | "" => Values::Primary,
             other => return Err(line.problem(format!("\"{other}\" is neither P (primary) nor S (secondary)"))),
         },
@@ -226,7 +226,7 @@ fn analog(line: &TextLine<'_>, place: u64) -> Result<AnalogChannel, Problem> {
 fn digital(line: &TextLine<'_>) -> Result<DigitalChannel, Problem> {
     Ok(DigitalChannel {
         name: line.text(1).to_owned(),
-        // The last field in every revision; 1991 has no phase and component before it.
+        // The last field in every revision; in 1991 without phase and component before it.
         normal: line.fields.len() > 2 && line.fields.last() == Some(&"1"),
     })
 }
@@ -252,7 +252,7 @@ fn rates(lines: &mut Lines<'_>) -> Result<Vec<Rate>, Problem> {
                 "{per_second} samples a second up to sample {last}, after sample {before}: neither may go backwards"
             )));
         }
-        // Number of rates 0 is the standard's way to say that the time stamps rule.
+        // In the standard, a number of rates of 0 means that the time stamps determine the times.
         let per_second = if count == 0 { 0.0 } else { per_second };
         rates.push(Rate { per_second, last });
     }
@@ -296,7 +296,7 @@ pub(super) fn file_type_named(name: &str) -> Option<FileType> {
     }
 }
 
-/// The factor of the time stamps; files of 1991, and some later ones, do not have it.
+/// The factor of the time stamps; files of 1991, and some later ones, lack it.
 fn multiplier(line: Option<TextLine<'_>>) -> Result<f64, Problem> {
     match line.filter(|line| !line.is_empty()) {
         None => Ok(1.0),

@@ -5,14 +5,14 @@ use super::error::Problem;
 use super::lines::decode;
 use super::states::States;
 
-/// The samples as they were written.
+/// The samples as written.
 #[derive(Debug, Default)]
 pub(super) struct Data {
     /// Time stamps in counts; `None` where missing.
     pub(super) stamps: Vec<Option<f64>>,
-    /// Per analog channel the raw numbers; NaN where missing.
+    /// Raw numbers of each analog channel; NaN if missing.
     pub(super) analog: Vec<Vec<f64>>,
-    /// Per digital channel the states.
+    /// States of each digital channel.
     pub(super) digital: Vec<States>,
     /// Parts that were skipped.
     pub(super) warnings: Vec<String>,
@@ -29,7 +29,7 @@ impl Data {
             FileType::Ascii => data.ascii(config, octets)?,
             FileType::Binary => data.binary(config, octets, 2, |raw| {
                 let number = i16::from_le_bytes([raw[0], raw[1]]);
-                // Missing is 0x8000; the 1991 standard had 0xffff.
+                // A missing value is 0x8000; in the 1991 standard 0xffff.
                 let missing = if config.revision == 1991 { -1 } else { i16::MIN };
                 (number != missing).then_some(f64::from(number))
             }),
@@ -65,7 +65,7 @@ impl Data {
                 continue;
             }
             let found = line.split(',').count();
-            // A last comma too many does no harm.
+            // An extra comma at the end is accepted.
             if found != fields && !(found == fields + 1 && line.ends_with(',')) {
                 return Err(Problem::at(
                     number,
@@ -129,7 +129,7 @@ impl Data {
             for (values, raw) in self.analog.iter_mut().zip(analog.chunks_exact(width)) {
                 values.push(value(raw).unwrap_or(f64::NAN));
             }
-            // Little-endian words with the first channel in the lowest bit: octet by octet the same order.
+            // Little-endian words with the first channel in the lowest bit, which is the same order byte by byte.
             for (channel, place) in self.digital.iter_mut().enumerate() {
                 place.push(Some(states[channel / 8] >> (channel % 8) & 1 == 1));
             }
@@ -143,7 +143,7 @@ impl Data {
     }
 }
 
-/// The number of a field; `None` when it is missing: empty or, where `marked`, 99999.
+/// The number of a field; `None` if it is missing: empty or, if `marked`, 99999.
 fn number(field: &str, what: &str, marked: bool) -> Result<Option<f64>, String> {
     if field.is_empty() || (marked && field == "99999") {
         return Ok(None);
@@ -155,7 +155,7 @@ fn number(field: &str, what: &str, marked: bool) -> Result<Option<f64>, String> 
     }
 }
 
-/// States that are neither 0 nor 1.
+/// States other than 0 and 1.
 #[derive(Debug, Default)]
 struct OddStates {
     count: u64,

@@ -1,13 +1,13 @@
-//! Why a record cannot be read.
+//! Errors of records.
 
-/// An error in a record: what is wrong, in which file and line, and what to do.
+/// An error in a record: the problem, its file and line, and advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComtradeError {
     /// The file.
     pub file: String,
     /// Line of a text, or number of a record in binary data, from 1.
     pub line: Option<u64>,
-    /// The error, and what to do.
+    /// The error, and advice.
     pub problem: String,
 }
 
@@ -22,7 +22,7 @@ impl std::fmt::Display for ComtradeError {
 
 impl std::error::Error for ComtradeError {}
 
-/// A problem at a line, before the file's name is known.
+/// A problem in a line, before the file's name is known.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) line: Option<u64>,

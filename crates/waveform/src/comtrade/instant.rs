@@ -2,25 +2,25 @@
 
 use units::Realtime;
 
-/// An instant of the recorder's clock, whose zone the record may not say.
+/// A time of the recorder's clock; the record may lack its time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Instant {
     /// Nanoseconds since the start of year 0.
     pub(super) ns: i128,
-    /// The fraction of the second has more than six digits: time stamps count nanoseconds instead of microseconds.
+    /// True if the fraction of the second has more than six digits: then time stamps count nanoseconds instead of microseconds.
     pub(super) nanoseconds: bool,
 }
 
 impl Instant {
-    /// The same, taken as UTC; `None` outside the years that a count of ns since 1970 can say.
+    /// The same, interpreted as UTC; `None` outside the years that ns since 1970 can represent.
     pub(super) fn realtime(self) -> Option<Realtime> {
         let epoch_ns = i128::from(days(1970, 1, 1)) * 86_400_000_000_000;
         i64::try_from(self.ns - epoch_ns).ok().map(Realtime::from_ns)
     }
 }
 
-/// Reads `dd/mm/yyyy` and `hh:mm:ss.ssssss`; `month_first` as the 1991 standard had it, though a month above 12 shows the
-/// other order. Some programs write `yyyy-mm-dd`. `None` when it is no date and time.
+/// Parses `dd/mm/yyyy` and `hh:mm:ss.ssssss`; `month_first` is the order of the 1991 standard, but a month above 12 implies the other order. Some
+/// programs write `yyyy-mm-dd`. `None` if it is not a date and time.
 pub(super) fn parse(date: &str, time: &str, month_first: bool) -> Option<Instant> {
     let (day, month, year) = day_month_year(date, month_first)?;
     if !(1..=31).contains(&day) || !(1..=12).contains(&month) || year > 9_999 {
@@ -51,7 +51,7 @@ fn day_month_year(date: &str, month_first: bool) -> Option<(u32, u32, u32)> {
         return None;
     }
     if is_iso {
-        // Only a year of four digits shows that it comes first.
+        // Only a year of four digits is recognized in first position.
         return (first > 999).then_some((third, second, first));
     }
     let (day, month) = if month_first { (second, first) } else { (first, second) };
@@ -73,7 +73,7 @@ fn fraction_ns(digits: &str) -> Option<u32> {
     format!("{digits:0<9.9}").parse().ok()
 }
 
-/// `dd/mm/yyyy,hh:mm:ss.ssssss` with this many digits of the second, at most 9; further ones are cut off.
+/// `dd/mm/yyyy,hh:mm:ss.ssssss` with this many digits of the second, at most 9; further digits are cut off.
 pub(super) fn text(at: Realtime, digits: usize) -> String {
     let seconds = at.as_ns().div_euclid(1_000_000_000);
     let fraction = format!("{:09}", at.as_ns().rem_euclid(1_000_000_000));
@@ -100,7 +100,7 @@ fn date(day: i64) -> (i64, i64, i64) {
     (day, month, 400 * cycle + year + i64::from(is_after_new_year))
 }
 
-/// Two digits, as the 1991 standard writes years, are of 1950 to 2049.
+/// Years with two digits, as in the 1991 standard, mean 1950 to 2049.
 fn full_year(year: u32) -> u32 {
     match year {
         0..=49 => 2_000 + year,

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 /// End-of-file character of DOS, which some recorders still append.
 const SUBSTITUTE: char = '\u{1a}';
 
-/// Text of octets: UTF-8, with or without a byte order mark, else ISO-8859-1. Other encodings (GBK) come out with wrong
-/// letters in names, but with every comma and number where it was.
+/// Text from bytes: UTF-8, with or without a byte order mark, otherwise ISO-8859-1. With other encodings (GBK) names get wrong letters, but commas
+/// and numbers stay correct.
 pub(super) fn decode(octets: &[u8]) -> Cow<'_, str> {
     let octets = octets.strip_prefix(b"\xef\xbb\xbf").unwrap_or(octets);
     match std::str::from_utf8(octets) {
@@ -22,7 +22,7 @@ pub(super) struct Lines<'a> {
     number: u64,
 }
 
-/// One line, split at its commas, blanks around the fields removed.
+/// One line, split at its commas, without blanks around the fields.
 #[derive(Debug)]
 pub(super) struct TextLine<'a> {
     pub(super) number: u64,
@@ -37,7 +37,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The next line. `None` behind the last.
+    /// The next line; `None` after the last.
     pub(super) fn next(&mut self) -> Option<TextLine<'a>> {
         let text = self.lines.next()?;
         self.number += 1;
@@ -48,7 +48,7 @@ impl<'a> Lines<'a> {
         })
     }
 
-    /// The next line, which must be there: `what` says what it holds.
+    /// The next line, which must exist: `what` names its content for the error.
     pub(super) fn expect(&mut self, what: &str) -> Result<TextLine<'a>, Problem> {
         self.next().ok_or_else(|| {
             Problem::at(
@@ -60,7 +60,7 @@ impl<'a> Lines<'a> {
 }
 
 impl<'a> TextLine<'a> {
-    /// Field `index`, empty when the line is shorter.
+    /// Field `index`; empty if the line is shorter.
     pub(super) fn text(&self, index: usize) -> &'a str {
         self.fields.get(index).copied().unwrap_or_default()
     }
@@ -69,7 +69,7 @@ impl<'a> TextLine<'a> {
         self.fields.iter().all(|field| field.is_empty())
     }
 
-    /// Field `index` as a finite number; `default` when it is empty.
+    /// Field `index` as a finite number; `default` if it is empty.
     pub(super) fn number_or(&self, index: usize, what: &str, default: f64) -> Result<f64, Problem> {
         match self.text(index) {
             "" => Ok(default),

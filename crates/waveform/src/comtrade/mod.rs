@@ -1,7 +1,7 @@
 //! COMTRADE records (IEEE C37.111 of 1991, 1999 and 2013, IEC 60255-24): `.cfg` with `.dat`, or one `.cff`.
 //!
-//! Data may be ASCII, BINARY, BINARY32 or FLOAT32. Real files break rules; what can be read in one way only is read, and
-//! what was passed over is said in [`ComtradeRecord::warnings`]. [`write()`] writes records of the two later revisions.
+//! Data may be ASCII, BINARY, BINARY32 or FLOAT32. Real files violate rules; unambiguous text is still read, and [`ComtradeRecord::warnings`] lists
+//! the parts that were skipped. [`write()`] writes records of the two later revisions.
 
 mod cff;
 mod config;

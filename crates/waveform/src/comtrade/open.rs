@@ -9,14 +9,14 @@ use super::{cff, config::FileType};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Longest file that is read. Records of faults have up to some ten megabytes; values take up to four times as much memory as
-/// the file, and a wrong path must not take all of it.
+/// Largest file that is read, in bytes. Records of faults have up to about ten megabytes; values take up to four times as much memory as the file,
+/// and a wrong path must not use all memory.
 pub const MAX_OCTETS: u64 = 128 << 20;
 
-/// Reads the record at `path`: a `.cff`, or a `.cfg` with its `.dat` beside it (either may be named).
+/// Reads the record at `path`: a `.cff`, or a `.cfg` with its `.dat` in the same folder (either may be named).
 ///
 /// # Errors
-/// A file that is not there, too long, or no COMTRADE, with file and line.
+/// The file is missing, too long, or not COMTRADE; the error has file and line.
 pub fn open(path: &Path) -> Result<ComtradeRecord, ComtradeError> {
     let extension = path
         .extension()
@@ -24,7 +24,7 @@ pub fn open(path: &Path) -> Result<ComtradeRecord, ComtradeError> {
     match extension.as_deref() {
         Some("cff") => parse_cff(&read(path)?, &path.display().to_string()),
         Some("cfg" | "dat") => {
-            // Named first if it is not there, before what should lie beside it.
+            // A missing named file is reported before a missing companion file.
             std::fs::metadata(path).map_err(|error| whole(path, &error.to_string()))?;
             let config = beside(path, "cfg")?;
             let data = beside(path, "dat")?;
@@ -40,19 +40,19 @@ pub fn open(path: &Path) -> Result<ComtradeRecord, ComtradeError> {
     }
 }
 
-/// Reads a configuration and its data, each with the name that errors give it.
+/// Reads a configuration and its data; the names are used in errors.
 ///
 /// # Errors
-/// No COMTRADE, with file and line.
+/// Not COMTRADE; the error has file and line.
 pub fn parse(config: (&[u8], &str), data: (&[u8], &str)) -> Result<ComtradeRecord, ComtradeError> {
     let parsed = Config::parse(&decode(config.0)).map_err(|problem| problem.within(config.1))?;
     record(parsed, data.0).map_err(|problem| problem.within(data.1))
 }
 
-/// Reads a single-file record; errors call it `name`.
+/// Reads a single-file record; errors use `name`.
 ///
 /// # Errors
-/// No COMTRADE, with file and line.
+/// Not COMTRADE; the error has file and line.
 pub fn parse_cff(octets: &[u8], name: &str) -> Result<ComtradeRecord, ComtradeError> {
     let sections = cff::split(octets).map_err(|problem| problem.within(name))?;
     let moved = |problem: Problem, lines: u64| {
@@ -82,7 +82,7 @@ fn record(config: Config, data: &[u8]) -> Result<ComtradeRecord, Problem> {
     ComtradeRecord::new(config, data)
 }
 
-/// The file with `extension` beside `path`, in the letter case that it has.
+/// The file with the same name as `path` and this `extension`, in any letter case.
 fn beside(path: &Path, extension: &str) -> Result<PathBuf, ComtradeError> {
     let cases = [extension.to_owned(), extension.to_ascii_uppercase()];
     let own = path

@@ -10,7 +10,7 @@ use super::states::States;
 pub struct ComtradeRecord {
     /// The recorded channels.
     pub config: Config,
-    /// Parts that were skipped while reading, for a person to know.
+    /// Parts that were skipped while reading, for the user.
     pub warnings: Vec<String>,
     times_s: Vec<f64>,
     analog: Vec<Vec<f64>>,
@@ -37,24 +37,22 @@ impl ComtradeRecord {
         })
     }
 
-    /// Instants of the samples in seconds after the first one's count of time; strictly increasing.
+    /// Times of the samples in seconds after the first one; strictly increasing.
     pub fn times_s(&self) -> &[f64] {
         &self.times_s
     }
 
-    /// Values of analog channel `index`, from 0, in the channel's unit; NaN where missing. Empty when there is no such channel.
+    /// Values of analog channel `index`, from 0, in the channel's unit; NaN if missing. Empty if there is no such channel.
     pub fn analog(&self, index: usize) -> &[f64] {
         self.analog.get(index).map_or(&[], Vec::as_slice)
     }
 
-    /// State of digital channel `index`, from 0, at `sample`. `None` when there is no such channel or sample, or its state is not
-    /// known.
+    /// State of digital channel `index`, from 0, at `sample`. `None` if there is no such channel or sample, or its state is unknown.
     pub fn digital(&self, index: usize, sample: usize) -> Option<bool> {
         self.digital.get(index)?.get(sample)
     }
 
-    /// Stretches of samples that follow one another at one distance, as ranges of sample numbers from 0, and their rate.
-    /// Empty where time stamps rule.
+    /// Ranges of sample numbers, from 0, with equal distances, and their rates. Empty if time stamps determine the times.
     pub fn uniform(&self) -> Vec<(std::ops::Range<usize>, f64)> {
         let rates = &self.config.rates;
         if stamps_rule(rates) {
@@ -114,8 +112,8 @@ fn stamped(config: &Config, stamps: &[Option<f64>]) -> Result<Vec<f64>, Problem>
         .collect()
 }
 
-/// Instants of samples in seconds, the first at 0: each comes one step of its own stretch's rate after the sample before it.
-/// They go on without end at the last rate. Nothing without a rate.
+/// Times of samples in seconds, the first at 0: each is one step of its range's rate after the previous sample. They continue endlessly at the last
+/// rate. Empty without a rate.
 pub(super) fn instants_s(rates: &[Rate]) -> impl Iterator<Item = f64> {
     let mut stretches = rates.iter().peekable();
     let (mut start_s, mut start) = (0.0, 0);

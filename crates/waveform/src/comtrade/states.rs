@@ -1,16 +1,16 @@
 //! The states of a digital channel.
 
-/// One state of each sample: off, on, or not known. Two bits a sample at most: a record may have hundreds of channels.
+/// The state of each sample: off, on, or unknown. At most two bits per sample, because a record may have hundreds of channels.
 #[derive(Debug, Clone, Default)]
 pub(super) struct States {
     samples: usize,
     on: Vec<u8>,
-    /// Shorter than `on` where nothing is unknown any more.
+    /// Shorter than `on` if no later sample is unknown.
     unknown: Vec<u8>,
 }
 
 impl States {
-    /// Adds the state of the next sample; `None` if it is not known.
+    /// Adds the state of the next sample; `None` if it is unknown.
     pub(super) fn push(&mut self, state: Option<bool>) {
         let (octet, bit) = (self.samples / 8, 1 << (self.samples % 8));
         self.samples += 1;
@@ -27,7 +27,7 @@ impl States {
         }
     }
 
-    /// The state at `sample`, from 0; `None` if it is not known, or there is no such sample.
+    /// The state at `sample`, from 0; `None` if it is unknown, or there is no such sample.
     pub(super) fn get(&self, sample: usize) -> Option<bool> {
         let (octet, bit) = (sample / 8, 1 << (sample % 8));
         let is_unknown = self.unknown.get(octet).is_some_and(|octet| octet & bit != 0);

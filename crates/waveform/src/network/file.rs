@@ -5,7 +5,7 @@ use crate::WaveformError;
 use crate::synth::{Decay, Duration, State, Synth};
 use serde::Deserialize;
 
-/// A network and the faults in it, one after the other.
+/// A network and the faults in it, in order.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -52,14 +52,14 @@ fn all() -> f64 {
     100.0
 }
 
-/// Faults lie in the line, or in one like it behind it.
+/// Largest position of a fault: in the line, or in an equal line that follows it.
 const FURTHEST: f64 = 2.0;
 
 impl File {
-    /// The signal that the relay sees.
+    /// The signal that the relay measures.
     ///
     /// # Errors
-    /// Values that no network has.
+    /// Impossible values.
     pub(crate) fn signal(self) -> Result<Synth, WaveformError> {
         let network = Network {
             frequency_hz: self.frequency_hz,
@@ -104,9 +104,9 @@ impl FileFault {
 }
 
 impl Fault {
-    /// The state of a fault that lasts this long, with this share of the decaying component that lets the currents begin where they were.
+    /// The state of a fault with this duration, and with this share of the decaying component that makes the currents continuous.
     pub(crate) fn state(&self, network: &Network, name: &str, duration_ns: u64, dc_percent: f64) -> State {
-        // Without resistance nothing decays in the time that a table lasts.
+        // Without resistance nothing decays within the time of a table.
         let time_constant_ns = network.time_constant_ns(self).clamp(1_000, 10_000_000_000);
         State {
             duration_ns: Some(duration_ns),

@@ -1,8 +1,8 @@
-//! Currents and voltages of a relay at the beginning of a line, before and in a fault on it: by symmetrical components.
+//! Currents and voltages of a relay at the start of a line, before and during a fault on it, computed by symmetrical components.
 //!
-//! A source of constant voltage behind its impedance feeds a line, and the load behind it. The relay is between source and line;
-//! currents into the line are positive. Before the fault all is symmetrical. The load takes no zero-sequence current. A fault lies at
-//! a part of the line's length; beyond 1 it lies in a line like this one that goes on from its end.
+//! A source of constant voltage feeds, through its impedance, a line with a load at its end. The relay is between source and line; currents into the
+//! line are positive. Before the fault all is symmetrical. The load draws no zero-sequence current. The position of a fault is a share of the line's
+//! length; beyond 1 it is on an equal line that continues from its end.
 //!
 //! Formulas: Fortescue's components with a = 1/_120 deg, X1 = (A + aB + a^2 C) / 3; the connections of the sequence networks as in
 //! IEC 60909-0, with the fault's resistance Rf, 3 Rf in the zero-sequence network.
@@ -27,11 +27,11 @@ pub struct Network {
     pub source_ohm: [Complex; 2],
     /// Impedances of the whole line.
     pub line_ohm: [Complex; 2],
-    /// Current of the load before the fault, in A, as a phasor of phase a to the source's at 0 degrees.
+    /// Current of the load before the fault, in A, as a phasor of phase a; the source is at 0 degrees.
     pub load_a: Complex,
 }
 
-/// The conductors that a fault connects, with each other or with earth.
+/// The conductors that a fault connects to each other or to earth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[allow(missing_docs, reason = "the letters are the phases, G is earth")]
 #[serde(rename_all = "UPPERCASE")]
@@ -53,16 +53,16 @@ pub enum FaultType {
 pub struct Fault {
     /// The connected conductors.
     pub kind: FaultType,
-    /// Where, as a part of the line's length.
+    /// Position, as a share of the line's length.
     pub position: f64,
-    /// Resistance in ohm: to earth where it is to earth, else between the phases, and of three phases in each.
+    /// Resistance in ohm: to earth for an earth fault, otherwise between the phases; for a three-phase fault in each phase.
     pub resistance_ohm: f64,
 }
 
 /// Phasors of the positive, the negative and the zero sequence.
 type Sequences = [Complex; 3];
 
-/// How the sequence networks are connected; the first phase is the odd one of the three.
+/// Connection of the sequence networks; the first phase is the one that differs from the other two.
 enum Connection {
     Earth,
     Phases,
@@ -77,7 +77,7 @@ impl std::fmt::Display for FaultType {
 }
 
 impl FaultType {
-    /// How the networks are connected, and how many phases behind `a` the odd phase is.
+    /// Connection of the networks, and the number of phases by which the odd phase lags `a`.
     fn connection(self) -> (Connection, u8) {
         match self {
             Self::Ag => (Connection::Earth, 0),
@@ -100,12 +100,12 @@ impl Network {
         self.measured([self.load_a, Complex::default(), Complex::default()])
     }
 
-    /// Currents and voltages at the relay in the fault, once the transients have decayed.
+    /// Currents and voltages at the relay during the fault, after the transients have decayed.
     pub fn during(&self, fault: &Fault) -> Operating {
         let [line_1, line_0] = self.line_ohm.map(|ohm| ohm * fault.position);
         let near = [self.source_ohm[0] + line_1, self.source_ohm[1] + line_0];
         let before_v = self.source() - self.load_a * near[0];
-        // Part of the fault's current that the source sends, and what the fault sees, in the positive and negative sequence.
+        // The share of the fault current that the source supplies, and the impedance at the fault, in the positive and negative sequence.
         let (share, seen) = match self.beyond(fault.position) {
             Some(far) => (far / (near[0] + far), near[0] * far / (near[0] + far)),
             None => (Complex::new(1.0, 0.0), near[0]),
@@ -113,13 +113,13 @@ impl Network {
         let (connection, odd) = fault.kind.connection();
         let turned = before_v * turn(odd);
         let at_fault = connection.currents(turned, [seen, near[1]], Complex::new(fault.resistance_ohm, 0.0));
-        // Back to the phase a.
+        // Rotates back to phase a.
         let [plus, minus, zero] = at_fault;
         let [back, other] = [turn((3 - odd) % 3), turn(odd)];
         self.measured([self.load_a + plus * back * share, minus * other * share, zero])
     }
 
-    /// Time constant of the decaying component of a fault's currents, L/R of source and line up to it, in ns.
+    /// Time constant of the decaying component of a fault's currents, in ns: L/R of the source and the line up to the fault.
     pub fn time_constant_ns(&self, fault: &Fault) -> u64 {
         let ohm = self.source_ohm[0] + self.line_ohm[0] * fault.position;
         let r = ohm.re + fault.resistance_ohm;
@@ -132,13 +132,13 @@ impl Network {
         Complex::new(self.source_v / 3_f64.sqrt(), 0.0)
     }
 
-    /// Impedance from the fault to the far end of the load, which makes that current before the fault; `None` without a load.
+    /// Impedance from the fault to the end of the load, which carries the load current before the fault; `None` without a load.
     fn beyond(&self, position: f64) -> Option<Complex> {
         let loaded = self.load_a.norm() > 0.0;
         loaded.then(|| self.source() / self.load_a - self.source_ohm[0] - self.line_ohm[0] * position)
     }
 
-    /// The phases of these sequence currents at the relay, and its voltages.
+    /// Phase currents at the relay from these sequence currents, and its voltages.
     fn measured(&self, currents: Sequences) -> Operating {
         let [plus, minus, zero] = currents;
         let voltages = [
@@ -158,8 +158,8 @@ impl Network {
 }
 
 impl Connection {
-    /// Sequence currents in the fault, of the odd phase. `before` is its voltage there before the fault; `seen` are the impedances that
-    /// the fault sees in the positive (and negative) and in the zero sequence.
+    /// Sequence currents in the fault, relative to the odd phase. `before` is the voltage at the fault's position before the fault; `seen` are the
+    /// impedances at the fault in the positive (and negative) and in the zero sequence.
     fn currents(&self, before: Complex, [one, zero]: [Complex; 2], fault: Complex) -> Sequences {
         let nothing = Complex::default();
         match self {
@@ -183,7 +183,7 @@ pub(crate) fn polar(magnitude: f64, deg: f64) -> Complex {
     Complex::from_polar(magnitude, deg.to_radians())
 }
 
-/// The operator that turns phase a into the phase so many behind it.
+/// The operator that rotates phase a to the phase that lags it by this many steps.
 fn turn(behind: u8) -> Complex {
     polar(1.0, BEHIND_DEG[usize::from(behind)])
 }

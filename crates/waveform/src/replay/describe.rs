@@ -1,4 +1,4 @@
-//! Describes the assignment of channels for a person.
+//! Describes the assignment of channels for the user.
 
 use super::Options;
 use super::mapping::{Feed, Origin, origins};
@@ -7,7 +7,7 @@ use crate::WaveformError;
 use crate::comtrade::ComtradeRecord;
 use crate::sample::{Dataset, MemberRole, Quantity};
 
-/// Of every member where its values come from, and what was passed over to know it.
+/// The source of every member's values, and the phase fields that were ignored.
 ///
 /// # Errors
 /// A member without channel.
@@ -16,7 +16,7 @@ pub fn describe(record: &ComtradeRecord, dataset: &Dataset, options: &Options) -
     Ok(lines(record, dataset, &origins))
 }
 
-/// As [`describe`], of what is known to be.
+/// As [`describe`], for known origins.
 pub(super) fn lines(record: &ComtradeRecord, dataset: &Dataset, origins: &[Origin]) -> Vec<String> {
     let members = dataset.members().iter().zip(origins);
     let lines = members.map(|(member, origin)| {
@@ -44,7 +44,7 @@ fn lacks_a_phase(dataset: &Dataset, origins: &[Origin], quantity: Quantity) -> b
     })
 }
 
-/// Of every quantity whose phase fields were passed over, a sentence that says so.
+/// A sentence for every quantity whose phase fields were ignored.
 fn passed_over(record: &ComtradeRecord) -> impl Iterator<Item = String> {
     let quantities = [(Quantity::Current, "currents"), (Quantity::Voltage, "voltages")];
     let passed_over = quantities

@@ -6,12 +6,12 @@ use crate::WaveformError;
 use crate::comtrade::{AnalogChannel, ComtradeRecord, Values};
 use crate::sample::{Dataset, Member, MemberRole, Quantity};
 
-/// A member and the channel it is to have.
+/// A member and its assigned channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
     /// Member: `Ia`.
     pub member: String,
-    /// Channel: its name or its number in the record, `-` before it to turn its sign; `none` for a member of quality invalid.
+    /// Channel: its name or its number in the record, with `-` in front to invert its sign; `none` for a member of quality invalid.
     pub channel: String,
 }
 
@@ -39,19 +39,19 @@ pub fn parse_assignments(text: &str) -> Result<Vec<Assignment>, String> {
 pub(super) struct Feed {
     /// Number of the analog channel, from 0.
     pub(super) channel: usize,
-    /// Amperes or volts of one of its unit.
+    /// Amperes or volts per unit of the channel.
     pub(super) factor: f64,
 }
 
-/// Where a member's values come from.
+/// Source of a member's values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Origin {
     Feed(Feed),
-    /// Nothing, quality invalid; why.
+    /// No source, quality invalid; with the reason.
     Invalid(String),
     /// The sum of the phases.
     Sum,
-    /// Nobody has it.
+    /// No channel exists: zero.
     Zero,
 }
 
@@ -116,7 +116,7 @@ fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side
     };
     let factor = match unit::parse(&analog[channel].unit) {
         Some((quantity, factor)) if quantity == member.quantity => factor,
-        // A recorder that leaves the unit out leaves it to who asks for the channel.
+        // If the recorder gave no unit, the user's explicit choice of the channel decides.
         None if analog[channel].unit.is_empty() => 1.0,
         _ => {
             return Err(WaveformError::setting(format!(
@@ -169,7 +169,7 @@ fn by_phase(
     )))
 }
 
-/// Why the record has no phase of `quantity`, if nothing in it could be one.
+/// Reason why the record has no phase of `quantity`, if no channel is a candidate.
 fn lacks(analog: &[AnalogChannel], phases: &Phases<'_>, quantity: Quantity) -> Option<String> {
     let what = match quantity {
         Quantity::Current => "current",

@@ -14,47 +14,46 @@ pub(crate) use render::{POSSIBLE_HZ, members};
 pub use render::{Replay, table};
 pub use values::values;
 
-/// How values between the record's samples are found.
+/// Interpolation between the record's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Interpolation {
-    /// A sinc of 16 samples on either side under a Blackman window, which also keeps frequencies out that the new rate cannot
-    /// hold. Linear within that distance of the record's ends, of a change of its rate and of missing values, and where time
-    /// stamps rule.
+    /// A sinc of 16 samples on either side with a Blackman window, which also removes frequencies that the new rate cannot represent. Linear near the
+    /// record's ends, near a change of its rate, near missing values, and if time stamps determine the times.
     #[default]
     Sinc,
     /// Straight lines from sample to sample.
     Linear,
 }
 
-/// The side of the transformer that values are published as.
+/// Side of the transformer for published values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Side {
-    /// Primary values, as 9-2LE wants them; secondary channels are multiplied with their ratio.
+    /// Primary values, as required by 9-2LE; secondary channels are multiplied by their ratio.
     #[default]
     Primary,
-    /// As they are in the record.
+    /// Values as in the record.
     AsRecorded,
 }
 
 /// The signal after the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ending {
-    /// It begins anew after whole cycles: it is cut where it is most like its begin, and the two are faded into each other over
-    /// one cycle, so that neither phase nor value jumps.
+    /// Repeats the record after whole cycles: it is cut where it is most similar to its start, and both ends are cross-faded over one cycle, so that
+    /// neither phase nor value jumps.
     #[default]
     Cycles,
-    /// It begins anew after this many nanoseconds of zeros.
+    /// Repeats the record after this many nanoseconds of zeros.
     Mute(u64),
-    /// Zeros for ever.
+    /// Zeros without end.
     Once,
 }
 
-/// How a record is replayed.
+/// Settings of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Channels of members, where the record's own phases and units do not say them.
+    /// Channels of members, if the record's own phases and units do not identify them.
     pub assignments: Vec<Assignment>,
-    /// How values between samples are found.
+    /// Interpolation between samples.
     pub interpolation: Interpolation,
     /// Primary or as recorded.
     pub side: Side,

@@ -14,14 +14,14 @@ use wire::quality::SvQuality;
 pub struct Replay {
     /// The samples.
     pub table: SampleTable,
-    /// Of every member where its values come from, and what was passed over to know it; for a person to read.
+    /// The source of every member's values, and the fields that were ignored; for the user.
     pub channels: Vec<String>,
 }
 
 /// The samples of `record`. The record's first sample is sample 0 of the table.
 ///
 /// # Errors
-/// A member without channel, or a table that takes too much memory.
+/// A member without channel, or a table that needs too much memory.
 pub fn table(record: &ComtradeRecord, sampling: &Sampling, options: &Options) -> Result<Replay, WaveformError> {
     sampling.check()?;
     let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
@@ -55,11 +55,10 @@ pub fn table(record: &ComtradeRecord, sampling: &Sampling, options: &Options) ->
     })
 }
 
-/// Of every member what the writer makes its values of, and its values at the sampling's rate in A or V, the first at the record's first
-/// sample.
+/// For every member its source for the writer, and its values at the sampling's rate in A or V, starting at the record's first sample.
 ///
 /// # Errors
-/// A member without channel, or more samples than memory should hold.
+/// A member without channel, or too many samples for the memory limit.
 pub(crate) fn members(
     record: &ComtradeRecord,
     sampling: &Sampling,
@@ -80,11 +79,11 @@ fn sources(origins: &[Origin]) -> Vec<Source> {
     origins.iter().map(source).collect()
 }
 
-/// Nominal frequencies of grids, railways and ships. The search for the place to begin anew takes the square of a cycle's
-/// length: a stated frequency far below would take hours.
+/// Nominal frequencies of grids, railways and ships. The search for the cut takes time proportional to the square of a cycle's length: a frequency
+/// far below would take hours.
 pub(crate) const POSSIBLE_HZ: std::ops::RangeInclusive<f64> = 10.0..=400.0;
 
-/// Of every member the values at the new rate, in A or V.
+/// The values of every member at the new rate, in A or V.
 pub(super) struct Columns {
     pub(super) values: Vec<Vec<f64>>,
     samples: usize,
@@ -101,7 +100,7 @@ impl Columns {
         let times_s = record.times_s();
         let start_s = times_s[0];
         let length = (times_s[times_s.len() - 1] - start_s) * rate;
-        // A little more than whole where the last instant is that of a sample.
+        // Slightly larger, so that a sample at the last time is included.
         let samples = (length + 1e-6).floor() + 1.0;
         crate::sample::check_size(samples as u64, dataset.octets())?;
         let samples = samples as usize;
@@ -128,7 +127,7 @@ impl Columns {
         })
     }
 
-    /// Samples of the table.
+    /// Number of samples of the table.
     fn samples_with(&self, sampling: &Sampling, ending: Ending) -> u64 {
         let silence = match ending {
             Ending::Cycles => 0,
@@ -138,7 +137,7 @@ impl Columns {
         (self.samples as u64).saturating_add(silence)
     }
 
-    /// Samples of a cycle of the nominal frequency; as long as the fade, so a wrong one does no harm.
+    /// Samples of a cycle of the nominal frequency. It is only the length of the fade, so a wrong frequency does no harm.
     fn cycle(&self, record: &ComtradeRecord, sampling: &Sampling) -> Result<usize, WaveformError> {
         let stated = record.config.frequency_hz;
         let hz = stated.filter(|hz| POSSIBLE_HZ.contains(hz)).unwrap_or(50.0);
@@ -152,7 +151,7 @@ impl Columns {
         )))
     }
 
-    /// Where, in the last cycle but one, the record is most like its begin: there it can begin anew.
+    /// The position in the last cycle but one where the record is most similar to its start, so that it can be repeated from there.
     fn seam(&self, cycle: usize) -> usize {
         let whole: Vec<(&[f64], f64)> = self
             .values
@@ -179,17 +178,17 @@ impl Columns {
     }
 }
 
-/// A table in the making.
+/// A table under construction.
 struct Render<'a> {
     writer: Writer<'a>,
     columns: &'a Columns,
     row: Vec<f64>,
-    /// Sample of the trigger, still to be marked.
+    /// Sample of the trigger, until it is marked.
     trigger: Option<u64>,
 }
 
 impl Render<'_> {
-    /// Its first cycle once, then the rest and that cycle again, faded in from what follows the seam.
+    /// Plays its first cycle once, then repeats the rest followed by that cycle, cross-faded with the samples after the cut.
     fn cycles(mut self, cycle: usize) -> Result<SampleTable, WaveformError> {
         let seam = self.columns.seam(cycle);
         self.writer.mark("record");

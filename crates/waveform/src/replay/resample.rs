@@ -1,29 +1,29 @@
-//! Values between samples.
+//! Interpolation between samples.
 
 use super::Interpolation;
 use std::f64::consts::PI;
 use std::ops::Range;
 
-/// Samples on either side that a value is made of, at the lower of the two rates.
+/// Number of samples on either side that contribute to a value, at the lower of the two rates.
 const HALF: f64 = 16.0;
 
-/// Shares of the distance between two samples below which an instant is that of the sample.
+/// Share of the distance between two samples below which a time counts as that of the sample.
 const ON_SAMPLE: f64 = 1e-6;
 
-/// The instants of a record.
+/// The sample times of a record.
 #[derive(Debug)]
 pub(super) struct Resampler<'a> {
     pub(super) times_s: &'a [f64],
-    /// Stretches of one rate, in order; see [`crate::comtrade::Record::uniform`].
+    /// Ranges of one rate, in order; see [`crate::comtrade::Record::uniform`].
     pub(super) uniform: Vec<(Range<usize>, f64)>,
     pub(super) interpolation: Interpolation,
-    /// Samples a second that are made.
+    /// Output samples per second.
     pub(super) rate: f64,
 }
 
 impl Resampler<'_> {
-    /// The value at `seconds` of a channel that has `values` at the record's instants; NaN where missing. Before the first
-    /// and behind the last sample it is theirs.
+    /// The value at `seconds` of a channel with `values` at the record's times; NaN if missing. Before the first and after the last sample it is the
+    /// value of that sample.
     pub(super) fn at(&self, values: &[f64], seconds: f64) -> f64 {
         let behind = self.times_s.partition_point(|time| *time <= seconds);
         let Some(left) = behind.checked_sub(1) else {
@@ -41,7 +41,7 @@ impl Resampler<'_> {
         linear(values[left], values[behind], share)
     }
 
-    /// `None` where the samples around are not all there at one distance.
+    /// `None` if the neighbouring samples are incomplete or not equally spaced.
     fn sinc(&self, values: &[f64], left: usize, share: f64) -> Option<f64> {
         let stretch = self.uniform.partition_point(|(range, _)| range.end <= left);
         let (range, rate) = self.uniform.get(stretch)?;
@@ -72,7 +72,7 @@ fn linear(left: f64, right: f64, share: f64) -> f64 {
     }
 }
 
-/// A sinc of `x` under a Blackman window, whose ends are at `u` -1 and 1.
+/// A sinc of `x` with a Blackman window whose ends are at `u` = -1 and 1.
 fn kernel(x: f64, u: f64) -> f64 {
     if u.abs() >= 1.0 {
         return 0.0;

@@ -21,7 +21,7 @@ pub(super) fn parse(unit: &str) -> Option<(Quantity, f64)> {
     let (prefix_octets, quantity) = NAMES
         .iter()
         .find_map(|(name, quantity)| lower.strip_suffix(name).map(|prefix| (prefix.len(), *quantity)))?;
-    // Lower case has the same number of octets for every prefix that is known.
+    // The lower-case form of every known prefix has the same number of bytes.
     let factor = match unit.get(..prefix_octets)?.trim() {
         "" => 1.0,
         "k" | "K" => 1e3,

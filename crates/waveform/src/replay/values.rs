@@ -1,4 +1,4 @@
-//! The values of a record, for those who work on them rather than publish them.
+//! The values of a record, for analysis instead of publishing.
 
 use super::Options;
 use super::mapping::{Feed, Origin, origins};
@@ -7,11 +7,11 @@ use crate::WaveformError;
 use crate::comtrade::ComtradeRecord;
 use crate::sample::{Dataset, Member, MemberRole, Quantity};
 
-/// The values of every member, in A or V; NaN where the record has none. Without a `rate` they are the record's own, sample for
-/// sample; the skew of channels is not made good then. Else they are those at `rate` samples a second, from the first sample on.
+/// The values of every member, in A or V; NaN if the record has none. Without a `rate` these are the record's own samples, without correction for the
+/// skew of channels. Otherwise they are resampled at `rate` samples per second, starting at the first sample.
 ///
 /// # Errors
-/// A member without channel, or more samples than memory should hold.
+/// A member without channel, or too many samples for the memory limit.
 pub fn values(
     record: &ComtradeRecord,
     rate: Option<f64>,

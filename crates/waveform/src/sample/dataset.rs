@@ -12,7 +12,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// LSBs of an ampere or a volt.
+    /// LSBs per ampere or volt.
     pub const fn per_unit(self) -> f64 {
         match self {
             Self::Current => 1_000.0,
@@ -26,9 +26,9 @@ impl Quantity {
 pub enum MemberRole {
     /// Phase a, b or c: 0 to 2.
     Phase(usize),
-    /// The sum of the three phases, unless it is given.
+    /// The sum of the three phases, unless it has its own source.
     Residual,
-    /// A further sensor; zero unless it is given.
+    /// An additional sensor; zero unless it has a source.
     Further,
 }
 
@@ -43,19 +43,19 @@ pub struct Member {
     pub place: MemberRole,
 }
 
-/// Most members of a dataset: what IEC 61869-9 lets a stream have at 100 Mbit/s.
+/// Largest number of members of a dataset: the limit of IEC 61869-9 for a stream at 100 Mbit/s.
 const MOST: usize = 24;
 
 /// The members of a sample, in order: the currents, then the voltages.
 ///
-/// The first three of each quantity are the phases a, b and c, the fourth is the residual, and what comes after is further
-/// sensors. Six currents are named as RTE's merging units have them: Ia Ib Ic Ires In Ih.
+/// The first three of each quantity are the phases a, b and c, the fourth is the residual, and all others are additional sensors. Six currents are
+/// named as in RTE's merging units: Ia Ib Ic Ires In Ih.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dataset {
     members: Vec<Member>,
 }
 
-/// A text that is no dataset.
+/// A text that is not a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberError(String);
 
@@ -92,15 +92,15 @@ impl Dataset {
         &self.members
     }
 
-    /// Octets of seqData.
+    /// Size of seqData in bytes.
     pub fn octets(&self) -> usize {
         self.members.len() * wire::sv::MEMBER
     }
 
-    /// The member `name`, without regard to letter case.
+    /// The member `name`, ignoring letter case.
     ///
     /// # Errors
-    /// No such member, with the names there are.
+    /// There is no such member; the error lists the members.
     pub fn find(&self, name: &str) -> Result<usize, MemberError> {
         let found = self
             .members

@@ -1,4 +1,4 @@
-//! Samples as they are published: the members of a dataset, scaled, rounded and laid out as octets.
+//! Samples in published form: the members of a dataset, scaled, rounded and encoded as bytes.
 
 mod dataset;
 mod table;
@@ -12,19 +12,19 @@ pub use writer::{Source, Writer};
 use crate::WaveformError;
 use wire::quality::SvQuality;
 
-/// The highest rate that smpCnt, which has 16 bits, can count.
+/// The highest rate that the 16-bit smpCnt can count.
 const HIGHEST_RATE: u32 = 65_536;
 
-/// How a signal is sampled.
+/// Settings for sampling a signal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sampling {
     /// Samples a second.
     pub rate: u32,
     /// The members of every sample.
     pub dataset: Dataset,
-    /// Quality of every member; what happens to single values is added to it.
+    /// Quality of every member; the quality of single values is added to it.
     pub quality: SvQuality,
-    /// Set the bit `derived` in members that are calculated as the sum of the phases (9-2LE does, IEC 61869-9 does not).
+    /// Sets the bit `derived` in members that are calculated as the sum of the phases (9-2LE does, IEC 61869-9 does not).
     pub derived: bool,
 }
 

@@ -1,21 +1,21 @@
-//! The octets of every sample.
+//! The bytes of every sample.
 
 use super::Dataset;
 use crate::WaveformError;
 
-/// Most memory of a table. A second of 4I4U at 4800 samples a second takes 0.3 MiB, so this is nearly half an hour.
+/// Memory limit of a table in bytes. A second of 4I4U at 4800 samples a second takes 0.3 MiB, so this is nearly half an hour.
 pub const MAX_OCTETS: u64 = 512 << 20;
 
-/// A sample at which something begins.
+/// A sample at which a state or record starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// Number of the sample, from 0.
     pub sample: u64,
-    /// Name of the state that begins.
+    /// Name of the state that starts.
     pub name: String,
 }
 
-/// seqData of every sample of a run: first those that come once, then those that come again and again.
+/// seqData of every sample of a run: first the samples that are played once, then those that are repeated.
 ///
 /// Reading allocates nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub struct SampleTable {
 }
 
 impl SampleTable {
-    /// Zeros of good quality, for ever.
+    /// Zeros of good quality, repeated forever.
     pub fn zeros(dataset: &Dataset) -> Self {
         Self {
             octets: vec![0; dataset.octets()],
@@ -45,7 +45,7 @@ impl SampleTable {
         }
     }
 
-    /// Samples of `stride` octets each, as many as `octets` holds, again and again. Panics without a whole sample.
+    /// Samples of `stride` bytes each, as many as `octets` holds, repeated forever. Panics without a complete sample.
     pub fn repeated(octets: Vec<u8>, stride: usize) -> Self {
         let looped = octets.len().checked_div(stride).unwrap_or(0) as u64;
         assert!(looped > 0, "{} octets hold no sample of {stride}", octets.len());
@@ -61,7 +61,7 @@ impl SampleTable {
         }
     }
 
-    /// Octets of all members of sample number `sample`, counted from the start of the run.
+    /// Bytes of all members of sample number `sample`, counted from the start of the run.
     #[inline]
     pub fn seq_data(&self, sample: u64) -> &[u8] {
         let place = if sample < self.once + self.looped {
@@ -69,54 +69,54 @@ impl SampleTable {
         } else {
             self.once + (sample - self.once) % self.looped
         };
-        // Below `once + looped`, which is the number of samples in memory.
+        // Less than `once + looped`, which is the number of samples in memory.
         let at = place as usize * self.stride;
         &self.octets[at..at + self.stride]
     }
 
-    /// Octets of seqData.
+    /// Size of seqData in bytes.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Samples that come once, at the start of the run.
+    /// Number of samples that are played once, at the start of the run.
     pub fn once(&self) -> u64 {
         self.once
     }
 
-    /// Samples that come again and again after those; at least one.
+    /// Number of samples that are repeated after those; at least one.
     pub fn looped(&self) -> u64 {
         self.looped
     }
 
-    /// Memory that the samples take, in octets.
+    /// Memory size of the samples, in bytes.
     pub fn octets(&self) -> usize {
         self.octets.len()
     }
 
-    /// Values that INT32 could not hold; they have its end of the range and quality overflow and invalid.
+    /// Number of values beyond the range of INT32; they are clipped, with quality overflow and invalid.
     pub fn saturated(&self) -> u64 {
         self.saturated
     }
 
-    /// Values that are missing in the record; they are 0 and of quality invalid.
+    /// Number of values that are missing in the record; they are 0, with quality invalid.
     pub fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// Where states and records begin, in order. Marks in the looped samples come back with them.
+    /// Starts of states and records, in order. Marks in the repeated samples are repeated with them.
     pub fn marks(&self) -> &[Mark] {
         &self.marks
     }
 
-    /// Frequency of the looped samples in Hz; within 2 parts in 10^5 of what was asked for, so that whole cycles fill it. `None`
-    /// where they have no single one.
+    /// Frequency of the repeated samples in Hz; within 2 parts in 10^5 of the requested one, so that the loop has whole cycles. `None` if they have
+    /// no single frequency.
     pub fn frequency_hz(&self) -> Option<f64> {
         self.frequency_hz
     }
 }
 
-/// Refuses a table of `samples` that would take too much memory.
+/// Refuses a table of `samples` that would need too much memory.
 pub(crate) fn check_size(samples: u64, stride: usize) -> Result<(), WaveformError> {
     let octets = samples.saturating_mul(stride as u64);
     if octets <= MAX_OCTETS {

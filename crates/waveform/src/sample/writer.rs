@@ -1,11 +1,11 @@
-//! From amperes and volts to members.
+//! Conversion of amperes and volts to members.
 
 use super::table::{Mark, SampleTable, check_size};
 use super::{Dataset, Member, MemberRole, Quantity, Sampling};
 use crate::WaveformError;
 use wire::quality::SvQuality;
 
-/// Where a member's value comes from.
+/// Source of a member's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// From the signal.
@@ -19,7 +19,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Sources when only the phases are given: residuals are summed, further members zero.
+    /// Sources if only the phases are given: residuals are summed, further members are zero.
     pub fn of_phases(dataset: &Dataset) -> Vec<Self> {
         let of = |place| match place {
             MemberRole::Phase(_) => Self::Given,
@@ -42,7 +42,7 @@ pub struct Writer<'a> {
     marks: Vec<Mark>,
 }
 
-/// A member as it is published.
+/// A member in published form.
 #[derive(Debug, Clone, Copy, Default)]
 struct Value {
     number: i32,
@@ -53,7 +53,7 @@ impl<'a> Writer<'a> {
     /// A writer of a table of `samples` samples.
     ///
     /// # Errors
-    /// The table would take more than [`super::MAX_OCTETS`].
+    /// The table would need more than [`super::MAX_OCTETS`].
     pub fn new(sampling: &'a Sampling, sources: Vec<Source>, samples: u64) -> Result<Self, WaveformError> {
         sampling.check()?;
         let stride = sampling.dataset.octets();
@@ -69,8 +69,8 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Adds a sample: of every member its value in amperes or volts, NaN where missing. Only values of
-    /// members that are [`Source::Given`] are looked at. `quality` is added to that of the sampling.
+    /// Adds a sample: the value of every member in amperes or volts, NaN if missing. Uses only the values of members that are [`Source::Given`].
+    /// `quality` is added to that of the sampling.
     pub fn push(&mut self, values: &[f64], quality: SvQuality) {
         let base = self.sampling.quality.0 | quality.0;
         self.row.clear();
@@ -107,10 +107,10 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// The table; its last `looped` samples come again and again.
+    /// The table; its last `looped` samples are repeated.
     ///
     /// # Errors
-    /// Nothing to loop.
+    /// There is no sample to repeat.
     pub fn finish(self, looped: u64, frequency_hz: Option<f64>) -> Result<SampleTable, WaveformError> {
         let stride = self.sampling.dataset.octets();
         let samples = (self.octets.len() / stride) as u64;
@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
                 quality: base | SvQuality::INVALID.0,
             };
         }
-        // Half to even has no bias.
+        // Rounding half to even has no bias.
         self.limited(lsb.round_ties_even(), base)
     }
 
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Fills the residual of `quantity`, if it is a sum.
+    /// Computes the residual of `quantity`, if it is a sum.
     fn sum(&mut self, quantity: Quantity, base: u32) {
         let members = self.sampling.dataset.members();
         let mut sources = members.iter().zip(&self.sources);
@@ -168,7 +168,7 @@ impl<'a> Writer<'a> {
         let mut quality = base;
         for (value, member) in self.row.iter().zip(members) {
             if member.quantity == quantity && matches!(member.place, MemberRole::Phase(_)) {
-                // Three INT32 add up to a whole number that f64 holds.
+                // The sum of three INT32 is exact in f64.
                 sum += f64::from(value.number);
                 quality |= value.quality;
             }

@@ -49,14 +49,14 @@ impl TryFrom<String> for Phases {
     }
 }
 
-/// Longest disturbance: its samples are in memory twice.
+/// Longest disturbance in ns: its samples are in memory twice.
 pub(crate) const LONGEST_NS: u64 = 60_000_000_000;
 
 impl Scenario {
-    /// Reads the text of the scenario `name` for a stream that is sampled so; errors call it `origin`.
+    /// Parses the text of the scenario `name` for a stream with this sampling; errors name it `origin`.
     ///
     /// # Errors
-    /// A wrong key or value, with line and key, or a record that cannot be played so.
+    /// A wrong key or value, with line and key, or a record that cannot be played in this way.
     pub fn parse(text: &str, name: &str, origin: &str, sampling: &Sampling) -> Result<Self, WaveformError> {
         library::parse(text, Origin::here(name), origin, |file, origin| {
             Self::of(file, origin, sampling)
@@ -121,7 +121,7 @@ fn synthesised(signal: Synth, fault_named: Option<String>) -> Result<(Wave, Stri
     Ok((Wave::Synth(synth), fault, Vec::new()))
 }
 
-/// The name of the state with which the fault begins, once the states are such that a test set can use them.
+/// The name of the state in which the fault starts, after checking that a test set can use the states.
 fn fault(synth: &Synth, named: Option<String>) -> Result<String, WaveformError> {
     let refuse = |problem: &str| Err(WaveformError::setting(problem));
     let (Some(first), Some(last)) = (synth.states.first(), synth.states.last()) else {

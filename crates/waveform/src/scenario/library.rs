@@ -1,18 +1,18 @@
-//! The scenarios inside the program.
+//! The built-in scenarios.
 
 use super::Scenario;
 use crate::WaveformError;
 use crate::library::Library;
 use crate::sample::Sampling;
 
-/// The files of `scenarios/` that are called so.
+/// The files of `scenarios/` with these names.
 macro_rules! files {
     ($($name:literal,)*) => {
         &[$(($name, include_str!(concat!("../../scenarios/", $name, ".toml")))),*]
     };
 }
 
-/// The scenarios inside the program.
+/// The built-in scenarios.
 static PROGRAM: Library = Library {
     what: "scenario",
     files: files![
@@ -37,15 +37,15 @@ static PROGRAM: Library = Library {
     ],
 };
 
-/// Names of the scenarios inside the program.
+/// Names of the built-in scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PROGRAM.names()
 }
 
-/// The scenario of the program that is called so, or that of a file, for a stream that is sampled so.
+/// The built-in scenario with this name, or the one in a file, for a stream with this sampling.
 ///
 /// # Errors
-/// Neither is there, the file has a wrong key or value, or its record cannot be played so.
+/// There is no such scenario, the file has a wrong key or value, or its record cannot be played.
 pub fn find(name_or_path: &str, sampling: &Sampling) -> Result<Scenario, WaveformError> {
     PROGRAM.find(name_or_path, |file, origin| Scenario::of(file, origin, sampling))
 }

@@ -1,4 +1,4 @@
-//! Scenarios of a test set: what a relay sees, and what it has to do about it. `docs/formats/scenario.md` has every key.
+//! Scenarios of a test set: the signal at a relay, and the relay's required action. `docs/formats/scenario.md` has every key.
 
 mod file;
 mod library;
@@ -17,72 +17,72 @@ use crate::WaveformError;
 use crate::sample::{SampleTable, Sampling};
 use crate::synth::Synth;
 
-/// A disturbance, and what a relay has to do about it.
+/// A disturbance, and the required action of a relay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// Its name, as in the names of its series.
+    /// Its name, also used in the names of its series.
     pub name: String,
     /// Its description, in a sentence.
     pub what: String,
-    /// The steady state and the disturbance. Of a synthesised one the first state begins with the disturbance, unless
-    /// [`Scenario::fault`] is a later one; the last has an end.
+    /// The steady state and the disturbance. In a synthesised one the first state starts the disturbance, unless [`Scenario::fault`] is a later
+    /// state; the last state has an end.
     pub wave: Wave,
-    /// The state with which the fault begins, or the disturbance where there is none. A record has its own inception.
+    /// The state in which the fault starts, or the disturbance if there is no fault. A record has its own inception.
     pub fault: String,
     /// The required action of the relay.
     pub expect: Expect,
     /// Phases and function that have to trip.
     pub selection: Selection,
-    /// Conclusions and choices where the file left something open, a sentence each; for a person to read.
+    /// Conclusions and choices for settings that the file leaves open, a sentence each; for the user.
     pub notes: Vec<String>,
 }
 
 /// The action that a disturbance requires of a relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// Trip while the states last.
+    /// The relay must trip while the states last.
     Trip {
-        /// Required operate time in ns, from the first faulted sample on; `None` where none is required.
+        /// Required operate time in ns from the first faulted sample; `None` if there is no requirement.
         within_ns: Option<u64>,
-        /// A trip before this time, in ns from the first faulted sample on, comes too soon; `None` where none does.
+        /// A trip before this time, in ns from the first faulted sample, is too early; `None` if no trip is too early.
         soonest_ns: Option<u64>,
     },
-    /// Leave it alone.
+    /// The relay must not trip.
     NoTrip,
-    /// Either: so near a border that both are right.
+    /// Either is correct, because the case is close to a border.
     Either,
 }
 
-/// The phases and the function of a relay that a fault is for.
+/// The phases and the relay function that a fault concerns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
-    /// Phases a, b, c; `None` where nothing is expected of them.
+    /// Phases a, b, c; `None` if any phases are accepted.
     pub phases: Option<[bool; 3]>,
-    /// Its zone or function, as the test set is told the names of members; `None` where any may trip.
+    /// Its zone or function, by the names of members given to the test set; `None` if any may trip.
     pub function: Option<String>,
 }
 
-/// A scenario as it is published once.
+/// The samples of a scenario for one shot.
 #[derive(Debug, Clone)]
 pub struct Shot {
-    /// The signal that the samples are of.
+    /// The signal of these samples.
     pub wave: Wave,
-    /// Its samples: first the steady state, then the disturbance, then the steady state for ever.
+    /// Its samples: first the steady state, then the disturbance, then the steady state forever.
     pub table: SampleTable,
     /// The first sample of the fault.
     pub fault: u64,
-    /// The first sample behind the last state of the disturbance.
+    /// The first sample after the last state of the disturbance.
     pub end: u64,
 }
 
 impl Scenario {
-    /// True if the relay has to trip.
+    /// True if the relay must trip.
     pub fn wants_trip(&self) -> bool {
         matches!(self.expect, Expect::Trip { .. })
     }
 
-    /// The samples of one shot, whose states begin after `lead` samples of the steady state; a record begins once a cycle only, and so with
-    /// the next sample that fits. Its phase is `shift_deg` at the first sample; `number` gives each shot its own noise.
+    /// The samples of one shot, whose states start after `lead` samples of the steady state; a record can only start once per cycle, and so starts at
+    /// the next suitable sample. Its phase is `shift_deg` at the first sample; `number` gives each shot different noise.
     ///
     /// # Errors
     /// A signal that these samples cannot hold.
@@ -121,9 +121,9 @@ impl Scenario {
     }
 }
 
-/// The signal with its states moved behind `lead` samples.
+/// The signal with its states moved to after `lead` samples.
 fn after(synth: &Synth, sampling: &Sampling, lead: u64) -> Synth {
-    // Rounded down: a state begins with the first sample at or after its instant, which is number `lead` then.
+    // Rounded down: a state starts at the first sample at or after its time, which is then number `lead`.
     let lead_ns = u64::try_from(u128::from(lead) * 1_000_000_000 / u128::from(sampling.rate)).unwrap_or(u64::MAX);
     let mut synth = synth.clone();
     for (number, state) in synth.states.iter_mut().enumerate() {

@@ -1,28 +1,27 @@
-//! A fault for which any relay trips that takes the stream: what shows that one which stayed quiet could have tripped.
+//! A fault for which any relay that receives the stream trips. It shows that a relay that stayed quiet was able to trip.
 
 use super::{Expect, Scenario, Selection, Wave};
 use crate::synth::{Decay, Operating, State, Synth, symmetrical};
 use wire::quality::SvQuality;
 
-/// Of the load current, and at least so many A: beyond every instantaneous stage, also of a line without load.
+/// Multiple of the load current, and smallest current in A: above every instantaneous stage, even on a line without load.
 const TIMES: f64 = 10.0;
 const LEAST_A: f64 = 4_000.0;
 
-/// Of the voltages, and how far the currents lag behind: close by, in the direction of the line.
+/// Remaining share of the voltages, and lag of the currents: a close fault in the direction of the line.
 const REMAINS: f64 = 0.3;
 const LAG_DEG: f64 = 80.0;
 
-/// How long it lasts: longer than a relay without a delay needs, shorter than zones with one wait.
+/// Duration in ns: longer than a relay without a delay needs, shorter than the delay of delayed zones.
 const LASTS_NS: u64 = 200_000_000;
 
-/// As that of a line of 110 kV.
+/// Typical for a line of 110 kV.
 const TIME_CONSTANT_NS: u64 = 45_000_000;
 
 const NAME: &str = "ABC";
 
 impl Scenario {
-    /// A three-phase fault out of the steady state of `wave`; out of that of 20 kV and 400 A where it is a record, whose phasors are
-    /// not known.
+    /// A three-phase fault starting from the steady state of `wave`; for a record, whose phasors are unknown, from 20 kV and 400 A.
     #[must_use]
     pub fn plain_fault(wave: &Wave) -> Self {
         let steady = match wave.steady() {

@@ -1,4 +1,4 @@
-//! The signal of a scenario, whichever way it is made, and how it goes on from shot to shot.
+//! The signal of a scenario, and its continuation from shot to shot.
 
 use super::record::Replayed;
 use crate::WaveformError;
@@ -28,7 +28,7 @@ impl Wave {
         }
     }
 
-    /// The steady state behind an open breaker: its voltages, and no current.
+    /// The steady state with an open breaker: its voltages, and no current.
     #[must_use]
     pub fn opened(&self) -> Self {
         match self.steady() {
@@ -40,7 +40,7 @@ impl Wave {
         }
     }
 
-    /// With the steady state in place of the disturbance, for as long as that lasts.
+    /// Replaces the disturbance by the steady state, with the same duration.
     #[must_use]
     pub fn at_load(mut self) -> Self {
         match &mut self {
@@ -56,7 +56,7 @@ impl Wave {
         self
     }
 
-    /// With this added to the quality of every member while the disturbance lasts.
+    /// Adds this to the quality of every member during the disturbance.
     #[must_use]
     pub fn with_quality(mut self, quality: SvQuality) -> Self {
         match &mut self {
@@ -70,7 +70,7 @@ impl Wave {
         self
     }
 
-    /// The same signal, ahead by `deg` degrees.
+    /// The same signal with its phase advanced by `deg` degrees.
     #[must_use]
     pub fn shifted(&self, deg: f64) -> Self {
         match self {
@@ -93,7 +93,7 @@ impl Wave {
     /// Phase of the frequency `seconds` after the first sample, in degrees from 0 to 360; see [`Synth::phase_deg_at`].
     ///
     /// # Errors
-    /// A sequence that does not fit together.
+    /// The states of the sequence contradict each other.
     pub fn phase_deg_at(&self, seconds: f64) -> Result<f64, WaveformError> {
         match self {
             Self::Synth(synth) => synth.phase_deg_at(seconds),
@@ -109,7 +109,7 @@ impl Wave {
         }
     }
 
-    /// Angle of phase a's voltage, in degrees, where the phase of the frequency is 0.
+    /// Angle of phase a's voltage, in degrees, when the phase of the frequency is 0.
     pub fn voltage_deg(&self) -> f64 {
         match self {
             Self::Synth(synth) => synth.nominal.voltage_angles_deg[0],

@@ -33,14 +33,14 @@ pub fn parse(text: &str, name: &str) -> Result<Synth, WaveformError> {
     checked(Synth::from(file)).map_err(|error| refused(error.to_string()))
 }
 
-/// The signal, unless its values or the order of its states cannot be.
+/// The signal, if its values and the order of its states are possible.
 pub(crate) fn checked(synth: Synth) -> Result<Synth, WaveformError> {
     check(&synth)?;
     super::timeline::segments(&synth)?;
     Ok(synth)
 }
 
-/// Refuses values that no signal has.
+/// Refuses impossible values.
 pub(super) fn check(synth: &Synth) -> Result<(), WaveformError> {
     check_operating("nominal state", &synth.nominal)?;
     for (state, number) in synth.states.iter().zip(1..) {

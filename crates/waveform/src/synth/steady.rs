@@ -3,7 +3,7 @@
 /// Longest loop of a steady state, in seconds.
 const LONGEST_S: u64 = 10;
 
-/// A number of samples that holds a whole number of cycles.
+/// A number of samples with a whole number of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Loop {
     pub(crate) samples: u64,
@@ -11,8 +11,8 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// The shortest loop at `frequency_hz` that closes; where none does within ten seconds, the one that closes best, which
-    /// is then filled with whole cycles: half a sample in ten seconds, so below 2 parts in 10^5 from 4000 samples a second on.
+    /// The shortest exact loop at `frequency_hz`; if there is none within ten seconds, the loop with the smallest error, which is then filled with
+    /// whole cycles: at most half a sample in ten seconds, so below 2 parts in 10^5 from 4000 samples a second on.
     pub(crate) fn of(frequency_hz: f64, rate: u32) -> Self {
         let shortest = (f64::from(rate) / frequency_hz).floor().max(1.0) as u64;
         let mut best = Self { samples: 1, cycles: 0 };
@@ -35,7 +35,7 @@ impl Loop {
         best
     }
 
-    /// The loop repeated until it is at least `samples` long.
+    /// The loop repeated until it has at least `samples` samples.
     pub(super) fn at_least(self, samples: u64) -> Self {
         let times = samples.div_ceil(self.samples).max(1);
         Self {

@@ -1,20 +1,20 @@
-//! States laid out in time.
+//! States in order of time.
 
 use super::{State, Synth};
 use crate::WaveformError;
 
-/// A state and when it begins.
+/// A state and its start.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
     pub(super) start_ns: u64,
     pub(super) state: State,
 }
 
-/// The states in order: the first begins at 0, each lasts until the next begins.
+/// The states in order: the first starts at 0, and each lasts until the next starts.
 pub(super) fn segments(synth: &Synth) -> Result<Vec<Segment>, WaveformError> {
     let nominal = || State::steady("nominal", synth.nominal.clone());
     let mut segments = Vec::new();
-    // Where the state before ends; `None` when it lasts until the next one begins.
+    // End of the previous state; `None` if it lasts until the next one starts.
     let mut end = Some(0);
     for (state, number) in synth.states.iter().zip(1..) {
         let start_ns = match (state.at_ns, end) {

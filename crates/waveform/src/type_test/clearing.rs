@@ -1,17 +1,17 @@
-//! How a fault ends: as a breaker ends it, pole after pole, each where its current passes through zero.
+//! The end of a fault: a breaker opens pole after pole, each when its current passes through zero.
 //!
-//! Currents that stop at any other instant are a step that no network has, and a relay may trip for it.
+//! Currents that stop at any other time would make a step that no real network has, and a relay may trip because of it.
 
 use crate::network::{Fault, FaultType, Network};
 use crate::synth::{Operating, State};
 
-/// Currents this small, in A, are none.
+/// Currents below this, in A, count as zero.
 const NO_CURRENT_A: f64 = 1e-6;
 
-/// A pole opens this long after the one before at the least, in ns: more than a sample.
+/// Shortest time between two poles, in ns: more than a sample.
 const LEAST_NS: f64 = 500_000.0;
 
-/// The fault that is left when the pole of a phase has opened; `None` when no current is left.
+/// The fault that remains after the pole of a phase has opened; `None` if no current remains.
 fn left(kind: FaultType, phase: usize) -> Option<FaultType> {
     match (kind, phase) {
         (FaultType::Abc, 0) => Some(FaultType::Bc),
@@ -24,8 +24,8 @@ fn left(kind: FaultType, phase: usize) -> Option<FaultType> {
     }
 }
 
-/// The fault, and what is left of it from pole to pole. It begins at this phase of the frequency, in degrees; its decaying component is
-/// gone when the first pole opens.
+/// The fault, and the remaining fault after each pole. It starts at this phase of the frequency, in degrees; its decaying component has vanished when
+/// the first pole opens.
 pub(super) fn cleared(network: &Network, fault: &Fault, first: State, begin_deg: f64) -> Vec<State> {
     let mut states = vec![first];
     let (mut kind, mut elapsed_ns) = (fault.kind, 0);
@@ -48,7 +48,7 @@ pub(super) fn cleared(network: &Network, fault: &Fault, first: State, begin_deg:
     states
 }
 
-/// How long after this phase of the frequency the next current passes through zero, in ns, and whose.
+/// Time from this phase of the frequency to the next zero crossing of a current, in ns, and its phase.
 fn next_zero(operating: &Operating, deg: f64) -> Option<(u64, usize)> {
     let zeros = (0..3)
         .filter(|phase| operating.currents_a[*phase] > NO_CURRENT_A)

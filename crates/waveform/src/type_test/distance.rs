@@ -22,16 +22,16 @@ pub(super) struct Distance {
     pub(super) positions: Vec<f64>,
     pub(super) types: Vec<FaultType>,
     pub(super) points_deg: Vec<f64>,
-    /// Up to here the relay has to trip, in `within_ns`.
+    /// Up to this position the relay must trip, in `within_ns`.
     pub(super) inside: f64,
-    /// From here on it has to stay quiet.
+    /// From this position on it must not trip.
     pub(super) beyond: f64,
     pub(super) within_ns: u64,
     pub(super) lasts_ns: u64,
 }
 
 impl Distance {
-    /// Groups, positions and points on the wave.
+    /// Number of groups, positions and points on wave.
     pub(super) fn size(&self) -> (usize, usize, usize) {
         let groups = self.sir.len() * self.types.len();
         (groups, self.positions.len(), self.points_deg.len())
@@ -57,13 +57,13 @@ impl Distance {
         each.map(group).collect()
     }
 
-    /// The least position, at the least ratio.
+    /// The smallest position, at the smallest ratio.
     pub(super) fn surest(&self) -> ShotPlace {
         let least = |values: &[f64]| {
             let order = (0..values.len()).min_by(|one, other| values[*one].total_cmp(&values[*other]));
             order.unwrap_or(0)
         };
-        // A fault at the relay itself has no voltage: the next position is surer, if it is inside.
+        // A fault at the relay itself has no voltage: the next position is more certain, if it is inside.
         let position = (0..self.positions.len())
             .filter(|at| (1.0..=self.inside).contains(&self.positions[*at]))
             .min_by(|one, other| self.positions[*one].total_cmp(&self.positions[*other]));
@@ -94,7 +94,7 @@ impl Distance {
         )
     }
 
-    /// The phases that have to trip.
+    /// The phases that must trip.
     pub(super) fn selection(&self, place: ShotPlace) -> Selection {
         of_type(self.types[place.group % self.types.len()])
     }
@@ -114,7 +114,7 @@ impl Distance {
         }
     }
 
-    /// The line is as long as the reach.
+    /// A network whose line is as long as the reach.
     fn network(&self, sir: f64) -> Network {
         let source = polar(sir * self.reach_ohm[0].norm(), self.source_deg);
         Network {

@@ -73,11 +73,11 @@ fn beyond() -> f64 {
     105.0
 }
 
-/// More shots than a week has time for.
+/// Limit of shots: more than fit into a week.
 const MOST_SHOTS: usize = 1_000_000;
 
 impl TypeTest {
-    /// Reads the text of the type test `name`; errors call it `origin`.
+    /// Parses the text of the type test `name`; errors name it `origin`.
     ///
     /// # Errors
     /// A wrong key or value, with line and key.

@@ -1,17 +1,17 @@
-//! The type tests inside the program.
+//! The built-in type tests.
 
 use super::TypeTest;
 use crate::WaveformError;
 use crate::library::Library;
 
-/// The files of `type-tests/` that are called so.
+/// The files of `type-tests/` with these names.
 macro_rules! files {
     ($($name:literal,)*) => {
         &[$(($name, include_str!(concat!("../../type-tests/", $name, ".toml")))),*]
     };
 }
 
-/// The type tests inside the program.
+/// The built-in type tests.
 static PROGRAM: Library = Library {
     what: "type test",
     files: files![
@@ -22,15 +22,15 @@ static PROGRAM: Library = Library {
     ],
 };
 
-/// Names of the type tests inside the program.
+/// Names of the built-in type tests.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PROGRAM.names()
 }
 
-/// The type test of the program that is called so, or that of a file.
+/// The built-in type test with this name, or the one in a file.
 ///
 /// # Errors
-/// Neither is there, or the file has a wrong key or value.
+/// There is no such type test, or the file has a wrong key or value.
 pub fn find(name_or_path: &str) -> Result<TypeTest, WaveformError> {
     PROGRAM.find(name_or_path, TypeTest::of)
 }

@@ -1,6 +1,6 @@
 //! Type tests of a relay: many shots that differ in a few numbers, each with its place in a table. `docs/formats/type-test.md` has every key.
 //!
-//! A [`ShotPlace`] is a few numbers. Its signal is made when its turn has come: thousands of shots take no room before.
+//! A [`ShotPlace`] is a few numbers. Its signal is made just before the shot, so that thousands of shots need no memory before.
 
 mod clearing;
 mod distance;
@@ -23,7 +23,7 @@ use stats::random::Random;
 /// A type test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeTest {
-    /// Its name, as in the names of its series.
+    /// Its name, also used in the names of its series.
     pub name: String,
     /// Its description, in a sentence.
     pub what: String,
@@ -37,10 +37,10 @@ enum TestKind {
     Overcurrent(Overcurrent),
 }
 
-/// A shot of a type test, by its place.
+/// The coordinates of a shot in a type test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ShotPlace {
-    /// The series that it counts in: its number in [`TypeTest::groups`].
+    /// The series that counts it: its number in [`TypeTest::groups`].
     pub group: usize,
     position: usize,
     point: usize,

@@ -1,4 +1,4 @@
-//! Channels of a record to be written.
+//! Channels of a record to write.
 
 use super::{WriteError, above_zero, refuse};
 use crate::comtrade::config::{FileType, Values};
@@ -14,13 +14,13 @@ pub struct Analog {
     pub component: String,
     /// Unit: `A`, `kV`, …
     pub unit: String,
-    /// How values become numbers of the file.
+    /// Conversion of values to the file's numbers.
     pub scale: Scale,
     /// Primary side of the transformer's ratio.
     pub primary: f64,
     /// Secondary side of the transformer's ratio.
     pub secondary: f64,
-    /// Side that the values are of.
+    /// Side that the values refer to.
     pub values: Values,
 }
 
@@ -33,14 +33,14 @@ pub struct Digital {
     pub phase: String,
     /// Monitored circuit, or nothing.
     pub component: String,
-    /// State when nothing happens.
+    /// Normal state.
     pub normal: bool,
 }
 
-/// How values become numbers of the file.
+/// Conversion of values to the file's numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
-    /// So that the largest value of the record takes the whole range; in FLOAT32, as they are.
+    /// The largest value of the record uses the whole range; in FLOAT32, values are unchanged.
     Automatic,
     /// A value is `gain` times the number plus `offset`, both in the channel's unit. Values beyond its range are clipped.
     Given {
@@ -78,10 +78,10 @@ impl Digital {
     }
 }
 
-/// Longest text of a field, in octets (C37.111-2013: 64 for most).
+/// Longest text of a field, in bytes (C37.111-2013: 64 for most).
 const MOST_OCTETS: usize = 64;
 
-/// Fields stand between commas on a line, and readers take the blanks around them away.
+/// Checks a field's text. Fields are separated by commas, and readers remove the blanks around them.
 pub(super) fn check_text(what: &str, text: &str) -> Result<(), WriteError> {
     if text.len() > MOST_OCTETS {
         return refuse(format!(
@@ -98,23 +98,23 @@ pub(super) fn check_text(what: &str, text: &str) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// How the values of one channel are written, and which numbers may stand for them.
+/// The conversion of one channel's values, and the range of its numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub(super) gain: f64,
     pub(super) offset: f64,
-    /// Largest number, and smallest but for its sign.
+    /// Largest number; the smallest is its negative.
     pub(super) most: f64,
 }
 
 impl Range {
-    /// For a channel whose largest finite value is `largest`, but for its sign.
+    /// The range for a channel whose largest finite magnitude is `largest`.
     pub(super) fn of(scale: Scale, file_type: FileType, largest: f64) -> Self {
         let most = most(file_type);
         let (gain, offset) = match scale {
             Scale::Given { gain, offset } => (gain, offset),
             Scale::Automatic if file_type == FileType::Float32 => (1.0, 0.0),
-            // A quotient below this would lose digits, or be 0.
+            // A smaller quotient would lose digits, or be 0.
             Scale::Automatic if largest / most < f64::MIN_POSITIVE => (1.0, 0.0),
             Scale::Automatic => (largest / most, 0.0),
         };
@@ -122,10 +122,10 @@ impl Range {
     }
 }
 
-/// The largest number of a file type; of both signs, so that no marker of missing values is one.
+/// The largest number of a file type. The range is symmetrical, so that it excludes the markers of missing values.
 fn most(file_type: FileType) -> f64 {
     match file_type {
-        // 99999 is missing.
+        // 99999 means missing.
         FileType::Ascii => 99_998.0,
         FileType::Binary => f64::from(i16::MAX),
         FileType::Binary32 => f64::from(i32::MAX),

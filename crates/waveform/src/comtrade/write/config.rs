@@ -6,7 +6,7 @@ use crate::comtrade::config::Values;
 use crate::comtrade::instant;
 use std::io;
 
-/// Lines end as in every edition of the standard: with carriage return and line feed.
+/// Writes the configuration. Lines end with carriage return and line feed, as in every edition of the standard.
 pub(super) fn write(
     header: &Header,
     ranges: &[Range],
@@ -36,7 +36,7 @@ pub(super) fn write(
     }
     write!(config, "{}\r\n{factor}\r\n", name(header.file_type))?;
     if header.revision == Revision::Y2013 {
-        // Instants are UTC, and so is the recorder's own zone. Whether a leap second is in the record is not known (3).
+        // Times are UTC, and so is the recorder's time zone. It is unknown whether the record has a leap second (3).
         write!(config, "0,0\r\n{:X},3\r\n", header.time_quality)?;
     }
     Ok(())
@@ -74,7 +74,7 @@ fn digital_line(number: usize, channel: &Digital, config: &mut impl io::Write) -
     write!(config, "{number},{name},{phase},{component},{}\r\n", u8::from(*normal))
 }
 
-/// The shortest text that is read back as the same number: with an exponent where there would be many zeros.
+/// The shortest text that parses to the same number; with an exponent instead of many zeros.
 fn real(number: f64) -> String {
     if number == 0.0 || (1e-4..1e10).contains(&number.abs()) {
         number.to_string()

@@ -9,17 +9,18 @@ use std::io;
 /// The unit of the time stamps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Clock {
-    /// Counts of a second before the factor.
+    /// Counts per second before the factor.
     per_second: f64,
     /// The factor by which the configuration multiplies a count.
     pub(super) factor: f64,
 }
 
-/// The largest stamp: that above is missing.
+/// The largest time stamp; the next larger number means missing.
 const MOST_STAMP: f64 = u32::MAX as f64 - 1.0;
 
 impl Clock {
-    /// Microseconds, of 2013 nanoseconds; or as many tens of them as the length of the record needs.
+    /// Microseconds, in the 2013 revision nanoseconds; for a long record multiplied by a power of
+    /// ten, so that stamps fit.
     pub(super) fn of(header: &Header) -> Self {
         let per_second = match header.revision {
             Revision::Y1999 => 1e6,

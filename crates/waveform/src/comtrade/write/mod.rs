@@ -1,4 +1,4 @@
-//! Writing records: what a recorder says of them, and their samples as they come from its ring.
+//! Writing records: their description, and their samples as a stream.
 
 mod channel;
 mod config;
@@ -12,7 +12,7 @@ use channel::Range;
 use std::io;
 use units::Realtime;
 
-/// Year of the standard that a record is written by.
+/// Year of the standard for a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revision {
     /// IEEE C37.111-1999: ASCII and BINARY, instants in microseconds.
@@ -21,7 +21,7 @@ pub enum Revision {
     Y2013,
 }
 
-/// The origin of a record.
+/// The description of a record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// Station.
@@ -30,7 +30,7 @@ pub struct Header {
     pub device: String,
     /// Year of the standard.
     pub revision: Revision,
-    /// How the data are written.
+    /// Format of the data.
     pub file_type: FileType,
     /// Analog channels, in the order of the samples.
     pub analog: Vec<Analog>,
@@ -38,41 +38,41 @@ pub struct Header {
     pub digital: Vec<Digital>,
     /// Nominal frequency in Hz.
     pub frequency_hz: f64,
-    /// Stretches of one rate, each above 0; the last one ends with the last sample.
+    /// Ranges of one rate, each above 0; the last one ends with the last sample.
     pub rates: Vec<Rate>,
-    /// When the first sample was taken, UTC.
+    /// Time of the first sample, UTC.
     pub start: Realtime,
-    /// When the recorder was triggered, UTC.
+    /// Time of the trigger, UTC.
     pub trigger: Realtime,
-    /// How far the recorder's clock may be off (the time quality of IEEE C37.118, 0 to 15): 0 locked to UTC, 4 within 1 us, 15 not
-    /// to be relied on. Only the revision of 2013 has a place for it.
+    /// Possible error of the recorder's clock (the time quality of IEEE C37.118, 0 to 15): 0 locked to UTC, 4 within 1 us, 15 unreliable. Only the
+    /// revision of 2013 has a field for it.
     pub time_quality: u8,
 }
 
 /// One sample.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample<'a> {
-    /// Of every analog channel its value in the channel's unit; not finite where missing.
+    /// The value of every analog channel, in the channel's unit; not finite if missing.
     pub analog: &'a [f64],
-    /// Of every digital channel its state.
+    /// The state of every digital channel.
     pub digital: &'a [bool],
 }
 
-/// The written files.
+/// Statistics of the written files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
     /// Samples.
     pub samples: u64,
-    /// Values beyond the range of their scale, written as its end.
+    /// Number of values that were clipped to the range of their scale.
     pub clipped: u64,
-    /// Values that were not finite, written as missing.
+    /// Number of values that were not finite, and were written as missing.
     pub missing: u64,
 }
 
-/// Why a record cannot be written.
+/// Reasons why a record cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The header or the samples cannot be written so; what, and what to do.
+    /// The header or the samples are not valid; the text has the problem and advice.
     #[error("COMTRADE: {0}")]
     Invalid(String),
     /// A file cannot be written.
@@ -80,10 +80,10 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-/// Writes the configuration to `config` and the samples to `data`; give it buffered writers.
+/// Writes the configuration to `config` and the samples to `data`; both should be buffered writers.
 ///
-/// The samples are gone through twice if a channel's scale is automatic, which needs the largest value first. Time stamps follow
-/// from the rates; their factor grows with the length of the record, so that they fit into 32 bits.
+/// An automatic scale needs two passes over the samples, because it needs the largest value first. Time stamps are computed from the rates; their
+/// factor grows with the length of the record, so that they fit into 32 bits.
 ///
 /// # Errors
 /// Errors of [`Header::check`], samples that do not fit the header, and errors of the writers.
@@ -101,11 +101,10 @@ pub fn write<'a>(
 }
 
 impl Header {
-    /// Checks that a record of this can be written: to be asked before there is one.
+    /// Checks that a record with this header can be written, before any sample exists.
     ///
     /// # Errors
-    /// A file type that the revision does not have, a rate, scale, ratio or frequency that is none, or a text that cannot stand
-    /// between commas.
+    /// A file type that the revision does not have, an invalid rate, scale, ratio or frequency, or a text that cannot be a field between commas.
     pub fn check(&self) -> Result<(), WriteError> {
         let is_of_2013 = matches!(self.file_type, FileType::Binary32 | FileType::Float32);
         if is_of_2013 && self.revision == Revision::Y1999 {
@@ -125,7 +124,7 @@ impl Header {
         self.digital.iter().try_for_each(Digital::check)
     }
 
-    /// Samples of the record.
+    /// Number of samples of the record.
     pub fn samples(&self) -> u64 {
         self.rates.last().map_or(0, |rate| rate.last)
     }
@@ -148,7 +147,7 @@ impl Header {
         }
     }
 
-    /// Of every analog channel its multiplier, offset and limits.
+    /// Multiplier, offset and limits of every analog channel.
     fn ranges<'a>(&self, samples: impl Iterator<Item = Sample<'a>>) -> Vec<Range> {
         let mut largest = vec![0.0; self.analog.len()];
         if self.analog.iter().any(|channel| channel.scale == Scale::Automatic) {

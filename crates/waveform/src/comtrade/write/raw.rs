@@ -1,9 +1,9 @@
-//! Numbers of the file for values.
+//! Conversion of values to the file's numbers.
 
 use super::channel::Range;
 use super::{FileType, Written};
 
-/// The number for a value, as it is written; `None` where it is missing.
+/// The number of a value, as written; `None` if it is missing.
 pub(super) fn raw(value: f64, range: &Range, file_type: FileType, written: &mut Written) -> Option<f64> {
     if !value.is_finite() {
         written.missing += 1;
@@ -22,7 +22,7 @@ pub(super) fn raw(value: f64, range: &Range, file_type: FileType, written: &mut 
 
 /// Appends a number to binary data.
 pub(super) fn put(number: Option<f64>, file_type: FileType, octets: &mut Vec<u8>) {
-    // The casts are exact: the number is whole and in range.
+    // The casts are exact: the number is an integer within the range.
     match file_type {
         FileType::Binary => octets.extend(number.map_or(i16::MIN, |number| number as i16).to_le_bytes()),
         FileType::Binary32 => octets.extend(number.map_or(i32::MIN, |number| number as i32).to_le_bytes()),

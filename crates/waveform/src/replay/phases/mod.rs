@@ -1,8 +1,8 @@
 //! Finds the phase of a channel.
 //!
-//! The phase fields decide if they name all three phases in one lettering; else the names of the channels do, if they name all
-//! three. Numbers in the fields come last: they may be those of inputs. If neither names all, single letters count, but not
-//! those of a field that is the same on all channels: some programs write `A` or `1` on each.
+//! The phase fields are used if they name all three phases in one notation; otherwise the names of the channels are used, if they name all three.
+//! Numbers in the fields have the lowest priority, because they may be those of inputs. If neither names all, single letters are used, except those
+//! of a field that is the same on all channels: some programs write `A` or `1` on each.
 
 mod word;
 
@@ -18,7 +18,7 @@ pub(super) const RESIDUAL: usize = 3;
 #[derive(Debug)]
 pub(super) struct Phases<'r> {
     channels: Vec<Channel<'r>>,
-    /// There are phase fields, and they were passed over.
+    /// True if there are phase fields, but the names were used instead.
     pub(super) by_name: bool,
     /// Names of channels between two phases.
     pub(super) between: Vec<&'r str>,
@@ -27,15 +27,15 @@ pub(super) struct Phases<'r> {
 /// A channel of the quantity.
 #[derive(Debug)]
 pub(super) struct Channel<'r> {
-    /// Its place in the record, from 0.
+    /// Its index in the record, from 0.
     pub(super) index: usize,
-    /// Amperes or volts of one of its unit.
+    /// Amperes or volts per unit of the channel.
     pub(super) factor: f64,
     /// 0 to 2, or [`RESIDUAL`].
     place: Option<usize>,
     /// The monitored component.
     component: &'r str,
-    /// The rest of its name after the phase.
+    /// The rest of its name without the phase.
     rest: String,
 }
 
@@ -50,7 +50,7 @@ impl Channel<'_> {
 }
 
 impl<'r> Phases<'r> {
-    /// Of the channels whose unit is one of `quantity`.
+    /// Finds the channels whose unit belongs to `quantity`.
     pub(super) fn of(analog: &'r [AnalogChannel], quantity: Quantity) -> Self {
         let mine: Vec<(usize, &AnalogChannel, f64)> = (0..)
             .zip(analog)
@@ -83,7 +83,7 @@ impl<'r> Phases<'r> {
         }
     }
 
-    /// The channel of phase 0 to 2: the first of what phase a belongs to, or else the first one.
+    /// The channel of phase 0 to 2: the first in the same circuit as phase a, otherwise the first one.
     pub(super) fn phase(&self, phase: usize) -> Option<&Channel<'r>> {
         let beside = |same| self.beside_a(phase, same).next();
         beside(Channel::has_circuit)
@@ -91,7 +91,7 @@ impl<'r> Phases<'r> {
             .or_else(|| self.at(phase).next())
     }
 
-    /// The channel of the residual: of the circuit of phase a, or where its component has no other circuit.
+    /// The channel of the residual: in the circuit of phase a, or if its component has no other circuit.
     pub(super) fn residual(&self) -> Option<&Channel<'r>> {
         let beside = |place| self.beside_a(place, Channel::has_component);
         let is_alone = (0..=RESIDUAL).all(|place| beside(place).count() <= 1);
@@ -109,7 +109,7 @@ impl<'r> Phases<'r> {
         self.channels.is_empty()
     }
 
-    /// The channels of `place` that have the `same` as the first of phase a.
+    /// The channels of `place` for which `same` gives the same as for the first of phase a.
     fn beside_a(
         &self,
         place: usize,
@@ -125,12 +125,12 @@ impl<'r> Phases<'r> {
     }
 }
 
-/// Amperes or volts of one of the channel's unit, if that is of `quantity`.
+/// Amperes or volts per unit of the channel, if the unit belongs to `quantity`.
 fn factor(channel: &AnalogChannel, quantity: Quantity) -> Option<f64> {
     unit::parse(&channel.unit).and_then(|(of, factor)| (of == quantity).then_some(factor))
 }
 
-/// Decides if the names count, and finds the lettering that is complete.
+/// Returns true if the names are used, and the notation that is complete.
 fn choice(fields: &[Word], names: &[Word], analog: &[AnalogChannel]) -> (bool, Option<[&'static str; 3]>) {
     match (lettering(fields), lettering(names)) {
         (Some(NUMBERS), Some(names)) | (None, Some(names)) => (true, Some(names)),
@@ -139,7 +139,7 @@ fn choice(fields: &[Word], names: &[Word], analog: &[AnalogChannel]) -> (bool, O
     }
 }
 
-/// True if several currents and voltages all have one phase field.
+/// True if several currents and voltages all have the same phase field.
 fn fields_are_equal(analog: &[AnalogChannel]) -> bool {
     let mut fields = analog
         .iter()

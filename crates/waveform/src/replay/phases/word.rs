@@ -4,7 +4,7 @@ use super::RESIDUAL;
 use crate::comtrade::AnalogChannel;
 use crate::sample::Quantity;
 
-/// How the phases a, b and c are written.
+/// Notations of the phases a, b and c.
 const LETTERINGS: [[&str; 3]; 5] = [
     ["A", "B", "C"],
     ["AN", "BN", "CN"],
@@ -13,19 +13,19 @@ const LETTERINGS: [[&str; 3]; 5] = [
     NUMBERS,
 ];
 
-/// Phases only where all three are there: a field may be the number of an input, and I0, I1, I2 are symmetrical components.
+/// Numbers count as phases only if all three exist: a field may be the number of an input, and I0, I1, I2 are symmetrical components.
 pub(super) const NUMBERS: [&str; 3] = ["1", "2", "3"];
 
 /// The meaning of a field or a name.
 #[derive(Debug, Default)]
 pub(super) struct Word {
-    /// The phase, in capitals; empty if it says none.
+    /// The phase, in capitals; empty if there is none.
     pub(super) phase: String,
     /// The rest of the name.
     pub(super) rest: String,
 }
 
-/// Reads the phase field, or the name where the field is empty.
+/// Parses the phase field, or the name if the field is empty.
 pub(super) fn in_field(channel: &AnalogChannel, quantity: Quantity) -> Word {
     let name = in_name(channel, quantity);
     if channel.phase.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn in_field(channel: &AnalogChannel, quantity: Quantity) -> Word {
     Word { phase, ..name }
 }
 
-/// Reads the name: `IA_GC1`, `U L1`, `Ua2`, `3U0`.
+/// Parses the name: `IA_GC1`, `U L1`, `Ua2`, `3U0`.
 pub(super) fn in_name(channel: &AnalogChannel, quantity: Quantity) -> Word {
     let upper = channel.name.to_ascii_uppercase();
     let letters: &[char] = match quantity {
@@ -63,24 +63,24 @@ pub(super) fn in_name(channel: &AnalogChannel, quantity: Quantity) -> Word {
     }
 }
 
-/// `A` of `A2`: a number behind the letter is that of a circuit.
+/// `A` from `A2`: a number after the letter belongs to a circuit.
 fn without_number(word: &str) -> &str {
     let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let is_whole = letters.is_empty() || LETTERINGS.iter().flatten().any(|phase| *phase == word) || is_between(word);
     if is_whole { word } else { letters }
 }
 
-/// The lettering in which the words have all three phases.
+/// The notation in which the words have all three phases.
 pub(super) fn lettering(words: &[Word]) -> Option<[&'static str; 3]> {
     let has = |phase: &&str| words.iter().any(|word| word.phase == *phase);
     LETTERINGS.into_iter().find(|lettering| lettering.iter().all(has))
 }
 
-/// The place of `phase` in `lettering`; without one, in any but numbers.
+/// The index of `phase` in the notation `lettering`; without a notation, in any except numbers.
 pub(super) fn place(phase: &str, lettering: Option<[&str; 3]>, has_d: bool) -> Option<usize> {
     let is_residual = match phase {
         "N" | "G" | "RES" => true,
-        // Ia to Ie are five currents in a row.
+        // Ia to Ie are five numbered currents.
         "E" => !has_d,
         "0" | "O" => lettering == Some(NUMBERS),
         _ => false,
@@ -95,7 +95,7 @@ pub(super) fn place(phase: &str, lettering: Option<[&str; 3]>, has_d: bool) -> O
     }
 }
 
-/// True if it names two phases: `AB`, `21`, `L12`, `L1L2`.
+/// True if the word names two phases: `AB`, `21`, `L12`, `L1L2`.
 pub(super) fn is_between(word: &str) -> bool {
     let short = match word.strip_prefix('L') {
         Some(rest) => rest.replace('L', ""),

@@ -1,26 +1,25 @@
-//! The instant at which a recorded fault begins.
+//! The time at which a recorded fault starts.
 
 use super::laid::{at, fundamental};
 use crate::sample::{Dataset, MemberRole, Quantity};
 
-/// A change against the cycle before that is none: this part of the largest value of the first cycle, or, where that is more, of the whole
-/// record.
+/// Smallest difference from the cycle before that counts: this share of the largest value of the first cycle, or of the whole record if that is more.
 const OF_FIRST_CYCLE: f64 = 0.2;
 const OF_RECORD: f64 = 0.05;
 
-/// A quantity whose fundamental is less than this part of its largest value is noise before the fault. It has to grow beyond that so many
-/// times.
+/// A quantity whose fundamental is less than this share of its largest value counts as noise before the fault. A change must exceed that noise by
+/// this factor.
 const WAVE: f64 = 0.5;
 const OF_NOISE: f64 = 4.0;
 
-/// A change begins where it is still more than this part of what it is found by.
+/// A change starts where the difference is still more than this share of the threshold.
 const BEGINS: f64 = 0.2;
 
-/// So long a part of a cycle a change has to last.
+/// Minimum duration of a change, as a share of a cycle.
 const LASTS: f64 = 1.0 / 16.0;
 
-/// The first sample at which a phase current or voltage is another than a cycle (so many samples) before, and the number of that member;
-/// `None` where none is. The columns have to hold values that are interpolated without ringing.
+/// The first sample at which a phase current or voltage differs from its value a cycle (in samples) before, and the number of that member; `None` if
+/// there is none. The columns must be interpolated without ringing.
 pub(super) fn found(columns: &[Vec<f64>], dataset: &Dataset, cycle: f64) -> Option<(usize, usize)> {
     let quantities = [Quantity::Current, Quantity::Voltage];
     let of_quantity = |quantity: Quantity| {
@@ -36,12 +35,12 @@ pub(super) fn found(columns: &[Vec<f64>], dataset: &Dataset, cycle: f64) -> Opti
     quantities.into_iter().filter_map(of_quantity).min()
 }
 
-/// Largest magnitude of these values; missing ones are none.
+/// Largest magnitude of these values; missing ones are ignored.
 pub(super) fn peak(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |peak, value| peak.max(value.abs()))
 }
 
-/// The least change of a quantity that is one.
+/// The smallest difference that counts for a quantity.
 fn threshold(columns: &[Vec<f64>], phases: &[usize], cycle: f64) -> f64 {
     let first = cycle.ceil() as usize;
     let of_phase = |index: &usize| {
@@ -58,14 +57,14 @@ fn threshold(columns: &[Vec<f64>], phases: &[usize], cycle: f64) -> f64 {
     phases.iter().map(of_phase).fold(0.0, f64::max)
 }
 
-/// Where one column begins to differ from the cycle before.
+/// Position at which one column starts to differ from the cycle before.
 fn change(values: &[f64], cycle: f64, threshold: f64) -> Option<usize> {
     let first = cycle.ceil() as usize;
     let differs = |sample: usize| (values[sample] - at(values, sample as f64 - cycle)).abs();
     let lasts = ((LASTS * cycle).ceil() as usize).max(1);
     let mut run = 0;
     let is_change = |sample: &usize| {
-        // Not a number where a value is missing: that is no change.
+        // A missing value is NaN, which counts as no change.
         run = if differs(*sample) > threshold { run + 1 } else { 0 };
         run == lasts
     };

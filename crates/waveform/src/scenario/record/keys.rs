@@ -1,4 +1,4 @@
-//! `[record]` of a scenario.
+//! The table `[record]` of a scenario.
 
 use super::laid::Laid;
 use super::{Replayed, inception};
@@ -24,11 +24,11 @@ pub(in crate::scenario) struct Keys {
     frequency_hz: Option<f64>,
 }
 
-/// Where the fault begins.
+/// Start of the fault.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "String")]
 enum Inception {
-    /// Where a phase begins to differ from the cycle before.
+    /// When a phase starts to differ from the cycle before.
     #[default]
     Found,
     /// At the record's trigger.
@@ -52,7 +52,7 @@ impl TryFrom<String> for Inception {
 }
 
 impl Keys {
-    /// The record as it is played, and in words what was taken for what.
+    /// The record as played, and a description of the choices made.
     pub(in crate::scenario) fn replayed(
         &self,
         folder: &Path,
@@ -109,7 +109,7 @@ impl Keys {
         })
     }
 
-    /// The first sample of the fault, and in words how it was found.
+    /// The first sample of the fault, and a description of how it was found.
     fn inception(
         &self,
         record: &ComtradeRecord,
@@ -157,7 +157,7 @@ impl Keys {
     }
 }
 
-/// The first sample that is played: a cycle at the least before the inception.
+/// The first played sample: at least one cycle before the inception.
 fn begin(
     prefault: Option<&Duration>,
     inception: usize,
@@ -190,7 +190,7 @@ fn begin(
     })
 }
 
-/// The first sample that is not played: a cycle at the least behind the inception.
+/// The end of the played samples: at least one cycle after the inception.
 fn end(
     until: Option<&Duration>,
     inception: usize,

@@ -1,43 +1,43 @@
-//! A record laid out on the samples of a stream, and its pre-fault cycle.
+//! A record resampled for a stream, and its pre-fault cycle.
 
 use crate::WaveformError;
 use crate::sample::{MemberRole, Quantity, Sampling, Source};
 use std::f64::consts::TAU;
 
-/// The values of a record at the rate of a stream, cut to what is played. All positions are samples of the record at that rate.
+/// The values of a record at the rate of a stream, cut to the played part. All positions are samples of the record at that rate.
 #[derive(Debug, PartialEq)]
 pub(super) struct Laid {
-    /// The samples that it is laid out for.
+    /// The sampling of the stream.
     pub(super) sampling: Sampling,
     /// The sources of each member's values.
     pub(super) sources: Vec<Source>,
-    /// Of each member its values, in A or V.
+    /// The values of each member, in A or V.
     pub(super) columns: Vec<Vec<f64>>,
-    /// Samples of a cycle; not always a whole number.
+    /// Samples per cycle; not always an integer.
     pub(super) cycle: f64,
-    /// The first sample that is played.
+    /// The first played sample.
     pub(super) begin: usize,
-    /// The first one of the fault.
+    /// The first sample of the fault.
     pub(super) inception: usize,
-    /// The first one that is not played any more.
+    /// The sample after the last played one.
     pub(super) end: usize,
     /// Phase of the frequency at the inception in degrees: 0 is the crest of phase a's voltage.
     pub(super) point_deg: f64,
 }
 
-/// How far the ends of the cycle that is repeated may be apart, as a part of the largest value of their quantity in it.
+/// Largest difference between the ends of the repeated cycle, as a share of the largest value of their quantity in it.
 const FURTHEST: f64 = 0.25;
 
-/// Below this part of the record's largest value a quantity is not there before the fault, and is noise.
+/// Share of the record's largest value below which a quantity counts as absent before the fault, with only noise.
 const NOISE: f64 = 0.05;
 
 impl Laid {
-    /// Samples of the record's own pre-fault that are played.
+    /// Number of played samples of the record's own pre-fault part.
     pub(super) fn own(&self) -> u64 {
         (self.inception - self.begin) as u64
     }
 
-    /// Samples of the record that are played.
+    /// Number of played samples of the record.
     pub(super) fn length(&self) -> u64 {
         (self.end - self.begin) as u64
     }
@@ -46,13 +46,13 @@ impl Laid {
         f64::from(self.sampling.rate) / self.cycle
     }
 
-    /// Phase of the frequency at the first sample that is played, in degrees.
+    /// Phase of the frequency at the first played sample, in degrees.
     pub(super) fn begin_deg(&self) -> f64 {
         self.point_deg - 360.0 * self.own() as f64 / self.cycle
     }
 
-    /// Value of a member in the steady state, where the phase of the frequency is this: that of the first cycle, turned by what its ends
-    /// are apart, so that it follows itself, and the record follows it, without a jump.
+    /// Value of a member in the steady state at this phase of the frequency. It is the value of the first cycle, corrected by a slope for the
+    /// difference of its ends, so that the cycle repeats and the record follows without a jump.
     pub(super) fn steady(&self, member: usize, phase_deg: f64) -> f64 {
         let part = ((phase_deg - self.begin_deg()) / 360.0).rem_euclid(1.0);
         let begin = self.begin as f64;
@@ -60,14 +60,14 @@ impl Laid {
         at(values, begin + part * self.cycle) - part * self.gap(member)
     }
 
-    /// By how much the first cycle's end is off its begin.
+    /// Difference between the first cycle's end and its start.
     fn gap(&self, member: usize) -> f64 {
         let values = &self.columns[member];
         at(values, self.begin as f64 + self.cycle) - values[self.begin]
     }
 
-    /// The phase of phase a's voltage at the inception, in degrees from the crest on, by the last cycle before it; of its current where
-    /// there is no voltage. Tells which one, if any.
+    /// Finds the phase of phase a's voltage at the inception, in degrees after the crest, from the last cycle before it; without a voltage, that of
+    /// its current. Returns which of them was used, if any.
     pub(super) fn find_point(&mut self) -> Option<&'static str> {
         let found = [(Quantity::Voltage, "voltage"), (Quantity::Current, "current")]
             .into_iter()
@@ -86,10 +86,10 @@ impl Laid {
         (re.hypot(im) > f64::from(f32::EPSILON)).then(|| im.atan2(re).to_degrees())
     }
 
-    /// How far the ends of the repeated cycle are apart at the most, as a part of the largest value.
+    /// Largest difference between the ends of the repeated cycle, as a share of the largest value.
     ///
     /// # Errors
-    /// Too far: it is no cycle of a steady state.
+    /// The difference is too large for a cycle of a steady state.
     pub(super) fn check_steady(&self) -> Result<f64, WaveformError> {
         let members = self.sampling.dataset.members().iter().enumerate();
         let phases = members.filter(|(_, member)| matches!(member.place, MemberRole::Phase(_)));
@@ -113,7 +113,7 @@ impl Laid {
         )))
     }
 
-    /// The measure for gaps of a quantity.
+    /// The reference value for differences of a quantity.
     fn scale(&self, quantity: Quantity) -> f64 {
         let members = self.sampling.dataset.members().iter().zip(&self.columns);
         let of_quantity = members.filter(|(member, _)| member.quantity == quantity);
@@ -126,7 +126,7 @@ impl Laid {
     }
 }
 
-/// Fundamental phasor, as a peak, of the cycle of so many samples that begins with `from`; its angle is that at `zero`.
+/// Fundamental phasor, as a peak value, of the cycle that starts at `from`; its angle refers to `zero`.
 pub(super) fn fundamental(values: &[f64], from: usize, zero: usize, cycle: f64) -> [f64; 2] {
     let samples = cycle.round() as usize;
     let (mut re, mut im) = (0.0, 0.0);
@@ -138,7 +138,7 @@ pub(super) fn fundamental(values: &[f64], from: usize, zero: usize, cycle: f64) 
     [re, im].map(|part| 2.0 * part / samples as f64)
 }
 
-/// The value at a position between samples: a cubic through the two on either side. What is asked for is inside the values.
+/// The value at a position between samples: a cubic through the two samples on either side. The position must be inside the values.
 pub(super) fn at(values: &[f64], position: f64) -> f64 {
     let last = values.len() - 1;
     let place = (position.max(0.0) as usize).min(last);

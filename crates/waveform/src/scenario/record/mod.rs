@@ -1,7 +1,7 @@
-//! A COMTRADE record as a scenario: its pre-fault cycle again and again, then the record, then that cycle again.
+//! A COMTRADE record as a scenario: its pre-fault cycle repeated, then the record, then that cycle again.
 //!
-//! The phase goes on as that of a synthesised signal does. The point on wave is the record's own, so the record can begin once a cycle
-//! only. To begin at another phase of the second in each shot, the steady state before it is a little slower than the record.
+//! The phase continues as that of a synthesised signal does. The point on wave is given by the record, so the record can only start once per cycle.
+//! To start at a different phase of the second in each shot, the steady state before it is slightly slower than the record.
 
 mod inception;
 mod keys;
@@ -18,30 +18,30 @@ use stats::random::Random;
 use std::sync::Arc;
 use wire::quality::SvQuality;
 
-/// How far the frequency of the steady state may be off that of the record, in Hz: less than grids are off themselves.
+/// Largest difference of the steady state's frequency from that of the record, in Hz: less than the usual deviation of grids.
 const OFF_HZ: f64 = 0.05;
 
-/// A record as it is played.
+/// A record in played form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
     laid: Arc<Laid>,
     /// Phase of the frequency at the first sample, in degrees.
     shift_deg: f64,
-    /// Where the record begins; `None`: never.
+    /// Start of the record; `None` if it is never played.
     placed: Option<Placed>,
     has_currents: bool,
-    /// The steady state stands in the record's place.
+    /// True if the steady state replaces the record.
     pub(super) is_load: bool,
     /// Added to the quality of every member while the record is played.
     pub(super) quality: SvQuality,
 }
 
-/// Where in a shot the record begins.
+/// Start of the record in a shot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Placed {
     /// Its first sample.
     begin: u64,
-    /// How far the phase gets ahead up to there, in degrees, of that of the frequency.
+    /// Additional phase that accumulates until then, in degrees, relative to the frequency.
     turn_deg: f64,
 }
 
@@ -94,8 +94,7 @@ impl Replayed {
         360.0 * sample / self.laid.cycle + turn_deg
     }
 
-    /// As [`super::Scenario::shot`]: the fault begins where the phase is that of the record, behind `lead` samples or as many as the record
-    /// has before its fault.
+    /// As [`super::Scenario::shot`]: the fault starts at the record's phase, after `lead` samples or as many as the record has before its fault.
     pub(super) fn shot(
         &self,
         sampling: &Sampling,
@@ -122,7 +121,7 @@ impl Replayed {
         let least = lead.saturating_sub(laid.own()).max(laid.cycle.ceil() as u64);
         let off_deg = (laid.begin_deg() - shift_deg - step_deg * least as f64).rem_euclid(360.0);
         let nearest = least + (off_deg / step_deg).round() as u64;
-        // So many samples later it may begin.
+        // The earliest time for the start.
         let seconds = least as f64 / f64::from(laid.sampling.rate);
         let reach = (OFF_HZ * seconds * laid.cycle).floor() as u64;
         let begin = nearest + Random::new(number ^ lead << 20).next_u64() % (reach + 1);
@@ -153,7 +152,7 @@ impl Replayed {
         }
         let end_deg = self.shift_deg + self.turned_deg(end as f64);
         for sample in 0..steady.samples {
-            // Multiplied before it is divided: whole numbers keep every sample exact.
+            // Multiplying before dividing keeps every sample exact, because the numbers are integers.
             let turned_deg = 360.0 * ((sample * steady.cycles) as f64 / steady.samples as f64);
             self.fill_steady(&mut row, end_deg + turned_deg);
             writer.push(&row, SvQuality::GOOD);
@@ -169,7 +168,7 @@ impl Replayed {
         let Some(played) = sample.checked_sub(begin).filter(|_| !self.is_load) else {
             return;
         };
-        // The last cycle fades into the steady state.
+        // The last cycle is cross-faded into the steady state.
         let share = ((laid.length() - played) as f64 / laid.cycle).min(1.0);
         for (place, values) in row.iter_mut().zip(&laid.columns) {
             let value = values[laid.begin + played as usize];
