@@ -21,22 +21,22 @@ use wire::{goose, sv};
 /// How a capture is to be analysed.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
-    /// Most streams told apart; frames of further ones are counted.
+    /// Largest number of streams to follow; frames of further ones are only counted.
     pub max_streams: usize,
-    /// Samples a second of every SV stream; `None` learns it from where smpCnt wraps.
+    /// Samples a second of every SV stream; `None`: learned from the wrap of smpCnt.
     pub rate: Option<u32>,
-    /// Length of a window of capture time; `None` makes one of the whole capture.
+    /// Length of a window of capture time; `None`: one window for the whole capture.
     pub window_ns: Option<u64>,
 }
 
-/// An analysis under way.
+/// An unfinished analysis.
 pub struct Analysis<'a> {
     config: Config,
     sink: &'a mut dyn Sink,
     table: StreamTable,
     summary: Summary,
     begun: bool,
-    /// Stamp that instants are counted from.
+    /// Stamp from which instants are counted.
     start_ns: Option<i64>,
     /// Latest instant so far.
     newest_ns: u64,
@@ -67,7 +67,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// True if the sink takes nothing more.
+    /// True if the sink accepts nothing more.
     pub fn is_refused(&self) -> bool {
         self.sink.refuses()
     }
@@ -85,7 +85,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Places the frame in time; closes the window when it is beyond its end.
+    /// Places the frame in time; closes the window if the frame is beyond its end.
     #[inline]
     fn arrive(&mut self, frame: &Frame<'_>) -> Arrival {
         if !self.begun {
@@ -99,7 +99,7 @@ impl<'a> Analysis<'a> {
             self.quiet.came(time_ns);
             self.previous_ns = time_ns;
             let start_ns = *self.start_ns.get_or_insert(time_ns);
-            // A stamp before the start counts as at the start.
+            // A stamp before the start counts as the start.
             let at_ns = u64::try_from(time_ns.saturating_sub(start_ns)).unwrap_or(0);
             self.newest_ns = self.newest_ns.max(at_ns);
             if self.newest_ns >= self.window_end_ns {
@@ -130,7 +130,7 @@ impl<'a> Analysis<'a> {
         self.window_end_ns = self.window_start_ns.saturating_add(window_ns);
     }
 
-    /// Takes a frame of sampled values without parsing it, when it is the next of the stream that is due.
+    /// Takes a frame of sampled values without parsing it, if it is the expected next frame of the stream that is due.
     #[inline]
     fn next_of_likely(&mut self, data: &[u8], arrival: Arrival) -> bool {
         let Some(at) = self.table.likely() else {
@@ -140,7 +140,7 @@ impl<'a> Analysis<'a> {
             return false;
         };
         let Some(sv) = stream.sv() else { return false };
-        // Taken out for the moment, so that its samples can be read while the stream is changed.
+        // Taken out temporarily, so that its samples can be read while the stream is changed.
         let fast = std::mem::take(&mut sv.fast);
         let recognised = fast.accept(data);
         let taken = recognised.is_some();
@@ -178,7 +178,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A frame of a protocol that is not followed, which may have one behind it that is.
+    /// A frame of a protocol that is not followed; a followed protocol may be inside it.
     fn other(&mut self, ethernet: &EthernetView<'_>) {
         match Hidden::of(ethernet) {
             Some(header) => *self.summary.hidden.entry(header).or_default() += 1,
@@ -226,7 +226,7 @@ impl<'a> Analysis<'a> {
             self.table.came(at);
             return;
         }
-        // ASDUs of several streams in one frame: each to its own.
+        // ASDUs of several streams in one frame: each belongs to its own stream.
         for asdu in frame.asdus() {
             if let Some(at) = self.sv_stream(frame, asdu.sv_id(), arrival) {
                 let notes = &mut notes(self.sink, at, arrival);
@@ -269,13 +269,13 @@ impl<'a> Analysis<'a> {
         let test = match TestFrame::parse(ethernet) {
             Ok(test) => test,
             Err(error) if frame.is_cut() => return self.unreadable(frame, &error),
-            // The EtherType is for anybody's experiments.
+            // The EtherType is for local experiments, so other programs may use it, too.
             Err(_) => {
                 self.summary.other += 1;
                 return;
             }
         };
-        // Round trips, and the frames of a paced stream, which are marked before it begins and behind its end.
+        // Round trips, and the frames of a paced stream, which are marked before its begin and after its end.
         let is_numbered = match test.kind {
             test_frame::TestFrameKind::Probe => true,
             test_frame::TestFrameKind::Stream => test.flags == 0,
@@ -291,12 +291,12 @@ impl<'a> Analysis<'a> {
             numbered.accept_of_session(test.sequence, &arrival)
         });
         if test.kind == test_frame::TestFrameKind::Probe {
-            // A round trip ends without a word.
+            // A round trip has no end mark.
             self.ended_itself(ethernet, &session);
         }
     }
 
-    /// A stream of test frames that is known says where it ends: what does not come behind that is no loss.
+    /// A known stream of test frames marks its end: frames that do not come after the mark are not lost.
     fn ended_itself(&mut self, ethernet: &EthernetView<'_>, session: &[u8]) {
         if let Some(at) = self.table.known(StreamKind::TestFrames, ethernet, None, session) {
             self.table.streams[at].ended_itself();
@@ -335,7 +335,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Where the stream is; adds it if there is room.
+    /// Index of the stream; adds the stream if there is room.
     fn stream(
         &mut self,
         kind: StreamKind,
@@ -361,7 +361,7 @@ impl<'a> Analysis<'a> {
         self.table.add(stream)
     }
 
-    /// Ends the analysis, at the end of the capture or wherever it is given up.
+    /// Ends the analysis, at the end of the capture or earlier.
     pub fn finish(mut self) -> Summary {
         let (start_ns, end_ns) = (self.window_start_ns, self.newest_ns.max(self.window_start_ns + 1));
         let last = Arrival {

@@ -1,14 +1,14 @@
-//! When a frame of a capture came.
+//! Instant at which a frame of a capture came.
 
 use wire::sequence::Quiet;
 
-/// When a frame came, and its number.
+/// Instant at which a frame came, and its number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     pub(crate) frame: u64,
     pub(crate) time_ns: Option<i64>,
-    /// From the first stamp of the capture.
+    /// Instant in ns from the first stamp of the capture.
     pub(crate) at_ns: u64,
-    /// When no frame of any stream came.
+    /// Times in which no frame of any stream came.
     pub(crate) quiet: Quiet,
 }

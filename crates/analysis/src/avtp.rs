@@ -3,7 +3,7 @@
 /// EtherType of AVTP.
 pub(crate) const ETHER_TYPE: u16 = 0x22f0;
 
-/// Subtypes from here on have a control or an alternative header: no stream is followed in them.
+/// First of the subtypes with a control or an alternative header, in which no stream is followed.
 const FIRST_CONTROL_SUBTYPE: u8 = 0x80;
 
 /// Stream identity and sequence number of an AVTP frame.
@@ -15,7 +15,7 @@ pub(crate) struct StreamHeader {
 }
 
 impl StreamHeader {
-    /// Reads what follows the EtherType. `None` when it is no stream data, has no valid stream id (sv bit), or is cut.
+    /// Reads the part of a frame after the EtherType. `None` if it is not stream data, has no valid stream id (sv bit), or is cut.
     pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
         let &[subtype, flags, sequence_num, _, a, b, c, d, e, f, g, h] = payload.first_chunk::<12>()?;
         let has_stream_id = flags & 0x80 != 0;

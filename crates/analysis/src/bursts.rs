@@ -1,18 +1,18 @@
-//! Bursts: runs of frames that come far closer than they are due. A stall upstream releases them at once.
+//! Bursts: runs of frames that come much closer together than they are due, because a stall upstream released them at once.
 
 use stats::Histogram;
 
-/// Spacings after which the nominal one is first taken; it is taken anew each time their number has doubled.
+/// Number of spacings after which the nominal one is first computed; it is computed again each time their number has doubled.
 const FIRST_LOOK: u64 = 64;
-/// Fewest spacings that tell what is nominal.
+/// Smallest number of spacings from which the nominal one is computed.
 const FEWEST: usize = 8;
 
 /// Bursts of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BurstCounts {
-    /// How many.
+    /// Number of bursts.
     pub count: u64,
-    /// Frames of the longest.
+    /// Number of frames in the longest burst.
     pub longest: u64,
 }
 
@@ -20,7 +20,7 @@ pub struct BurstCounts {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bursts {
     nominal_ns: Option<i64>,
-    /// Spacings that came before the nominal one was known.
+    /// Spacings from before the nominal one was known.
     early: Vec<i64>,
     seen: u64,
     next_look: u64,
@@ -30,12 +30,12 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// The nominal spacing, where it is known by now.
+    /// The nominal spacing in ns, if it is already known.
     pub(crate) fn nominal_ns(&self) -> Option<i64> {
         self.nominal_ns
     }
 
-    /// Takes a spacing that `histogram` has already.
+    /// Takes a spacing that is already in `histogram`.
     #[inline]
     pub(crate) fn take(&mut self, ns: i64, histogram: &Histogram) {
         self.seen += 1;

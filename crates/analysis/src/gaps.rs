@@ -1,19 +1,19 @@
 //! The longest times between two frames of a stream.
 
-/// Worst gaps kept of each stream and window, as the run file promises for the worst samples.
+/// Number of worst gaps kept for each stream and window, the same as that of worst samples in the run file.
 const WORST: usize = 100;
-/// Gaps over the threshold kept of each stream and window. A threshold set far too low must not flood the memory: the
-/// counter has them all.
+/// Largest number of gaps over the threshold kept for each stream and window. A threshold that is far too low must not fill the memory; the counter
+/// counts all of them.
 const MOST: usize = 1_000;
 
-/// Time between two frames of a stream that follow each other.
+/// Time between two consecutive frames of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// How long, by the stamps of the capture. Negative when the later frame has the earlier stamp.
+    /// Length in ns, by the stamps of the capture. Negative if the later frame has the earlier stamp.
     pub ns: i64,
     /// Number of the frame at its end.
     pub frame: u64,
-    /// When it ended, ns from the first stamp of the capture.
+    /// End of the gap, in ns from the first stamp of the capture.
     pub at_ns: u64,
 }
 
@@ -21,7 +21,7 @@ pub struct Gap {
 #[derive(Debug, Clone)]
 pub(crate) struct Worst {
     kept: stats::Worst<Gap>,
-    /// No gap up to this one is kept.
+    /// Gaps up to this length in ns are not kept.
     floor_ns: i64,
     over: usize,
 }
@@ -35,7 +35,7 @@ impl Worst {
         }
     }
 
-    /// Takes a gap; `over` when it is over the threshold.
+    /// Takes a gap; `over` is true if it is over the threshold.
     #[inline]
     pub(crate) fn offer(&mut self, gap: Gap, over: bool) {
         if gap.ns > self.floor_ns || over {
@@ -50,12 +50,12 @@ impl Worst {
         self.floor_ns = self.kept.floor().unwrap_or(self.floor_ns);
     }
 
-    /// From here on no gap up to the shortest of `kept` is kept, unless it is over the threshold.
+    /// Raises the floor: from now on only gaps longer than the shortest of `kept`, or over the threshold, are kept.
     pub(crate) fn not_below(&mut self, kept: &Self) {
         self.floor_ns = self.floor_ns.max(kept.floor_ns);
     }
 
-    /// The gaps, longest first; none is left.
+    /// Takes the gaps out, longest first.
     pub(crate) fn take(&mut self) -> Vec<Gap> {
         let mut kept = std::mem::replace(self, Self::new()).kept;
         kept.take().into_iter().map(|(_, gap)| gap).collect()

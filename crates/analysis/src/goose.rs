@@ -1,5 +1,5 @@
-//! Analysis of one GOOSE stream: states, repetitions, silence, and changes that must not go unseen. The
-//! rules are those of [`wire::goose::Supervisor`].
+//! Analysis of one GOOSE stream: states, repetitions, silence, and changes that have to be reported. The rules are those of
+//! [`wire::goose::Supervisor`].
 
 use crate::sink::{Budget, EventKind, Notes};
 use units::SignedNs;
@@ -14,13 +14,13 @@ pub use wire::goose::Counts as GooseCounts;
 
 const MS_NS: i64 = 1_000_000;
 
-/// A GOOSE stream, supervised as `subscribe` does where it is told nothing else.
+/// A GOOSE stream, supervised as by `subscribe` without options.
 #[derive(Debug)]
 pub(crate) struct GooseStream {
     supervisor: Supervisor,
-    /// The doubts that were told: other events take none of their places.
+    /// Number of reported doubts: other events do not count towards their limit.
     doubts: Budget,
-    /// The last message was an old one or contradicted another: a row of them is one event.
+    /// The last message was old or contradicted another: several such messages in a row make one event.
     was_foreign: bool,
 }
 
@@ -41,7 +41,7 @@ impl GooseStream {
         self.supervisor.rules().lost()
     }
 
-    /// Places where sqNum left out at least one message.
+    /// Number of places at which sqNum shows at least one missing message.
     pub(crate) fn gaps(&self) -> u64 {
         self.supervisor.rules().gaps()
     }
@@ -50,7 +50,7 @@ impl GooseStream {
         self.supervisor.rules().duplicates()
     }
 
-    /// Messages with the numbers of one that came, and other contents.
+    /// Messages with the numbers of an earlier message, but other contents.
     pub(crate) fn conflicting(&self) -> u64 {
         self.supervisor.counts().conflicting
     }
@@ -60,7 +60,7 @@ impl GooseStream {
         self.supervisor.rules().late()
     }
 
-    /// Takes a message; tells whether the time since the one before is measured.
+    /// Takes a message; returns true if the time since the message before is measured.
     pub(crate) fn frame(
         &mut self,
         frame: &Frame<'_>,
@@ -152,7 +152,7 @@ impl GooseStream {
         budget.unlisted += self.doubts.unlisted;
     }
 
-    /// Something that puts the figures of the stream in doubt.
+    /// Reports an event that puts the figures of the stream in doubt.
     fn doubt(&mut self, notes: &mut Notes<'_>, text: impl FnOnce() -> String) {
         notes.write(&mut self.doubts, EventKind::Uncountable, text);
     }
@@ -280,12 +280,12 @@ fn old(message: Numbers, live: u32, frame: u64) -> String {
     format!("an old message of {while_live} (frame {frame}): replayed, or sent by a second publisher; it is not taken")
 }
 
-/// True if a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
+/// True if an accepted message is from another publisher than the one before it, by its address or because it is simulated.
 fn is_of_another(before: &Marks, frame: &Frame<'_>) -> bool {
     before.source != frame.ethernet().src() || frame.simulation() && !before.simulation
 }
 
-/// With lower numbers, or with some further ahead than the time allows.
+/// With lower numbers, or with numbers further ahead than the time allows.
 fn restart(message: Numbers, before: Option<Numbers>, frame: u64) -> String {
     let Numbers { st_num, sq_num, .. } = message;
     let Some(before) = before else {

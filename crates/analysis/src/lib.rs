@@ -2,9 +2,9 @@
 //! program.
 //!
 //! Give every frame to [`Analysis::frame`], in the order of the file. For each stream it keeps the time between consecutive
-//! frames (by the stamps of the capture), the worst gaps with their frame numbers, what its counter says was lost, came
-//! again or came late, and bursts; for GOOSE also states, and silence beyond timeAllowedtoLive. Windows of capture time and
-//! what happened go to a [`Sink`] as they come; the totals are in the [`Summary`] at the end.
+//! frames (by the stamps of the capture), the worst gaps with their frame numbers, the frames that were lost, repeated or late by its counter, and
+//! bursts; for GOOSE also states, and silence beyond timeAllowedtoLive. Windows of capture time and events go to a [`Sink`] at once; the totals are
+//! in the [`Summary`] at the end.
 //!
 //! Memory: two histograms (about 210 KiB each) and bounded lists for every stream, and at most [`Config::max_streams`]
 //! streams. Frames of further streams are counted.

@@ -1,24 +1,24 @@
-//! Where samples of a stream were lost.
+//! Places at which samples of a stream were lost.
 
-/// Places that are kept; the counters have all of them.
+/// Largest number of places that are kept; the counters count all of them.
 const MOST: usize = 1_000;
 
 /// A place of a stream at which samples are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
-    /// Number of the stream's last frame before it.
+    /// Number of the stream's last frame before the place.
     pub after_frame: u64,
-    /// Number of the frame behind it.
+    /// Number of the first frame after the place.
     pub frame: u64,
-    /// When that came, ns from the first stamp of the capture.
+    /// Instant at which that frame came, in ns from the first stamp of the capture.
     pub at_ns: u64,
     /// Name of the counter.
     pub counter: &'static str,
-    /// The last count before it.
+    /// The last count before the place.
     pub from: u64,
-    /// The first count behind it.
+    /// The first count after the place.
     pub to: u64,
-    /// Samples that never came.
+    /// Number of samples that never came.
     pub missing: u64,
 }
 
@@ -51,7 +51,7 @@ impl Losses {
         }
     }
 
-    /// A sample came late that was taken for lost: the last place that has it has one less.
+    /// Corrects the last place that contains the sample `count`, which was counted as lost and came late.
     pub(crate) fn found(&mut self, count: u64) {
         let has = |loss: &&mut Loss| match loss.from < loss.to {
             true => (loss.from + 1..loss.to).contains(&count),
@@ -62,7 +62,7 @@ impl Losses {
         }
     }
 
-    /// So many counts, of whole turns, were not missing after all at the last place that has them.
+    /// Corrects the last place that contains so many counts of whole turns, which turned out not to be missing.
     pub(crate) fn take_back(&mut self, counts: u64) {
         if let Some(loss) = self
             .0
@@ -75,7 +75,7 @@ impl Losses {
         }
     }
 
-    /// The places at which something is missing for good.
+    /// The places at which samples are still missing at the end.
     pub(crate) fn finish(self) -> Vec<Loss> {
         self.0.into_iter().filter(|loss| loss.missing > 0).collect()
     }

@@ -1,27 +1,27 @@
-//! A stream with its own counter, and its frames that come far too late.
+//! A stream with its own counter, including frames that come far too late.
 
 use crate::arrival::Arrival;
 use crate::losses::{Loss, Losses};
 use wire::order::{Order, OrderPlace};
 
-/// Frames in a row far behind the newest that are a new start of the counter, and not frames that come too late.
+/// Number of consecutive frames far before the newest number that show a restart of the counter, not late frames.
 const NEW_START: usize = 8;
 
 /// Follows one counter.
 #[derive(Debug, Default)]
 pub(crate) struct Numbered {
     pub(crate) order: Order,
-    /// Numbers far behind the newest, until more of them or the next in order show what they are.
+    /// Numbers far before the newest one, kept until further numbers show whether they are late or a restart.
     aside: Vec<u64>,
-    /// Frames that came so late that they had been counted, as lost or as come.
+    /// Frames that came so late that they had already been counted, as lost or as received.
     pub(crate) too_late: u64,
-    /// The newest frame: its number, and which of the capture it is.
+    /// The newest frame: its number in the stream, and its number in the capture.
     newest: Option<(u64, u64)>,
     losses: Losses,
 }
 
 impl Numbered {
-    /// Takes the next number of a counter that never begins anew within its stream; true if the frame is to be measured.
+    /// Takes the next number of a counter that never restarts within its stream; returns true if the frame is to be measured.
     pub(crate) fn accept_of_session(&mut self, number: u64, arrival: &Arrival) -> bool {
         if self.order.place(number) == OrderPlace::Restart {
             self.too_late += 1;
@@ -30,7 +30,7 @@ impl Numbered {
         self.take(number, "number", arrival) != OrderPlace::Duplicate
     }
 
-    /// Takes the next number of a counter of 8 bits; true if the frame is to be measured.
+    /// Takes the next number of a counter of 8 bits; returns true if the frame is to be measured.
     pub(crate) fn accept_u8(&mut self, number: u8, arrival: &Arrival) -> bool {
         let number = self.order.widen_u8(number);
         if self.order.place(number) != OrderPlace::Restart {
@@ -44,7 +44,7 @@ impl Numbered {
         true
     }
 
-    /// Takes a number in its place, and notes where some are missing before it.
+    /// Takes a number whose place is known, and notes the place of numbers missing before it.
     fn take(&mut self, number: u64, counter: &'static str, arrival: &Arrival) -> OrderPlace {
         let place = self.order.accept(number);
         match (place, self.newest) {
@@ -66,18 +66,18 @@ impl Numbered {
         place
     }
 
-    /// Where frames are missing.
+    /// Places at which frames are missing.
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
         std::mem::take(&mut self.losses).finish()
     }
 
-    /// The capture has ended: what is missing is lost.
+    /// Ends the stream with the capture: all missing frames are lost.
     pub(crate) fn settle(&mut self) {
         self.begin_anew();
         self.order.settle();
     }
 
-    /// Accepts the numbers set aside as a new start of the counter.
+    /// Accepts the numbers that were set aside as a restart of the counter.
     fn begin_anew(&mut self) {
         for number in self.aside.drain(..) {
             self.order.accept(number);

@@ -1,7 +1,6 @@
-//! How fine the stamps of a stream are. The file's unit does not tell: a tool that cuts stamps to milliseconds may
-//! still write microseconds.
+//! Resolution of the stamps of a stream. The unit of the file does not show it: a tool that cuts stamps to milliseconds may still write microseconds.
 
-/// Steps that are looked for, from coarse to fine, in ns.
+/// Possible steps, from coarse to fine, in ns.
 const STEPS: [i64; 10] = [
     1_000_000_000,
     100_000_000,
@@ -15,10 +14,10 @@ const STEPS: [i64; 10] = [
     1,
 ];
 
-/// The coarsest step that all stamps so far are whole multiples of.
+/// The coarsest step of which all stamps so far are whole multiples.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Resolution {
-    /// Place in [`STEPS`].
+    /// Index in [`STEPS`].
     at: usize,
 }
 
@@ -26,7 +25,7 @@ impl Resolution {
     /// Takes a stamp.
     #[inline]
     pub(crate) fn take(&mut self, time_ns: i64) {
-        // The usual cases, by constants: a division by a variable costs more than the rest of the frame.
+        // The usual cases are handled with constants: a division by a variable costs more than the rest of the frame.
         match self.at {
             9 => {}
             6 if time_ns % 1_000 == 0 => {}

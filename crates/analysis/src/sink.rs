@@ -1,10 +1,10 @@
-//! The place to which windows and events go as they come.
+//! Receiver of windows and events during an analysis.
 
 use crate::gaps::Gap;
 use model::StreamId;
 use model::Tally;
 
-/// One closed window of one stream, lent.
+/// One closed window of one stream, borrowed.
 #[derive(Debug)]
 pub struct Window<'a> {
     /// Number of the stream, from 0 in the order of appearance.
@@ -13,7 +13,7 @@ pub struct Window<'a> {
     pub start_ns: u64,
     /// End of the window.
     pub end_ns: u64,
-    /// Measurements and counts of it.
+    /// Its measurements and counts.
     pub tally: &'a Tally,
     /// Its longest gaps, longest first.
     pub worst: &'a [Gap],
@@ -28,9 +28,9 @@ pub enum EventKind {
     Expired,
     /// Something in the header or the counter changed.
     Change,
-    /// The counter of the stream cannot tell what was lost here.
+    /// The counter of the stream does not show the losses here.
     Uncountable,
-    /// Something happened to the stream that its counters do not show: a restart, a second publisher.
+    /// An event of the stream that its counters do not show: a restart, a second publisher.
     Doubt,
     /// Samples are missing here.
     Loss,
@@ -40,37 +40,36 @@ pub enum EventKind {
     Unstamped,
 }
 
-/// Something that happened in a stream.
+/// An event in a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Number of the stream.
     pub stream: usize,
-    /// When, ns from the first stamp of the capture.
+    /// Instant, in ns from the first stamp of the capture.
     pub at_ns: u64,
     /// Kind of the event.
     pub kind: EventKind,
-    /// For a person, with frame numbers.
+    /// Text for a person, with frame numbers.
     pub text: String,
 }
 
-/// Takes what an analysis finds on its way. Every method has an empty default: `()` takes nothing.
+/// Receives the findings of an analysis. Every method has an empty default: `()` ignores all of them.
 pub trait Sink {
-    /// The first frame came, with its stamp.
+    /// Called for the first frame, with its stamp.
     fn begin(&mut self, _time_ns: Option<i64>) {}
 
-    /// A stream was seen for the first time; `label` is its name, unlike that of any other. Returns the spacing above which
-    /// its samples are counted as `overflow`.
+    /// Called for a new stream; `label` is its unique name. Returns the spacing above which its samples are counted as `overflow`.
     fn opened(&mut self, _stream: usize, _identity: &StreamId, _label: &str) -> Option<u64> {
         None
     }
 
-    /// A window of a stream in which something was counted is closed.
+    /// Called for each closed window of a stream in which something was counted.
     fn window(&mut self, _window: &Window<'_>) {}
 
-    /// Something happened.
+    /// Called for each event.
     fn event(&mut self, _event: Event) {}
 
-    /// True if nothing more is taken, because of what happened: to read on is of no use.
+    /// True if nothing more is accepted because of earlier events, so that the reading can stop.
     fn refuses(&self) -> bool {
         false
     }
@@ -78,10 +77,10 @@ pub trait Sink {
 
 impl Sink for () {}
 
-/// Events of one stream that are passed on; further ones are counted.
+/// Largest number of events passed on for one stream; further ones are counted.
 const EVENTS: u32 = 200;
 
-/// How many events of a stream were passed on.
+/// Number of events of a stream that were passed on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Budget {
     listed: u32,
@@ -103,7 +102,7 @@ impl Notes<'_> {
         self.write_at(self.at_ns, budget, kind, text);
     }
 
-    /// Writes an event of an earlier frame, of which it was not known at once.
+    /// Writes an event of an earlier frame that was recognised only later.
     pub(crate) fn write_at(&mut self, at_ns: u64, budget: &mut Budget, kind: EventKind, text: impl FnOnce() -> String) {
         if budget.listed >= EVENTS {
             budget.unlisted += 1;

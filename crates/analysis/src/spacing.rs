@@ -5,28 +5,28 @@ use crate::gaps::{Gap, Worst};
 use crate::resolution::Resolution;
 use model::Tally;
 
-/// No silence shorter than this lets a counter go round: 128 frames of 8 us.
+/// Shortest silence in ns in which a counter can wrap: 128 frames of 8 us.
 const MAYBE_SILENT_NS: i64 = 1_000_000;
 
-/// Time stamp of a frame, beside that of the stream's frame before.
+/// Time stamp of a frame, compared with that of the stream's previous frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stamp {
-    /// Not earlier, or there is none before.
+    /// Not earlier, or the first frame.
     Fine,
-    /// Later by so much that a counter which wraps may have gone round.
+    /// Later by so many ns that a counter may have wrapped.
     Silent(i64),
-    /// Earlier by so much.
+    /// Earlier by so many ns.
     Back(u64),
-    /// There is none.
+    /// Without a stamp.
     Missing,
 }
 
-/// After how long a silence the counter of a stream cannot tell what was lost.
+/// Length of a silence after which the counter of a stream does not show the losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wraps {
-    /// It does not wrap in any silence.
+    /// The counter does not wrap in any silence.
     Never,
-    /// After half of this many frames at the nominal spacing.
+    /// After the time of half of this many frames at the nominal spacing.
     EveryFrames(i64),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Spacing {
     threshold_ns: i64,
     wraps: Wraps,
     pub(crate) open: Tally,
-    /// Made when the first window is closed: a capture that is one window needs no second histogram.
+    /// Made when the first window is closed, because a capture with one window needs no second histogram.
     closed: Option<Box<Tally>>,
     worst: Worst,
     worst_closed: Worst,
@@ -118,12 +118,12 @@ impl Spacing {
         ns >= every_ns / 2
     }
 
-    /// The usual time between two frames, once it is known.
+    /// The usual time between two frames in ns, if it is already known.
     pub(crate) fn nominal_ns(&self) -> Option<i64> {
         self.bursts.as_ref().and_then(Bursts::nominal_ns)
     }
 
-    /// Closes the window: hands it to `with`, unless nothing was counted in it.
+    /// Closes the window and passes it to `with`, unless nothing was counted in it.
     pub(crate) fn close(&mut self, with: impl FnOnce(&Tally, &[Gap])) {
         if self.open.is_empty() {
             return;
@@ -140,7 +140,7 @@ impl Spacing {
         self.open.reset();
     }
 
-    /// Closes the last window in the same way, and gives the total.
+    /// Closes the last window in the same way, and returns the total.
     pub(crate) fn finish(mut self, with: impl FnOnce(&Tally, &[Gap])) -> Total {
         let last = self.worst.take();
         if !self.open.is_empty() {

@@ -1,4 +1,4 @@
-//! One stream: its identity, its spacing, and what the rules of its protocol keep about it.
+//! One stream: its identity, its spacing, and the state for the rules of its protocol.
 
 use crate::arrival::Arrival;
 use crate::goose::GooseStream;
@@ -14,10 +14,10 @@ use units::{Ns, SignedNs};
 use wire::ether::Mac;
 use wire::goose;
 
-/// A stream that is silent for longer up to the end of the capture has stopped.
+/// Silence in ns at the end of the capture after which a stream counts as stopped.
 const STOPPED_NS: i64 = 500_000_000;
 
-/// State that a protocol keeps of a stream.
+/// State of a stream for its protocol.
 #[derive(Debug)]
 pub(crate) enum Protocol {
     SampledValues(Box<SvStream>),
@@ -36,13 +36,13 @@ pub(crate) struct AnalysedStream {
     samples: u64,
     first: Arrival,
     last: Arrival,
-    /// Counts of `Order` and `Rules`, which only grow, at the last look.
+    /// Counts of `Order` and `Rules`, which only grow, at the last call.
     counted: Counters,
-    /// Nothing more is due of it.
+    /// No more frames of the stream are due.
     has_ended: bool,
-    /// Source of its last frame, where that is not looked at by its protocol's own rules.
+    /// Source of its last frame, if the rules of its protocol do not check it.
     source: Option<Mac>,
-    /// The stream whose frame came next, the last time.
+    /// The stream whose frame followed the last time.
     pub(crate) successor: usize,
 }
 
@@ -57,7 +57,7 @@ impl AnalysedStream {
         let periodic = identity.kind.is_periodic();
         let wraps = match identity.kind {
             StreamKind::Avtp => Wraps::EveryFrames(256),
-            // Of sampled values, the rules of their sequence tell.
+            // For sampled values, the rules of the sequence decide.
             StreamKind::SampledValues | StreamKind::Goose | StreamKind::TestFrames => Wraps::Never,
         };
         Self {
@@ -77,7 +77,7 @@ impl AnalysedStream {
         }
     }
 
-    /// The state of sampled values, if that is what it carries.
+    /// The state of sampled values, if the stream carries them.
     #[inline]
     pub(crate) fn sv(&mut self) -> Option<&mut SvStream> {
         match &mut self.protocol {
@@ -131,7 +131,7 @@ impl AnalysedStream {
         self.measure(arrival, u64::from(measured), notes);
     }
 
-    /// A second source under one identity may hide what the first one lost.
+    /// A second source with the same identity may hide losses of the first one.
     pub(crate) fn follow_source(&mut self, source: Mac, notes: &mut Notes<'_>) {
         let before = self.source.replace(source);
         if let Some(before) = before.filter(|before| *before != source) {
@@ -142,12 +142,12 @@ impl AnalysedStream {
         }
     }
 
-    /// The stream has said its end.
+    /// Notes the end mark of the stream.
     pub(crate) fn ended_itself(&mut self) {
         self.has_ended = true;
     }
 
-    /// Reports that a stream of frames stopped before the capture's last stamp. The frames of an AVTP stream that were due since are lost.
+    /// Reports that a stream of frames stopped before the capture's last stamp. Frames of an AVTP stream that were due afterwards are lost.
     fn stopped(&mut self, last_ns: Option<i64>, notes: &mut Notes<'_>) {
         let silent_ns = last_ns
             .zip(self.last.time_ns)
@@ -196,7 +196,7 @@ impl AnalysedStream {
         }
     }
 
-    /// Steps back and missing stamps are said the first time: the summary has how often.
+    /// Steps back and missing stamps are reported only the first time: the summary has their number.
     #[cold]
     fn odd_stamp(&mut self, stamp: Stamp, notes: &mut Notes<'_>) {
         let frame = notes.frame;
@@ -237,7 +237,7 @@ impl AnalysedStream {
         }
     }
 
-    /// Adds what the protocol counted since the last look.
+    /// Adds the counts of the protocol since the last call.
     fn count(&mut self) {
         let now = match &self.protocol {
             Protocol::SampledValues(_) => return,
@@ -295,7 +295,7 @@ impl AnalysedStream {
         self.count();
         self.stopped(last_ns, notes);
         let losses = self.take_losses(notes);
-        // The time between its first frame and its last is what was measured.
+        // The measured time is that between its first and its last frame.
         let start_ns = start_ns.max(self.first.at_ns.min(end_ns));
         let end_ns = end_ns.min(self.last.at_ns.max(start_ns + 1));
         let detail = self.detail();
@@ -333,7 +333,7 @@ impl AnalysedStream {
         }
     }
 
-    /// Where samples are missing; each place is an event.
+    /// Places at which samples are missing; each place is an event.
     fn take_losses(&mut self, notes: &mut Notes<'_>) -> Vec<Loss> {
         let losses = match &mut self.protocol {
             Protocol::SampledValues(sv) => sv.take_losses(),

@@ -12,7 +12,7 @@ use wire::ether::Hidden;
 /// The first frame that broke a rule of its protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirstMalformed {
-    /// Its number.
+    /// Number of the frame.
     pub frame: u64,
     /// The first rule it broke.
     pub why: String,
@@ -27,21 +27,21 @@ pub struct Summary {
     pub first_ns: Option<i64>,
     /// Latest stamp.
     pub last_ns: Option<i64>,
-    /// Frames whose stamp is earlier than that of the frame before, of whatever stream.
+    /// Frames whose stamp is earlier than that of the frame before, of any stream.
     pub stamps_back: u64,
     /// Frames without a stamp.
     pub unstamped: u64,
-    /// Frames that are not Ethernet: not looked into.
+    /// Frames that are not Ethernet, which are not examined.
     pub not_ethernet: u64,
     /// Frames of other protocols.
     pub other: u64,
-    /// Frames with sampled values or GOOSE behind a header that is not read, by that header.
+    /// Frames with sampled values or GOOSE after a header that is not read, by that header.
     pub hidden: BTreeMap<Hidden, u64>,
-    /// Frames of a followed protocol that break a rule of it.
+    /// Frames of a followed protocol that break one of its rules.
     pub malformed: u64,
     /// The first of them.
     pub first_malformed: Option<FirstMalformed>,
-    /// Frames of a followed protocol that cannot be read because the capture kept only their beginning.
+    /// Frames of a followed protocol that cannot be read because the capture has only their beginning.
     pub cut: u64,
     /// Frames of streams beyond [`crate::Config::max_streams`].
     pub unplaced: u64,
@@ -54,11 +54,11 @@ pub struct Summary {
 pub struct StreamSummary {
     /// Identity of the stream.
     pub identity: StreamId,
-    /// Its name, unlike that of any other.
+    /// Its unique name.
     pub label: String,
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
-    /// Samples: ASDUs, or frames where there are no ASDUs.
+    /// Number of samples: ASDUs, or frames if the protocol has no ASDUs.
     pub samples: u64,
     /// Number of its first frame.
     pub first_frame: u64,
@@ -72,9 +72,9 @@ pub struct StreamSummary {
     pub tally: Tally,
     /// Its longest gaps, longest first, at most 100.
     pub worst: Vec<Gap>,
-    /// Where samples are missing, in order, at most 1000 places.
+    /// Places at which samples are missing, in order, at most 1000.
     pub losses: Vec<Loss>,
-    /// Median of the spacings, as far as bursts were judged by it.
+    /// Median of the spacings in ns, if bursts were judged by it.
     pub nominal_ns: Option<i64>,
     /// Bursts.
     pub bursts: BurstCounts,
@@ -82,9 +82,9 @@ pub struct StreamSummary {
     pub stamps_back: u64,
     /// Frames without a stamp.
     pub unstamped: u64,
-    /// The coarsest power of ten, in ns, that all its stamps are whole multiples of: what they may have been cut to.
+    /// The coarsest power of ten, in ns, of which all its stamps are whole multiples: they may have been cut to it.
     pub stamp_step_ns: u64,
-    /// Events that were not passed on, because there were too many.
+    /// Number of events that were not passed on, because there were too many.
     pub events_unlisted: u64,
     /// Details of its protocol.
     pub detail: Detail,
@@ -95,37 +95,37 @@ pub struct StreamSummary {
 pub enum Detail {
     /// Sampled values.
     SampledValues {
-        /// Samples a second, as given or as the wrap of smpCnt shows it.
+        /// Samples a second, as given or as shown by the wrap of smpCnt.
         rate: Option<u32>,
-        /// Most ASDUs of a frame.
+        /// Largest number of ASDUs in a frame.
         asdus: usize,
         /// Lowest smpCnt.
         lowest: u16,
         /// Highest smpCnt.
         highest: u16,
-        /// Places where at least one sample was missing.
+        /// Number of places at which at least one sample was missing.
         gaps: u64,
         /// Jumps of smpCnt that the time does not explain.
         restarts: u64,
         /// Samples with a smpCnt beyond the rate.
         out_of_range: u64,
-        /// Samples that came so late that they had been counted, as lost or as come.
+        /// Samples that came so late that they had already been counted, as lost or as received.
         too_late: u64,
     },
     /// GOOSE.
     Goose {
         /// Counts of its messages.
         counts: GooseCounts,
-        /// Places where sqNum left out at least one message.
+        /// Number of places at which sqNum shows at least one missing message.
         gaps: u64,
     },
     /// AVTP and test frames.
     Counted {
-        /// Places where at least one frame was missing.
+        /// Number of places at which at least one frame was missing.
         gaps: u64,
-        /// Times the counter began again.
+        /// Number of restarts of the counter.
         restarts: u64,
-        /// Frames that came so late that they had been counted, as lost or as come.
+        /// Frames that came so late that they had already been counted, as lost or as received.
         too_late: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! One stream of sampled values: its counter, and changes that must not go unseen. The rules are those of
+//! One stream of sampled values: its counter, and changes that have to be reported. The rules are those of
 //! [`wire::sequence`].
 
 use crate::arrival::Arrival;
@@ -21,12 +21,12 @@ pub(crate) struct SvStream {
     pub(crate) fast: FastPath,
     pub(crate) sequence: Sequence,
     accounting: Accounting,
-    /// The newest sample: its count, and when it came.
+    /// The newest sample: its count, and the instant at which it came.
     newest: Option<(u16, Arrival)>,
     smp_synch: Option<u8>,
     marks: Marks,
     losses: Losses,
-    /// Most ASDUs of a frame.
+    /// Largest number of ASDUs in a frame.
     pub(crate) asdus: usize,
     pub(crate) lowest: u16,
     pub(crate) highest: u16,
@@ -49,13 +49,13 @@ impl SvStream {
         }
     }
 
-    /// Follows header fields that changed, which only the full parse sees.
+    /// Reports changed header fields, which only the full parse sees.
     pub(crate) fn header(&mut self, frame: &Frame<'_>, budget: &mut Budget, notes: &mut Notes<'_>) {
         self.marks.follow(frame, &mut self.sequence);
         self.tell(budget, notes);
     }
 
-    /// Takes the samples of a frame; how many of them are measured: not those that came again, nor those beyond the rate.
+    /// Takes the samples of a frame; returns how many of them are measured: all but repeated ones and those beyond the rate.
     #[inline]
     pub(crate) fn samples(
         &mut self,
@@ -78,7 +78,7 @@ impl SvStream {
         measured
     }
 
-    /// True if the silence before this frame was one of the whole capture.
+    /// True if the whole capture was silent before this frame.
     #[inline]
     fn is_alone(&self, arrival: &Arrival) -> bool {
         let before = self.newest.and_then(|(_, newest)| newest.time_ns);
@@ -86,7 +86,7 @@ impl SvStream {
         silence.is_some_and(|(before, now)| arrival.quiet.covers(before, now))
     }
 
-    /// Says what was found.
+    /// Reports the findings.
     #[inline]
     fn tell(&mut self, budget: &mut Budget, notes: &mut Notes<'_>) {
         while let Some(finding) = self.sequence.take_finding() {
@@ -156,7 +156,7 @@ impl SvStream {
         self.smp_synch = smp_synch;
     }
 
-    /// Adds to `counts` what is settled by now.
+    /// Adds the counts that are final by now to `counts`.
     #[inline]
     pub(crate) fn count(&mut self, counts: &mut Counters) {
         if self.accounting.is_due(self.sequence.counters()) {
@@ -179,7 +179,7 @@ impl SvStream {
         self.tell(budget, notes);
     }
 
-    /// Where samples were lost.
+    /// Places at which samples were lost.
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
         std::mem::take(&mut self.losses).finish()
     }

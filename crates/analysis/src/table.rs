@@ -15,17 +15,17 @@ pub(crate) struct StreamTable {
     most: usize,
     /// The stream of the last frame.
     last: usize,
-    /// The key looked for, kept to allocate nothing.
+    /// The key to look up, kept to avoid allocation.
     key: Vec<u8>,
 }
 
-/// Where a stream is.
+/// Result of looking up a stream.
 pub(crate) enum Lookup {
-    /// Known.
+    /// A known stream, by its index.
     At(usize),
-    /// To be added under this label, which no other has.
+    /// A new stream, to be added under this unique label.
     New(StreamId, String),
-    /// There is no room.
+    /// A new stream for which there is no room.
     Full,
 }
 
@@ -41,7 +41,7 @@ impl StreamTable {
         }
     }
 
-    /// The stream whose frame comes next if it is as the last time: publishers send their streams in the same order.
+    /// The stream whose frame is expected next, because publishers send their streams in the same order each time.
     #[inline]
     pub(crate) fn likely(&self) -> Option<usize> {
         self.streams.get(self.last).map(|stream| stream.successor)
@@ -80,7 +80,7 @@ impl StreamTable {
         Lookup::New(stream, label)
     }
 
-    /// Where a stream is that has come before.
+    /// Index of a known stream.
     pub(crate) fn known(
         &mut self,
         kind: StreamKind,
@@ -94,7 +94,7 @@ impl StreamTable {
         self.index.get(self.key.as_slice()).copied()
     }
 
-    /// Adds the stream that [`StreamTable::find`] did not find just before.
+    /// Adds the stream that the last call of [`StreamTable::find`] did not find.
     pub(crate) fn add(&mut self, stream: AnalysedStream) -> usize {
         let at = self.streams.len();
         self.index.insert(self.key.clone(), at);
@@ -103,12 +103,12 @@ impl StreamTable {
     }
 }
 
-/// The octets that tell the stream from others, appended to `key`: shorter than a [`StreamId`], and of names of any length.
+/// Appends the bytes that identify the stream to `key`: shorter than a [`StreamId`], for names of any length.
 fn write_key(key: &mut Vec<u8>, kind: StreamKind, dst: Mac, vid: Option<u16>, appid: Option<u16>, name: &[u8]) {
     let vid = vid.filter(|_| kind != StreamKind::Goose);
     key.push(kind as u8);
     key.extend_from_slice(&dst.0);
-    // A VLAN identifier has 12 bits, so no tag is told from each of them.
+    // A VLAN identifier has 12 bits, so this value for "no tag" differs from each of them.
     key.extend_from_slice(&vid.unwrap_or(u16::MAX).to_be_bytes());
     key.extend_from_slice(&appid.unwrap_or_default().to_be_bytes());
     key.extend_from_slice(name);

@@ -1,9 +1,9 @@
-//! Why a capture cannot be read, or cannot be read further.
+//! Reasons why a capture cannot be read, or not to its end.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A capture that cannot be read, or not to its end. Frames before the place were delivered.
+/// A capture that cannot be read, or not to its end. Frames before the place of the error were delivered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
@@ -18,31 +18,31 @@ pub enum CaptureError {
     /// Reading failed.
     #[error("reading failed at octet {offset}: {source}")]
     Read {
-        /// Octet of the file.
+        /// Position in the file, in bytes.
         offset: u64,
         /// Why.
         source: io::Error,
     },
-    /// The packed data cannot be unpacked any further.
+    /// The compressed data cannot be decompressed any further.
     #[error("the gzip file is cut or damaged: it unpacks to {offset} octets, before frame {frame} is whole ({source})")]
     Unpack {
         /// Number of the frame that is missing.
         frame: u64,
-        /// Octets that could be unpacked.
+        /// Number of bytes that could be decompressed.
         offset: u64,
         /// Why.
         source: io::Error,
     },
-    /// Nothing in it.
+    /// An empty file.
     #[error("the file is empty: not a capture")]
     Empty,
     /// Another kind of file.
     #[error("not a capture: it begins with {begins}, where a pcap or pcapng file has its magic number")]
     NotACapture {
-        /// The first octets, in hexadecimal and as text.
+        /// The first bytes, in hexadecimal and as text.
         begins: String,
     },
-    /// A compressed file, other than by gzip.
+    /// A file that is compressed, but not by gzip.
     #[error("compressed with {with}: unpack it first ({how})")]
     Compressed {
         /// The program.
@@ -63,7 +63,7 @@ pub enum CaptureError {
         frame: u64,
         /// Octet of the file at which the block begins.
         offset: u64,
-        /// Octets of the file.
+        /// Length of the file in bytes.
         end: u64,
     },
     /// A block that contradicts itself.

@@ -1,25 +1,25 @@
-//! Where the octets come from: the file as it is, or unpacked.
+//! Source of the bytes: the file itself, or the decompressed file.
 
 use std::io::{self, BufReader, Chain, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-/// Packed octets asked from the operating system at a time.
+/// Number of compressed bytes requested from the operating system at a time.
 const PACKED: usize = 64 * 1024;
 
-/// Octets as they come: what takes them apart is compiled here, once, whatever they come from.
+/// A stream of bytes from any source, so that the parser is compiled only once, here.
 pub(crate) type Octets<'a> = Box<dyn Read + 'a>;
 
 type Gzip<'a> = MultiGzDecoder<BufReader<Chain<Cursor<Vec<u8>>, Octets<'a>>>>;
 
-/// A capture as it is stored.
+/// A capture without compression.
 pub(crate) enum Input<'a> {
     Plain(Octets<'a>),
     Gzip(Box<Gzip<'a>>),
 }
 
 impl Input<'_> {
-    /// The same input as gzip, `begin` being its octets that were read already. Several members in a row are one file.
+    /// The same input, decompressed by gzip; `begin` holds its bytes that were already read. Several members in a row make one file.
     pub(crate) fn unpack(self, begin: Vec<u8>) -> Self {
         match self {
             Self::Plain(rest) => {

@@ -1,9 +1,9 @@
-//! Frames from packet captures: pcap (micro- and nanosecond stamps, both byte orders) and pcapng (any time resolution, several
-//! interfaces, several sections), packed with gzip or not. The reader takes any [`std::io::Read`] and keeps the order
-//! of the file. It needs memory for a buffer or one block, whichever is larger, and lends the frames from it.
+//! Frames from packet captures: pcap (micro- and nanosecond stamps, both byte orders) and pcapng (any time resolution, several interfaces, several
+//! sections), compressed with gzip or not. The reader accepts any [`std::io::Read`] and keeps the order of the file. It needs memory for a buffer or
+//! one block, whichever is larger, and returns frames that borrow from it.
 //!
-//! The limits of a block are found before it is read, so that a capture that was cut yields every whole frame and then says
-//! where it ends. File headers and descriptions of interfaces are taken apart by `pcap-parser`.
+//! The length of a block is checked before it is read, so that a capture that was cut yields every whole frame and then the place of its end.
+//! `pcap-parser` parses file headers and descriptions of interfaces.
 #![forbid(unsafe_code)]
 
 mod error;
@@ -56,21 +56,21 @@ impl std::fmt::Display for LinkType {
 /// One frame of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Its place in the file, from 1, as other tools number it.
+    /// Its number in the file, from 1, as in other tools.
     pub number: u64,
     /// Instant of capture in ns since 1970 UTC, by the clock of the capturing machine. `None` in the rare pcapng blocks that
     /// have no stamp.
     pub time_ns: Option<i64>,
-    /// The octets that were kept.
+    /// The bytes that were kept.
     pub data: &'a [u8],
-    /// Octets on the wire; more than `data` when the capture was taken with a limit.
+    /// Number of bytes on the wire; more than `data` if the capture was taken with a limit.
     pub original_len: u32,
     /// The layer at which the bytes begin.
     pub link_type: LinkType,
 }
 
 impl Frame<'_> {
-    /// True when the capture kept only the beginning of the frame.
+    /// True if the capture kept only the beginning of the frame.
     pub fn is_cut(&self) -> bool {
         (self.data.len() as u64) < u64::from(self.original_len)
     }

@@ -23,7 +23,7 @@ impl Pcap {
         let Ok((_, header)) = parse_pcap_header(source.block()) else {
             return Err(source.damaged("the file header cannot be read"));
         };
-        // The upper 16 bits tell about frame check sequences, which are behind everything that is decoded here.
+        // The upper 16 bits describe frame check sequences, which come after everything that is decoded here.
         let link_type = LinkType(header.network.0 as u16);
         let ns_per_unit = if header.is_nanosecond_precision() { 1 } else { 1000 };
         let big_endian = header.is_bigendian();

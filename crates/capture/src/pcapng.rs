@@ -17,21 +17,21 @@ const ENHANCED_PACKET: u32 = 6;
 const IF_DROP: u16 = 5;
 /// Option of interface statistics: frames the operating system dropped.
 const OS_DROP: u16 = 7;
-/// Octets before the options of interface statistics.
+/// Number of bytes before the options of interface statistics.
 const STATISTICS_HEADER: usize = 20;
 /// Option of a section header: the program that wrote the section.
 const APPLICATION: u16 = 4;
-/// Octets before the options of a section header.
+/// Number of bytes before the options of a section header.
 const SECTION_OPTIONS: usize = 24;
 
-/// Octets before the frame in a packet block, of both kinds.
+/// Number of bytes before the frame in a packet block of either kind.
 const PACKET_HEADER: usize = 28;
-/// Octets before the frame in a simple packet block.
+/// Number of bytes before the frame in a simple packet block.
 const SIMPLE_PACKET_HEADER: usize = 12;
 
-/// Shortest block: type and length twice.
+/// Length of the shortest block in bytes: its type, and its length twice.
 const MIN_BLOCK: usize = 12;
-/// Most interfaces of one section. No machine has so many; more is damage, and must not fill the memory.
+/// Largest number of interfaces of one section. No machine has so many; a larger number is damage, and must not fill the memory.
 const MAX_INTERFACES: usize = 1 << 16;
 
 /// The section at the current place.
@@ -45,7 +45,7 @@ pub(crate) struct Pcapng {
     dropped_before: u64,
     /// True once any interface has stated its drops.
     statistics: bool,
-    /// The program that wrote the section, where its header says so.
+    /// The program that wrote the section, if its header names it.
     application: Option<String>,
     /// The stamps of all interfaces so far; `None` before the first.
     stamps: Option<Stamps>,
@@ -57,11 +57,11 @@ struct Interface {
     /// Octets kept of each frame; 0 means all.
     snap_len: u32,
     resolution: Resolution,
-    /// Nanoseconds of one unit, where these are whole and nothing is to be added: nearly always.
+    /// Nanoseconds of one unit, if these are whole and no offset is to be added, as in nearly all files.
     ns_per_unit: Option<u64>,
     /// Seconds to add to each stamp.
     offset_s: i64,
-    /// Frames dropped before they came into the file, as last said.
+    /// Frames dropped before they came into the file, by the last statistics.
     dropped: u64,
 }
 
@@ -76,7 +76,7 @@ enum Resolution {
 #[derive(Debug, Clone, Copy)]
 struct Packet {
     interface: u32,
-    /// In the interface's unit.
+    /// Stamp in the interface's unit.
     stamp: Option<u64>,
     at: usize,
     captured: u32,
@@ -101,7 +101,7 @@ impl Pcapng {
         self.stamps.clone().unwrap_or_default()
     }
 
-    /// Frames that the interfaces and the operating system dropped, where they say so.
+    /// Frames dropped by the interfaces and the operating system, if the file states them.
     pub(crate) fn dropped(&self) -> Option<u64> {
         let dropped = self.dropped_before.saturating_add(self.dropped_in_section());
         self.statistics.then_some(dropped)
@@ -139,7 +139,7 @@ impl Pcapng {
         } else {
             interface.snap_len
         };
-        // A simple packet does not say how much was kept; the interface's limit does.
+        // A simple packet does not state its kept length; the interface's limit gives it.
         let captured = if packet.stamp.is_none() {
             packet.captured.min(limit)
         } else {
@@ -186,7 +186,7 @@ impl Pcapng {
         Ok(Some(kind))
     }
 
-    /// Takes note of a section or interface; returns what a packet block says; passes over all others.
+    /// Notes a section or interface; returns the fields of a packet block; ignores all other blocks.
     #[inline]
     fn take_block(&mut self, kind: u32, source: &Source<'_>) -> Result<Option<Packet>, CaptureError> {
         match kind {
@@ -230,8 +230,8 @@ impl Pcapng {
         Ok(())
     }
 
-    /// An enhanced packet block, or the packet block of early pcapng files: interface and drop count of 16 bits each where
-    /// the enhanced one has the interface.
+    /// An enhanced packet block, or the packet block of early pcapng files: it has interface and drop count of 16 bits each in place of the
+    /// interface.
     #[inline]
     fn packet(&self, kind: u32, source: &Source<'_>) -> Result<Packet, CaptureError> {
         let block = source.block();
@@ -285,7 +285,7 @@ impl Pcapng {
         }
     }
 
-    /// Adds the drops of an interface. Unreadable statistics are skipped: they hold no frame.
+    /// Adds the drops of an interface. Unreadable statistics are skipped, because they contain no frame.
     fn statistics(&mut self, block: &[u8]) {
         let id = self.u32(block, 8) as usize;
         let mut at = STATISTICS_HEADER;
@@ -387,7 +387,7 @@ impl Interface {
         }
     }
 
-    /// Nanoseconds since 1970, rounded down; the nearest that fits when the stamp is beyond 64 bits of them.
+    /// Nanoseconds since 1970, rounded down; a stamp beyond 64 bits becomes the nearest value that fits.
     #[inline]
     fn time_ns(&self, stamp: u64) -> i64 {
         let whole = self.ns_per_unit.and_then(|ns| stamp.checked_mul(ns));
@@ -400,7 +400,7 @@ impl Interface {
     fn any_time_ns(&self, stamp: u64) -> i64 {
         let ns = i128::from(stamp) * 1_000_000_000;
         let ns = match self.resolution {
-            // 10^38 is the largest power of ten that fits; what it divides is zero long before.
+            // 10^38 is the largest power of ten that fits; the quotient is zero long before.
             Resolution::Decimal(n) => ns / 10i128.pow(u32::from(n.min(38))),
             Resolution::Binary(n) => ns >> n.min(126),
         };

@@ -9,7 +9,7 @@ const INTERFACE: u32 = 1;
 const STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Option numbers; those from 2 on mean something else in each kind of block.
+/// Option numbers; those from 2 on have another meaning in each kind of block.
 mod option {
     pub(super) const END: u16 = 0;
     pub(super) const COMMENT: u16 = 1;
@@ -36,11 +36,11 @@ pub struct Captured<'a> {
     pub time_ns: i64,
     /// The direction of the frame.
     pub direction: Direction,
-    /// Its octets, without frame check sequence, in one or more pieces.
+    /// Its bytes, without frame check sequence, in one or more pieces.
     pub pieces: &'a [&'a [u8]],
-    /// Octets it had on the wire, without frame check sequence.
+    /// Its length on the wire in bytes, without frame check sequence.
     pub original_len: u32,
-    /// A remark that the file keeps beside the frame.
+    /// A comment that is stored with the frame.
     pub comment: Option<&'a str>,
 }
 
@@ -87,7 +87,7 @@ impl<W: Write> PcapngWriter<W> {
         let length: usize = frame.pieces.iter().map(|piece| piece.len()).sum();
         let kept = u32::try_from(length).map_err(|_| invalid("a frame of 4 GiB"))?;
         self.begin(ENHANCED_PACKET);
-        // The high half first; both fit.
+        // The high half comes first; both halves fit.
         for word in [0, (time >> 32) as u32, time as u32, kept, frame.original_len.max(kept)] {
             self.word(word);
         }
@@ -102,7 +102,7 @@ impl<W: Write> PcapngWriter<W> {
         self.end()
     }
 
-    /// Says how many frames are missing, flushes, and returns the output.
+    /// Writes the number of missing frames, flushes, and returns the output.
     ///
     /// # Errors
     /// The output refuses what was still to be written.
@@ -121,7 +121,7 @@ impl<W: Write> PcapngWriter<W> {
     fn begin(&mut self, kind: u32) {
         self.block.clear();
         self.word(kind);
-        // The length comes when it is known.
+        // The length is filled in when it is known.
         self.word(0);
     }
 
@@ -133,7 +133,7 @@ impl<W: Write> PcapngWriter<W> {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }
 
-    /// Longer values than an option can hold are cut.
+    /// Values that are too long for an option are cut.
     fn option(&mut self, number: u16, value: &[u8]) {
         let value = &value[..value.len().min(usize::from(u16::MAX))];
         self.block.extend_from_slice(&number.to_le_bytes());

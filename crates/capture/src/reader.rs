@@ -26,7 +26,7 @@ enum Format {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a file, packed with gzip or not.
+    /// Opens a file, compressed with gzip or not.
     ///
     /// # Errors
     /// The file cannot be read, or is not a capture.
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
         Self::new(File::open(path).map_err(error)?)
     }
 
-    /// Reads the head of a capture, packed with gzip or not. The input needs no buffer of its own.
+    /// Reads the head of a capture, compressed with gzip or not. The input needs no buffer.
     ///
     /// # Errors
     /// The input cannot be read, or is not a capture.
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
     }
 
     fn begin(mut source: Source<'a>) -> Result<Self, CaptureError> {
-        // 16 octets, if there are so many, to say what another kind of file begins with.
+        // Up to 16 bytes, for the error message about another kind of file.
         let mut enough = source.try_extend_to(16)?;
         if source.block().starts_with(&GZIP) {
             source = source.unpack();
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
             other => return Err(not_a_capture(other)),
         };
         if !enough {
-            // Fails: says that the head is cut.
+            // Always fails, with the error that the head is cut.
             source.extend_to(16)?;
         }
         Ok(Self {
@@ -73,8 +73,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Frames that the capturing side says it dropped before they came into the file, as far as it was read. `None` where
-    /// the capture does not say (every pcap file, and pcapng without interface statistics).
+    /// Frames that the capturing program reports as dropped before they came into the file, in the part that was read. `None` if the capture does not
+    /// state this (every pcap file, and pcapng without interface statistics).
     pub fn dropped(&self) -> Option<u64> {
         match &self.format {
             Format::Pcap(_) => None,

@@ -1,30 +1,30 @@
-//! Octets of the capture, counted, one block at a time, lent from one large buffer.
+//! Bytes of the capture, counted, one block at a time, borrowed from one large buffer.
 
 use std::io::{self, Read};
 
 use crate::CaptureError;
 use crate::input::{Input, Octets};
 
-/// Longest block that is read. Frames are far shorter; a longer block is damage, and must not fill the memory.
+/// Length of the longest block that is read. Frames are far shorter; a longer block is damage, and must not fill the memory.
 pub(crate) const MAX_BLOCK: usize = 16 << 20;
 
-/// Octets of the buffer, and the most asked from the operating system at a time. Large enough that the system call does not
-/// show, small enough to stay in the second-level cache between the kernel's copy and the reading of it.
+/// Size of the buffer in bytes, and the largest amount requested from the operating system at a time. It is large enough that the cost of the system
+/// call does not matter, and small enough that the data stay in the second-level cache between the kernel's copy and the reading.
 const BUFFER: usize = 256 * 1024;
 
 /// A capture and the block at its current place.
 pub(crate) struct Source<'a> {
     input: Input<'a>,
-    /// Octets of the unpacked capture before the block.
+    /// Number of bytes of the decompressed capture before the block.
     offset: u64,
     buffer: Vec<u8>,
-    /// Where the block begins in the buffer.
+    /// Position of the block in the buffer.
     at: usize,
-    /// Octets of the block that were asked for and are there.
+    /// Number of bytes of the block that were requested and are in the buffer.
     len: usize,
-    /// Where the octets that were read end in the buffer.
+    /// End of the bytes in the buffer.
     filled: usize,
-    /// Frames delivered so far.
+    /// Number of frames delivered so far.
     pub(crate) frames: u64,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Begins anew with what the octets read so far, and those that follow, unpack to.
+    /// Restarts with the decompressed form of the bytes read so far and of those that follow.
     pub(crate) fn unpack(self) -> Self {
         let mut packed = self.buffer;
         packed.truncate(self.filled);
@@ -55,7 +55,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Leaves the block behind.
+    /// Moves on to the next block.
     #[inline]
     pub(crate) fn next_block(&mut self) {
         self.offset += self.len as u64;
@@ -63,13 +63,13 @@ impl<'a> Source<'a> {
         self.len = 0;
     }
 
-    /// The octets of the block that were asked for so far.
+    /// The bytes of the block that were requested so far.
     #[inline]
     pub(crate) fn block(&self) -> &[u8] {
         self.buffer.get(self.at..self.at + self.len).unwrap_or_default()
     }
 
-    /// Makes the first `len` octets of the block there. `false` when the file ends before its first octet.
+    /// Reads the first `len` bytes of the block. Returns false if the file ends before the first byte.
     #[inline]
     pub(crate) fn extend_to(&mut self, len: usize) -> Result<bool, CaptureError> {
         if self.filled - self.at >= len {
@@ -86,7 +86,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The same; `false` also when the file ends later, with what there is of it in the block.
+    /// The same; also returns false if the file ends later, with the existing bytes in the block.
     pub(crate) fn try_extend_to(&mut self, len: usize) -> Result<bool, CaptureError> {
         while self.filled - self.at < len {
             self.make_room();
@@ -104,8 +104,8 @@ impl<'a> Source<'a> {
         Ok(true)
     }
 
-    /// Moves what is left of the block to the front, and lengthens the buffer for a block that fills it: only by as much
-    /// as was read, so a length that lies costs no more memory than the file has octets.
+    /// Moves the rest of the block to the front, and enlarges the buffer for a block that fills it. It grows only by as much as was read, so a wrong
+    /// length cannot take more memory than the size of the file.
     fn make_room(&mut self) {
         if self.at > 0 {
             self.buffer.copy_within(self.at..self.filled, 0);

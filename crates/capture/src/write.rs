@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 /// Magic number of pcap with nanosecond stamps.
 const MAGIC_NS: u32 = 0xa1b2_3c4d;
-/// Octets kept of a frame; what readers accept as the limit of every capture.
+/// Largest number of bytes kept of a frame; readers accept this limit in every capture.
 const SNAP_LEN: u32 = 262_144;
 
 /// Writes one capture. Give an output that buffers.

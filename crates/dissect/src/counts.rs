@@ -9,7 +9,7 @@ pub struct DecodeCounts {
     pub frames: u64,
     /// Frames with EtherType 88BA.
     pub sv_frames: u64,
-    /// ASDUs in those of them that keep every rule.
+    /// ASDUs in those SV frames that keep every rule.
     pub asdus: u64,
     /// Frames with EtherType 88B8.
     pub goose: u64,
@@ -20,10 +20,10 @@ pub struct DecodeCounts {
 }
 
 impl DecodeCounts {
-    /// Writes the counts in words, a line or two.
+    /// Writes the counts in words, in one or two lines.
     ///
     /// # Errors
-    /// Errors of `messages`.
+    /// Returns the errors of `messages`.
     pub fn report(&self, messages: &mut dyn Write) -> io::Result<()> {
         let Self {
             frames,

@@ -23,7 +23,7 @@ impl Serialize for Value<'_> {
             Data::Unsigned(value) => pair(&mut map, "unsigned", &value),
             Data::Float32(value) => {
                 pair(&mut map, "float32", &value)?;
-                // The shortest decimal that reads back as this float32 is another number: show the octets too.
+                // The shortest decimal that reads back as this float32 is another number: show the bytes, too.
                 let exact = value
                     .to_string()
                     .parse::<f64>()

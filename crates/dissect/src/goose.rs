@@ -41,11 +41,11 @@ pub(crate) fn decode(
     )
 }
 
-/// Flags of what a subscriber counts without refusing the message, or refuses though it can be decoded.
+/// Flags for irregularities that a subscriber counts without refusing the message, or refuses although the message can be decoded.
 fn flags(head: &Head<'_>, found: &Inspection<'_>) -> Vec<&'static str> {
     let fields = &found.fields;
     let mut flags = Vec::new();
-    // Trip messages have a range of their own (type 1A).
+    // Trip messages (type 1A) have a separate range.
     if head
         .header
         .is_some_and(|header| !matches!(header.appid, 0..0x4000 | 0x8000..0xc000))
@@ -71,7 +71,7 @@ fn flags(head: &Head<'_>, found: &Inspection<'_>) -> Vec<&'static str> {
     flags
 }
 
-/// The number came with its sign bit set, and was read as unsigned.
+/// True if the number came with its sign bit set, and was read as unsigned.
 fn negative(field: Field) -> &'static str {
     match field {
         Field::TimeAllowedToLive => "timeAllowedtoLive-negative",
@@ -102,7 +102,7 @@ impl Serialize for GooseLine<'_> {
         optional(&mut map, "t_ns", fields.t.map(|time| time.as_ns()))?;
         optional(&mut map, "stNum", fields.st_num)?;
         optional(&mut map, "sqNum", fields.sq_num)?;
-        // Both flags are FALSE when a message that got so far leaves them out.
+        // Both flags are FALSE if a message that was decoded so far leaves them out.
         optional(
             &mut map,
             "simulation",

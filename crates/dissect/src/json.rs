@@ -9,10 +9,10 @@ use wire::FrameError;
 use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::header::Header;
 
-/// Octets as lower-case hexadecimal text.
+/// Bytes as lower-case hexadecimal text.
 pub(crate) struct Hex<'a>(pub(super) &'a [u8]);
 
-/// Octets that become text at a time.
+/// Number of bytes that are converted at a time.
 const HEX_CHUNK: usize = 32;
 
 impl fmt::Display for Hex<'_> {
@@ -32,7 +32,7 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// Writes the digits of up to 32 octets.
+/// Writes the digits of up to 32 bytes.
 fn write_hex<'a>(octets: &[u8], text: &'a mut [u8; 2 * HEX_CHUNK]) -> &'a str {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for (pair, octet) in text.as_chunks_mut::<2>().0.iter_mut().zip(octets) {
@@ -56,7 +56,7 @@ impl Serialize for MacText {
     }
 }
 
-/// Text of a VisibleString; octets that are not UTF-8 become U+FFFD.
+/// Text of a VisibleString; bytes that are not UTF-8 become U+FFFD.
 pub(crate) struct Text<'a>(pub(super) &'a [u8]);
 
 impl Serialize for Text<'_> {
@@ -99,7 +99,7 @@ pub(crate) fn optional<M: SerializeMap>(
     value.map_or(Ok(()), |value| map.serialize_entry(key, &value))
 }
 
-/// The beginning of a line: which frame, from where to where, and the header behind the EtherType.
+/// The beginning of a line: number of the frame, source and destination, and the header after the EtherType.
 pub(crate) struct Head<'a> {
     pub(crate) kind: &'static str,
     pub(crate) frame: &'a Frame<'a>,
@@ -125,7 +125,7 @@ impl Head<'_> {
     }
 }
 
-/// The end of a line: what to count, and what is wrong.
+/// The end of a line: flags to count, and the error.
 pub(crate) struct Judgement<'a> {
     pub(crate) flags: &'a [&'static str],
     pub(crate) error: Option<FrameError>,

@@ -1,8 +1,8 @@
 //! Frames of a capture as lines of JSON, one for each ASDU of sampled values and each GOOSE message, with fields named as
-//! on the wire. A frame that breaks a rule has one line: the rule, the octet at which it is broken, and what could be
-//! decoded before it. Other traffic is passed over.
+//! on the wire. A frame that breaks a rule has one line: the rule, the offset at which it is broken, and the fields decoded before it. Other traffic
+//! is ignored.
 //!
-//! Give a [`capture::Reader`] to [`decode`]. Lines are written as they come, in bounded memory.
+//! Give a [`capture::Reader`] to [`decode`]. Lines are written at once, in bounded memory.
 #![forbid(unsafe_code)]
 
 mod counts;

@@ -1,4 +1,4 @@
-//! Reads the capture, and writes what each frame is.
+//! Reads the capture, and writes the lines of each frame.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,24 +9,24 @@ use wire::ether::{self, EthernetView};
 
 use crate::{DecodeCounts, goose, sv};
 
-/// Octets collected before they are written out.
+/// Number of bytes collected before they are written out.
 const CHUNK: usize = 256 * 1024;
 
-/// Why decoding ended early.
+/// Reason why decoding ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     /// The capture cannot be read further.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// The output does not take it.
+    /// The output refused a line.
     #[error(transparent)]
     Output(#[from] io::Error),
 }
 
-/// Writes one line of JSON for each ASDU and GOOSE message to `out`, and says how many of what there were.
+/// Writes one line of JSON for each ASDU and GOOSE message to `out`, and returns the counts.
 ///
 /// # Errors
-/// The capture cannot be read to its end (what came before has been written), or the output is closed.
+/// The capture cannot be read to its end (the lines before that place have been written), or the output is closed.
 pub fn decode(reader: &mut Reader<'_>, out: &mut dyn Write) -> Result<DecodeCounts, DecodeError> {
     let mut lines = Vec::with_capacity(CHUNK + 16 * 1024);
     let mut counts = DecodeCounts::default();
@@ -63,7 +63,7 @@ fn append(frame: &Frame<'_>, counts: &mut DecodeCounts, lines: &mut Vec<u8>) -> 
     }
 }
 
-/// Lines of JSON in which JSON's escapes stand for what is not to be shown: names come from the wire.
+/// Lines of JSON in which JSON's escapes replace characters that must not be shown, because names come from the wire.
 fn safe(lines: &[u8]) -> Cow<'_, [u8]> {
     if lines.iter().all(|octet| (b'\n'..0x7f).contains(octet)) {
         return Cow::Borrowed(lines);

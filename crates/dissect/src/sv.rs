@@ -52,7 +52,7 @@ pub(crate) fn decode(
     Ok(())
 }
 
-/// The line of a frame that breaks a rule shows the ASDU at which it does, and those before it.
+/// The line of a frame that breaks a rule shows the ASDU in which the error is, and those before it.
 fn decode_broken(frame: &Frame<'_>, ethernet: &EthernetView<'_>, lines: &mut Vec<u8>) -> io::Result<()> {
     let found = sv::inspect(ethernet);
     let head = Head {
@@ -82,7 +82,7 @@ fn decode_broken(frame: &Frame<'_>, ethernet: &EthernetView<'_>, lines: &mut Vec
     )
 }
 
-/// Flags of what a subscriber counts without refusing the frame.
+/// Flags for irregularities that a subscriber counts without refusing the frame.
 fn flags(head: &Head<'_>, asdu: Option<&PartialAsdu<'_>>, error: Option<FrameError>) -> Vec<&'static str> {
     let mut flags = Vec::new();
     if head.header.is_some_and(|header| !APPIDS.contains(&header.appid)) {
@@ -112,10 +112,10 @@ struct SvLine<'a> {
     error: Option<FrameError>,
 }
 
-/// Where the ASDU stands in its frame.
+/// Index of the ASDU in its frame.
 struct AsduPosition<'a> {
     index: usize,
-    /// ASDUs before it that have no line of their own.
+    /// Earlier ASDUs that have no separate line.
     before: &'a [PartialAsdu<'a>],
 }
 
@@ -149,7 +149,7 @@ impl Serialize for Fields<'_> {
     }
 }
 
-/// The fields in the order of the wire.
+/// The fields in their order on the wire.
 fn write_fields<M: SerializeMap>(map: &mut M, asdu: &PartialAsdu<'_>) -> Result<(), M::Error> {
     optional(map, "svID", asdu.sv_id().map(Text))?;
     optional(map, "datSet", asdu.dat_set().map(Text))?;

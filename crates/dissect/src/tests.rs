@@ -20,7 +20,7 @@ fn capture_of<'a>(frames: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// Its lines, what there was, and that in words.
+/// Its lines, the counts, and the counts in words.
 fn decoded(capture: &[u8]) -> (Vec<Value>, DecodeCounts, String) {
     let (mut out, mut messages) = (Vec::new(), Vec::new());
     let counts = decode(&mut Reader::new(capture).unwrap(), &mut out).unwrap();
@@ -40,7 +40,7 @@ fn decode_one(name: &str) -> Value {
     lines.remove(0)
 }
 
-/// `line` has every field of `expect`, whatever else it has.
+/// Asserts that `line` has every field of `expect`; it may have more.
 fn assert_contains(line: &Value, expect: &Value, name: &str) {
     for (key, value) in expect.as_object().unwrap() {
         if key != "asdus" {

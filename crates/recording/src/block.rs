@@ -1,12 +1,12 @@
-//! Records: one alone, and many of them side by side.
+//! Records: a single one, and blocks of many in columns.
 
-/// Most observation points of a recording.
+/// Largest number of observation points of a recording.
 pub const MAX_POINTS: usize = 12;
 
-/// An instant for each point, in ns; `None` where there is none.
+/// An instant for each point, in ns; `None` if it is missing.
 pub type Instants = [Option<i64>; MAX_POINTS];
 
-/// The instants at the first points; there are none at the others.
+/// Sets the instants at the first points; the others have none.
 ///
 /// # Panics
 /// With more than [`MAX_POINTS`].
@@ -16,21 +16,21 @@ pub fn instants<const N: usize>(at: [Option<i64>; N]) -> Instants {
     all
 }
 
-/// Most samples of one record: a frame with more is recorded as several.
+/// Largest number of samples of one record: a frame with more is recorded as several.
 pub const MAX_SAMPLES: u16 = 255;
 
-/// Most records of a segment: no damaged number makes a reader take more memory than these need.
+/// Largest number of records of a segment: so a damaged number cannot make a reader allocate more memory than these need.
 pub const MAX_RECORDS: usize = 1 << 20;
 
 /// Special marks of a record.
 pub mod flag {
-    /// The stream's numbering starts anew: the distance to the number before is no loss.
+    /// The stream's numbering restarts: the distance to the number before is not a loss.
     pub const RESTART: u8 = 1;
-    /// The count is at or beyond the stream's rate: `number` is the count as it came, and has no place among the others.
+    /// The count is at or beyond the stream's rate: `number` is the received count, and has no place in the numbering.
     pub const OUT_OF_RANGE: u8 = 2;
-    /// The stream's rate was not known yet: the count was taken to turn at 65536.
+    /// The stream's rate was not known yet: the count was assumed to wrap at 65536.
     pub const UNRATED: u8 = 4;
-    /// Bits that say something.
+    /// All bits with a meaning.
     pub const KNOWN: u8 = RESTART | OUT_OF_RANGE | UNRATED;
 }
 
@@ -39,13 +39,13 @@ pub mod flag {
 pub struct Record {
     /// Number of its stream in the recording.
     pub stream: u16,
-    /// How many samples, with numbers one after the other; 1 to [`MAX_SAMPLES`].
+    /// Number of samples, which have consecutive numbers; 1 to [`MAX_SAMPLES`].
     pub samples: u16,
     /// [`flag`]s.
     pub flags: u8,
     /// Number of the first sample: its count plus whole turns of the counter.
     pub number: u64,
-    /// Instant at each point in ns; `None` where there is none.
+    /// Instant at each point in ns; `None` if it is missing.
     pub stamps: Instants,
 }
 
@@ -60,12 +60,12 @@ pub struct Block {
     pub flags: Vec<u8>,
     /// First number of each record.
     pub number: Vec<u64>,
-    /// Stamps of each record, for each point; [`Block::NO_STAMP`] where there is none.
+    /// Stamps of each record, for each point; [`Block::NO_STAMP`] if it is missing.
     pub stamps: Vec<Vec<i64>>,
 }
 
 impl Block {
-    /// Stands for a stamp that is not there.
+    /// Value for a missing stamp.
     pub const NO_STAMP: i64 = i64::MIN;
 
     /// An empty block for `points` points.
@@ -76,17 +76,17 @@ impl Block {
         }
     }
 
-    /// How many records there are.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.stream.len()
     }
 
-    /// True if there are none.
+    /// True if there are no records.
     pub fn is_empty(&self) -> bool {
         self.stream.is_empty()
     }
 
-    /// Forgets the records and keeps the memory; sets the number of points.
+    /// Removes the records but keeps the memory; sets the number of points.
     pub fn reset(&mut self, points: usize) {
         self.stream.clear();
         self.samples.clear();
@@ -107,7 +107,7 @@ impl Block {
         }
     }
 
-    /// Record number `index`, which must be there.
+    /// Record number `index`, which must exist.
     pub fn get(&self, index: usize) -> Record {
         let mut stamps = [None; MAX_POINTS];
         for (stamp, column) in stamps.iter_mut().zip(&self.stamps) {

@@ -1,10 +1,10 @@
-//! Reading octets that may be anything.
+//! Reads untrusted bytes.
 
 use crate::error::SegmentError;
 
 const ENDS_EARLY: SegmentError = SegmentError::Contradiction("a field reaches beyond the end");
 
-/// Octets not yet read.
+/// Bytes not yet read.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -41,7 +41,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Writes a name of at most 255 octets; the rest of a longer one is left out.
+/// Writes a name of at most 255 bytes; the rest of a longer one is left out.
 pub(crate) fn put_name(out: &mut Vec<u8>, name: &str) {
     let mut end = name.len().min(255);
     while !name.is_char_boundary(end) {

@@ -1,7 +1,7 @@
-//! One column of a segment: packs what prediction leaves of each value.
+//! One column of a segment: packs the difference of each value from its prediction.
 //!
 //! A column that holds only zeros takes five octets. Others are packed by Pcodec (<https://github.com/pcodec/pcodec>, standalone format): it cuts the values into ranges,
-//! codes the range by tANS and the place in it in plain bits, which comes near the entropy of noise.
+//! codes the range by tANS and the place in the range in plain bits, which is close to the entropy of noise.
 
 use crate::bytes::Bytes;
 use crate::error::SegmentError;
@@ -12,11 +12,11 @@ use pco::{ChunkConfig, DeltaSpec, ModeSpec};
 const ZEROS: u8 = 0;
 const PACKED: u8 = 1;
 
-/// How hard the packer looks for ranges, of 0 to 12. Other levels were not compared.
+/// Effort of the packer in finding ranges, 0 to 12. Other levels were not compared.
 const LEVEL: usize = 5;
 
 fn config() -> ChunkConfig {
-    // Differences and multiples were taken out by the prediction.
+    // The prediction has already removed differences and multiples.
     ChunkConfig::default()
         .with_compression_level(LEVEL)
         .with_mode_spec(ModeSpec::Classic)

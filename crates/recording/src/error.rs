@@ -1,26 +1,26 @@
 //! Errors of a segment.
 
-/// Why octets are not a segment that can be read.
+/// Reason why bytes are not a readable segment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentError {
-    /// Something else.
+    /// Not a segment.
     #[error("it does not begin as a segment does")]
     NotASegment,
-    /// Of a later version of this program.
+    /// A format of a later version of this program.
     #[error("it has format {0}, which this version does not know")]
     Newer(u16),
     /// The end is missing.
     #[error("it was cut short: {found} octets of {whole}")]
     Torn {
-        /// Octets there are.
+        /// Number of existing bytes.
         found: usize,
-        /// Octets it says it has.
+        /// Number of bytes in its header.
         whole: usize,
     },
-    /// At least one octet is not what was written.
+    /// At least one byte differs from the written one.
     #[error("its checksum is wrong: it was damaged after it was written")]
     Damaged,
-    /// The checksum is right, and what is in it cannot be.
+    /// The checksum is right, but the contents are impossible.
     #[error("it contradicts itself: {0}")]
     Contradiction(&'static str),
     /// A column that cannot be packed.

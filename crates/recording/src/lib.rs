@@ -1,11 +1,11 @@
-//! Recordings keep every received sample with its stamps. This crate packs them, and says what a recording holds.
+//! Recordings keep every received sample with its stamps. This crate packs them, and summarises a recording.
 //!
-//! A [`Record`] is what came in one frame of one stream: the first sample's number, how many samples, and an instant for each
-//! observation point (kernel, application, …). A [`SegmentWriter`] packs many of them into one sealed segment: self-contained, with its
-//! length, its format number and a checksum. A [`SegmentReader`] unpacks it, or says what is wrong with it. A [`Survey`]
-//! takes unpacked segments one by one and holds what a report shows of any number of samples in constant memory.
+//! A [`Record`] describes one frame of one stream: the first sample's number, the count of samples, and an instant for each observation point
+//! (kernel, application, …). A [`SegmentWriter`] packs many of them into one sealed segment: self-contained, with its length, its format number and a
+//! checksum. A [`SegmentReader`] unpacks it, or returns its defect. A [`Survey`] takes unpacked segments one by one and keeps the figures of a report
+//! for any number of samples in constant memory.
 //!
-//! The octets are described in `docs/formats/recording.md`. Nanoseconds are kept exactly.
+//! `docs/formats/recording.md` describes the bytes. Nanoseconds are kept exactly.
 
 #![forbid(unsafe_code)]
 

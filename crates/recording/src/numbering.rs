@@ -1,10 +1,9 @@
-//! Makes the number of a sample from its count: the count plus whole turns of the counter, from the place that the
-//! stream's sequence gave it.
+//! Makes the number of a sample from its count: the count plus whole turns of the counter, from the place of the sample in the stream's sequence.
 
 use crate::block::flag;
 use wire::sequence::{Quiet, Sample, SampleStep, Sequence};
 
-/// A counter of unknown rate is taken to run this far.
+/// Assumed length of a turn of a counter of unknown rate.
 const ALL_COUNTS: u64 = 65_536;
 
 /// Numbers the samples of one stream.
@@ -12,12 +11,12 @@ const ALL_COUNTS: u64 = 65_536;
 pub struct Numbering {
     /// Number of the newest sample.
     newest: u64,
-    /// Where the counter was taken to turn so far.
+    /// Assumed length of a turn of the counter so far.
     turn: u64,
 }
 
 impl Numbering {
-    /// Number and [`flag`]s of the next sample, which the stream's sequence found to be `step`.
+    /// Returns number and [`flag`]s of the next sample, for which the stream's sequence found `step`.
     pub fn number(&mut self, smp_cnt: u16, step: SampleStep, rate: Option<u32>) -> (u64, u8) {
         let turn = rate.map_or(ALL_COUNTS, u64::from).max(1);
         let unrated = if rate.is_none() { flag::UNRATED } else { 0 };
@@ -26,7 +25,7 @@ impl Numbering {
         (number, flags | unrated | moved)
     }
 
-    /// From now on the counter turns at `turn`: the numbers go on with one whose count is right, which is no loss.
+    /// Sets the length of a turn to `turn`: the numbers continue with one that fits the count, which is not a loss.
     fn turn_at(&mut self, turn: u64) -> u8 {
         let before = std::mem::replace(&mut self.turn, turn);
         if before == turn || before == 0 {
@@ -67,7 +66,7 @@ pub struct NumberedStream {
 }
 
 impl NumberedStream {
-    /// A stream of so many samples a second; learned where not given.
+    /// A stream of so many samples a second; the rate is learned if it is not given.
     pub fn new(rate: Option<u32>) -> Self {
         Self {
             sequence: rate.map_or_else(Sequence::learning, Sequence::new),
@@ -76,12 +75,12 @@ impl NumberedStream {
         }
     }
 
-    /// Number and [`flag`]s of the next sample, which came at `at_ns` of any one clock.
+    /// Returns number and [`flag`]s of the next sample, which came at `at_ns` of any single clock.
     pub fn number(&mut self, smp_cnt: u16, at_ns: i64) -> (u64, u8) {
         self.number_after(smp_cnt, at_ns, Quiet::default())
     }
 
-    /// The same, where `quiet` knows when nothing of any stream came.
+    /// The same, with `quiet` for the times in which no stream sent anything.
     pub fn number_after(&mut self, smp_cnt: u16, at_ns: i64, quiet: Quiet) -> (u64, u8) {
         let step = self.sequence.accept(Sample {
             at_ns: Some(at_ns),
@@ -94,12 +93,12 @@ impl NumberedStream {
         self.numbering.number(smp_cnt, step, self.sequence.rate())
     }
 
-    /// Account of its counter.
+    /// Sequence of its counter.
     pub fn sequence(&self) -> &Sequence {
         &self.sequence
     }
 
-    /// The same, to end it and to take what was found in it.
+    /// The same, to end it and to take its findings.
     pub fn sequence_mut(&mut self) -> &mut Sequence {
         &mut self.sequence
     }
@@ -154,10 +153,10 @@ mod tests {
         let mut stream = NumberedStream::new(Some(4_000));
         assert_eq!(stream.number(100, 0), (100, 0));
         assert_eq!(stream.number(101, 250_000), (101, 0));
-        // The copy of the first one, late, ends no silence.
+        // A late copy of the first sample does not end the silence.
         assert_eq!(stream.number(100, 400_000_000), (100, 0));
         assert_eq!(stream.number(101, 1_000_250_000), (4_101, 0));
-        // Whole turns are counted when what follows has not shown that they were held back.
+        // Whole turns are counted if the following samples do not show that they were held back.
         stream.sequence_mut().end(Some(1_000_250_000));
         assert_eq!(stream.sequence().counters().lost, 3_999);
     }

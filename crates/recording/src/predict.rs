@@ -1,15 +1,14 @@
 //! Predicts the next record. Writer and reader run the same predictor, and only the differences are kept.
 //!
-//! Publishers send their streams in bursts, one frame each at every sampling instant. So the next stream is the one that followed
-//! last time, its number is the next one, and within a burst a stamp lies a little after the one before, whatever held the
-//! whole burst up. The first stamp of a burst is held against the stream's own grid. For a later point, such as the
-//! application that takes the frames one after the other, the best prediction comes either from the record before (a
-//! queue is worked off) or from the point before (the application waits).
+//! Publishers send their streams in bursts, one frame each at every sampling instant. So the next stream is the one that followed last time, its
+//! number is the next one, and within a burst a stamp is a little later than the one before, even if the whole burst was delayed. The first stamp of
+//! a burst is compared with the stream's own grid. For a later point, such as the application that takes the frames one after the other, the best
+//! prediction comes either from the record before (a queue is being emptied) or from the point before (the application waits).
 
 use crate::block::Block;
 use crate::stream::MAX_STREAMS;
 
-/// How the stamps of one point are predicted.
+/// Method of predicting the stamps of one point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Model {
     /// From the stream's grid, which follows the stamps by a part of `1 / 2^shift`.
@@ -18,22 +17,22 @@ pub(crate) enum Model {
     Burst(u8),
     /// From the point before, in the same record.
     Below,
-    /// From the point before when that is later than the record before: then the point was waiting. Else from the record before:
-    /// then it was working off a queue.
+    /// From the point before if that is later than the record before: then the point was waiting. Else from the record before: then it was emptying a
+    /// queue.
     Queue,
 }
 
-/// How fast a grid may follow its stamps.
+/// Shifts for the speed with which a grid follows its stamps.
 const SHIFTS: [u8; 3] = [0, 3, 6];
 
-/// A stamp this far off the grid starts the grid anew.
+/// Distance from the grid in ns at which a stamp restarts the grid.
 const LOST_GRID_NS: i64 = 100_000_000;
 
-/// Most that one stamp moves the grid, before it is divided: a stall says nothing about the grid.
+/// Largest movement of the grid by one stamp in ns, before it is divided, because a stall says nothing about the grid.
 const MOST_PULL_NS: i64 = 50_000;
 
 impl Model {
-    /// All that are worth trying for a point.
+    /// All models to try for a point.
     pub(crate) fn candidates(point: usize) -> Vec<Self> {
         let grids = SHIFTS
             .into_iter()
@@ -42,7 +41,7 @@ impl Model {
         grids.chain(queues).collect()
     }
 
-    /// As it is written into a segment.
+    /// Its code in a segment.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Grid(shift) => shift,
@@ -52,7 +51,7 @@ impl Model {
         }
     }
 
-    /// The model of a code, for that point.
+    /// The model with this code, for that point.
     pub(crate) fn of_code(code: u8, point: usize) -> Option<Self> {
         let shift = code & 0x0F;
         match code >> 4 {
@@ -67,7 +66,7 @@ impl Model {
 
 /// Streams and numbers of records.
 pub(crate) struct Order {
-    /// The stream that came after each one last time.
+    /// The stream that followed each one last time.
     after: Vec<u16>,
     before: u16,
     /// Next number and usual samples of each stream.
@@ -83,12 +82,12 @@ impl Order {
         }
     }
 
-    /// The stream expected next.
+    /// The expected next stream.
     pub(crate) fn stream(&self) -> u16 {
         self.after[usize::from(self.before)]
     }
 
-    /// The number and the samples expected of a stream.
+    /// The expected number and samples of a stream.
     pub(crate) fn next(&self, stream: u16) -> (u64, u16) {
         self.next[usize::from(stream)]
     }
@@ -101,7 +100,7 @@ impl Order {
     }
 }
 
-/// A stream's grid: the instant its latest number is due by, in 2^-32 ns, and that number.
+/// Grid of a stream: the due instant of its latest number, in 2^-32 ns, and that number.
 #[derive(Clone, Copy, Default)]
 struct Grid {
     due: i128,
@@ -109,8 +108,8 @@ struct Grid {
     known: bool,
 }
 
-/// A stamp as it is expected, and which of the two columns takes what is left of it: within a burst it is spread otherwise than at its
-/// start, and out of a queue otherwise than from waiting.
+/// An expected stamp, and the column for the difference from it: differences within a burst have another distribution than at its start, and those
+/// from a queue another than those from waiting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected {
     pub(crate) stamp: i64,
@@ -141,7 +140,7 @@ impl<'a> Stamps<'a> {
         }
     }
 
-    /// The stamp expected of a record; `below` is its stamp at the point before.
+    /// The expected stamp of a record; `below` is its stamp at the point before.
     #[inline]
     pub(crate) fn expected(&self, stream: u16, number: u64, below: i64) -> Expected {
         let (stamp, column) = match self.model {

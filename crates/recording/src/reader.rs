@@ -17,7 +17,7 @@ pub struct Segment {
     pub format: u16,
     /// Names of the points.
     pub points: Vec<String>,
-    /// The streams that were known when it was sealed.
+    /// The streams that were known when the segment was sealed.
     pub streams: Vec<StreamInfo>,
     /// The records.
     pub block: Block,
@@ -41,7 +41,7 @@ impl SegmentReader {
         Self::default()
     }
 
-    /// The segment that was read last.
+    /// The last segment that was read.
     pub fn segment(&self) -> &Segment {
         &self.segment
     }
@@ -188,7 +188,7 @@ impl SegmentReader {
     }
 }
 
-/// The segment without its checksum, once that is known to be right.
+/// The segment without its checksum, which is checked first.
 fn checked(octets: &[u8]) -> Result<&[u8], SegmentError> {
     if !octets.starts_with(&MAGIC) {
         return Err(SegmentError::NotASegment);
@@ -210,7 +210,7 @@ fn checked(octets: &[u8]) -> Result<&[u8], SegmentError> {
     }
 }
 
-/// A number of the head.
+/// Reads a number of the head.
 fn field<const N: usize>(octets: &[u8], at: usize) -> Result<[u8; N], SegmentError> {
     let torn = SegmentError::Torn {
         found: octets.len(),

@@ -6,27 +6,27 @@ use crate::error::SegmentError;
 use model::{StreamId, StreamKind};
 use wire::ether::Mac;
 
-/// Most streams of a recording.
+/// Largest number of streams of a recording.
 pub const MAX_STREAMS: usize = 4_096;
 
-/// A stream as it is known to a recording.
+/// A stream of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamInfo {
-    /// Its number, which records refer to.
+    /// Its number, to which records refer.
     pub number: u16,
-    /// Name: its svID, and what makes it unique where another stream has the same; at most 255 octets.
+    /// Name: its svID, with an addition if another stream has the same svID; at most 255 bytes.
     pub name: String,
-    /// Its svID, where that is not the name.
+    /// Its svID, if it differs from the name.
     pub sv_id: Option<String>,
-    /// Source address, where known.
+    /// Source address, if known.
     pub source: Option<[u8; 6]>,
-    /// Destination address, where known.
+    /// Destination address, if known.
     pub destination: Option<[u8; 6]>,
-    /// VLAN, where known and there is one.
+    /// VLAN, if known and present.
     pub vid: Option<u16>,
-    /// APPID, where known.
+    /// APPID, if known.
     pub appid: Option<u16>,
-    /// Samples a second: where its counter wraps. `None` while it is not known.
+    /// Samples a second, at which its counter wraps. `None` while it is not known.
     pub rate: Option<u32>,
 }
 
@@ -52,7 +52,7 @@ impl StreamInfo {
         }
     }
 
-    /// A stream that is called `name`, and who it is; its svID is kept as text.
+    /// A stream with this name and identity; its svID is kept as text.
     pub fn of(number: u16, name: String, id: &StreamId, rate: Option<u32>) -> Self {
         let sv_id = String::from_utf8_lossy(id.name()).into_owned();
         Self {
@@ -67,7 +67,7 @@ impl StreamInfo {
         }
     }
 
-    /// Identity, as far as it is known.
+    /// The known parts of its identity.
     pub fn id(&self) -> StreamId {
         StreamId {
             source: self.source.map(Mac),
@@ -78,7 +78,7 @@ impl StreamInfo {
         }
     }
 
-    /// True if both are the same stream, as far as they are known.
+    /// True if the known parts of both identities are equal.
     pub fn is_same(&self, other: &Self) -> bool {
         let addresses = |info: &Self| (info.source, info.destination, info.vid, info.appid);
         addresses(self) == addresses(other) && self.name == other.name && self.sv_id() == other.sv_id()
@@ -89,12 +89,12 @@ impl StreamInfo {
         self.sv_id.as_deref().unwrap_or(&self.name)
     }
 
-    /// The count that the sample of that number carried, where the rate is known.
+    /// The count of the sample with that number, if the rate is known.
     pub fn smp_cnt(&self, number: u64) -> Option<u64> {
         self.rate.map(|rate| number % u64::from(rate.max(1)))
     }
 
-    /// The count that a record's first sample carried, by the record's number and flags.
+    /// The count of a record's first sample, from the record's number and flags.
     pub fn count(&self, number: u64, flags: u8) -> u16 {
         let turn = match self.rate.filter(|rate| *rate > 0) {
             Some(rate) if flags & (flag::UNRATED | flag::OUT_OF_RANGE) == 0 => u64::from(rate),
@@ -126,7 +126,7 @@ impl StreamInfo {
         }
     }
 
-    /// Of format 1, which has neither source nor svID, these bits are not set.
+    /// In format 1, which has neither source nor svID, these bits are not set.
     pub(crate) fn read(bytes: &mut Bytes<'_>) -> Result<Self, SegmentError> {
         let number = bytes.u16()?;
         let known = bytes.u8()?;

@@ -1,4 +1,4 @@
-//! Segments, whole and damaged.
+//! Complete and damaged segments.
 
 use crate::{Block, MAX_POINTS, Record, SegmentError, SegmentReader, SegmentWriter, StreamInfo, Survey, flag};
 use proptest::prelude::{Strategy, any, prop, prop_assert_eq, proptest};
@@ -26,7 +26,7 @@ fn writer(streams: u16, rate: Option<u32>) -> SegmentWriter {
     writer
 }
 
-/// `instants` bursts of `streams` frames with noise: about 100 ns within a burst, a few microseconds of the whole burst.
+/// `instants` bursts of `streams` frames with noise: about 100 ns within a burst, and a few microseconds for the whole burst.
 fn bursts(streams: u16, instants: u64) -> Vec<Record> {
     let mut noise = Noise(1);
     let mut records = Vec::new();

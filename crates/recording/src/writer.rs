@@ -7,28 +7,28 @@ use crate::error::SegmentError;
 use crate::predict::{COLUMNS, Model, Order, Stamps};
 use crate::stream::{MAX_STREAMS, StreamInfo};
 
-/// First octets of a segment.
+/// First bytes of a segment.
 pub(crate) const MAGIC: [u8; 4] = *b"TTSG";
 
-/// Number of the format this version writes.
+/// Number of the format that this version writes.
 pub const FORMAT: u16 = 2;
 
 /// The oldest format that is read. It knows neither source nor svID of a stream, nor counts of streams whose rate was not known.
 pub(crate) const OLDEST: u16 = 1;
 
-/// Where the length of the whole segment is written, after magic, format number and two octets of zeros.
+/// Position of the length of the whole segment, after magic, format number and two octets of zeros.
 pub(crate) const LENGTH_AT: usize = 8;
 
-/// Octets before everything else: magic, format, zeros, length, records, samples.
+/// Number of octets of the head: magic, format, zeros, length, records, samples.
 pub(crate) const HEAD_BYTES: usize = 24;
 
-/// Octets of the checksum at the end.
+/// Number of octets of the checksum at the end.
 pub(crate) const CHECK_BYTES: usize = 4;
 
-/// Bit of the flags' column that says that a point has no stamp; the point's number is added to it.
+/// Number of the bit in the flags' column for a missing stamp at the first point; the point's number is added to it.
 pub(crate) const NO_STAMP_BIT: u32 = 8;
 
-/// Records that the models are tried on.
+/// Number of records on which the models are tried.
 const TRIED: usize = 8_192;
 
 /// Residuals of a model, column by column.
@@ -55,10 +55,10 @@ impl SegmentWriter {
         }
     }
 
-    /// Makes a stream known, or known better.
+    /// Adds a stream, or adds facts about it.
     ///
     /// # Errors
-    /// When its number is beyond [`MAX_STREAMS`].
+    /// Errors if its number is beyond [`MAX_STREAMS`].
     pub fn set_stream(&mut self, stream: StreamInfo) -> Result<(), SegmentError> {
         let index = usize::from(stream.number);
         if index >= MAX_STREAMS {
@@ -71,10 +71,10 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Adds a record to the segment in the making.
+    /// Adds a record to the open segment.
     ///
     /// # Errors
-    /// When its stream is not known, it has no samples or more than [`MAX_SAMPLES`], or the segment is full ([`MAX_RECORDS`]).
+    /// Errors if its stream is not known, it has no samples or more than [`MAX_SAMPLES`], or the segment is full ([`MAX_RECORDS`]).
     pub fn push(&mut self, record: &Record) -> Result<(), SegmentError> {
         if !self.knows(record.stream) {
             return Err(SegmentError::NotPacked(format!("stream number {}", record.stream)));
@@ -90,22 +90,22 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// True if a stream was made known.
+    /// True if a stream was added.
     pub fn knows(&self, stream: u16) -> bool {
         matches!(self.streams.get(usize::from(stream)), Some(Some(_)))
     }
 
-    /// Records in the segment in the making.
+    /// Number of records in the open segment.
     pub fn records(&self) -> usize {
         self.block.len()
     }
 
-    /// Samples in the segment in the making.
+    /// Number of samples in the open segment.
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// Earliest and latest stamp of the first point that has any, as the columns go: of the first and the last record.
+    /// Earliest and latest stamp of the first point that has stamps, in the order of the records: those of the first and the last record.
     pub fn span_ns(&self) -> Option<(i64, i64)> {
         let stamps = self.block.stamps.iter().flatten().filter(|ns| **ns != Block::NO_STAMP);
         stamps.fold(None, |span, ns| match span {
@@ -117,7 +117,7 @@ impl SegmentWriter {
     /// Packs and seals the segment, and begins the next one.
     ///
     /// # Errors
-    /// When the packer refuses; the records are gone then.
+    /// Errors if the packer refuses; the records are then lost.
     pub fn seal(&mut self) -> Result<Vec<u8>, SegmentError> {
         let sealed = self.pack();
         self.block.reset(self.points.len());
@@ -138,7 +138,7 @@ impl SegmentWriter {
             out.push(model.code());
             out.extend_from_slice(&base.to_le_bytes());
             for column in &residuals {
-                // No more of them than records, whose number fits.
+                // At most as many as records, whose number fits.
                 out.extend_from_slice(&(column.len() as u32).to_le_bytes());
                 column::write(&mut out, column)?;
             }
@@ -203,7 +203,7 @@ impl SegmentWriter {
             .fold(0, |bits, (point, _)| bits | 1 << (NO_STAMP_BIT + point as u32))
     }
 
-    /// Time between two samples of each stream in 2^-32 ns: from its rate, or else from its own first and last stamp.
+    /// Time between two samples of each stream in 2^-32 ns: from its rate, or from its own first and last stamp.
     fn periods(&self) -> Vec<i64> {
         let mut periods = vec![0; self.streams.len()];
         for stream in self.streams.iter().flatten() {
@@ -254,7 +254,7 @@ impl SegmentWriter {
         stamps.find(|ns| **ns != Block::NO_STAMP).copied().unwrap_or(0)
     }
 
-    /// The model that leaves the fewest bits of the first records.
+    /// The model with the fewest bits for the first records.
     fn best_model(&self, point: usize, base: i64, periods: &[i64], residuals: &mut Residuals) -> Model {
         let tried = self.block.len().min(TRIED);
         let mut best = (u64::MAX, Model::Grid(0));
@@ -289,7 +289,7 @@ impl SegmentWriter {
     }
 }
 
-/// About how many bits the values take when packed: the entropy of their ranges, eight to an octave, and the bits within them.
+/// Estimated number of bits of the packed values: the entropy of their ranges, eight in an octave, and the bits within them.
 fn spread_bits(values: &[i64]) -> u64 {
     let mut counts = vec![0_u32; 2 * 64 * 8];
     let mut within = 0_u64;

@@ -1,4 +1,4 @@
-//! `Communication`: where control blocks send to.
+//! `Communication`: the addresses to which control blocks send.
 
 use crate::error::Warning;
 use crate::model::Address;
@@ -6,7 +6,7 @@ use crate::xml::{Element, Lines};
 use std::collections::{HashMap, HashSet};
 use wire::ether::{Mac, VlanTag};
 
-/// Priority of a tag that states none (IEC 61850-8-1, 9-2).
+/// Priority of a tag without a stated priority (IEC 61850-8-1, 9-2).
 const DEFAULT_PRIORITY: u8 = 4;
 
 /// The kind of a control block.
@@ -41,7 +41,7 @@ impl BlockKind {
     }
 }
 
-/// The key by which the address of a control block is found: kind, IED, logical device, name.
+/// Key of the address of a control block: kind, IED, logical device, name.
 pub(crate) type Key<'a> = (BlockKind, &'a str, &'a str, &'a str);
 
 /// The addresses of a file.
@@ -72,7 +72,7 @@ impl<'a, 'input> Addresses<'a, 'input> {
         addresses
     }
 
-    /// The elements of one control block with the access points they are on, that of its own server first.
+    /// The elements of one control block with their access points, that of its own server first.
     pub(crate) fn find(
         &self,
         kind: BlockKind,
@@ -108,7 +108,7 @@ impl<'a, 'input> Addresses<'a, 'input> {
 /// The address in a `GSE` or `SMV`.
 ///
 /// # Errors
-/// A value is missing or cannot be; the message says what to do.
+/// A value is missing or impossible; the message says what to do.
 pub(crate) fn read(
     element: Element<'_, '_>,
     kind: BlockKind,

@@ -11,7 +11,7 @@ pub enum Quantity {
     Voltage,
 }
 
-/// One INT32 with its quality.
+/// One INT32 value with its quality.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Channel {
     /// The measured quantity.
@@ -25,7 +25,7 @@ pub struct Channel {
 pub struct Layout(pub Vec<Channel>);
 
 impl Layout {
-    /// How many currents and voltages there are.
+    /// Number of currents and voltages.
     pub fn counts(&self) -> (usize, usize) {
         let currents = self
             .0
@@ -37,10 +37,10 @@ impl Layout {
 }
 
 impl DataSet {
-    /// The channels, if it is made of INT32 values of currents and voltages, each followed by its quality.
+    /// The channels, if the dataset consists of INT32 values of currents and voltages, each followed by its quality.
     ///
     /// # Errors
-    /// The member that is something else, with its line.
+    /// Names the first other member, with its line.
     pub fn layout(&self) -> Result<Layout, String> {
         let mut leaves = self
             .members
@@ -79,7 +79,7 @@ impl DataSet {
         Ok(Layout(channels))
     }
 
-    /// Octets of seqData; `None` where the type of a member is not known or has no fixed length.
+    /// Number of octets of seqData; `None` if the type of a member is not known or has no fixed length.
     pub fn sv_octets(&self) -> Option<usize> {
         let leaves = self.members.iter().flat_map(Member::leaves);
         leaves.map(|(_, basic)| basic.sv_octets()).sum()
@@ -96,7 +96,7 @@ fn value_name(member: &Member, path: &str) -> String {
     }
 }
 
-/// By the class of the logical node, else by the name of the data object.
+/// The quantity by the class of the logical node, or by the name of the data object.
 fn quantity(member: &Member, name: &str) -> Option<Quantity> {
     match member.ln_class.as_str() {
         "TCTR" => return Some(Quantity::Current),

@@ -7,7 +7,7 @@ use crate::model::{Address, DataSet, Goose, Location, SampledValues, SmpMod, Smv
 use crate::xml::Element;
 use std::str::FromStr;
 
-/// A control block and where it stands.
+/// A control block and its place in the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Control<'c, 'a, 'input> {
     pub(crate) reading: Reading<'c, 'a, 'input>,
@@ -26,7 +26,7 @@ impl<'a> Control<'_, 'a, '_> {
         format!("{} {name} of IED {}", self.block.name(), self.reading.ied.name)
     }
 
-    /// The name of its messages: the svID that it states, else its reference.
+    /// The name of its messages: the stated svID, or its reference.
     pub(crate) fn called(&self) -> String {
         match (self.kind, self.block.text_of("smvID")) {
             (BlockKind::SampledValues, id) if !id.is_empty() => id.to_owned(),

@@ -75,7 +75,7 @@ pub(crate) struct Reading<'r, 'a, 'input> {
 }
 
 impl<'a> Reading<'_, 'a, '_> {
-    /// The dataset `element`, of the logical node `node` of logical device `ld`.
+    /// Reads the dataset `element` of the logical node `node` of logical device `ld`.
     pub(crate) fn data_set(
         &self,
         element: Element<'a, '_>,

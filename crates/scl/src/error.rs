@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Something about one element of a file.
+/// A remark about one element of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Line of the element, from 1.
@@ -22,15 +22,15 @@ impl fmt::Display for Problem {
 /// A [`Problem`] that does not stop publication or subscription.
 pub type Warning = Problem;
 
-/// Why a file cannot be read.
+/// Reason why a file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SclError {
     /// Neither UTF-8, UTF-16 nor ISO-8859-1.
     #[error("octet {at} is not {encoding}, although the file says so or looks so: save it as UTF-8")]
     Encoding {
-        /// Where, from 0.
+        /// Position of the byte, from 0.
         at: usize,
-        /// The encoding it was read as.
+        /// The encoding with which it was read.
         encoding: &'static str,
     },
     /// Not well-formed XML. The text has line and column.
@@ -41,7 +41,7 @@ pub enum SclError {
         /// The error.
         what: String,
     },
-    /// XML, but of another kind.
+    /// XML, but not SCL.
     #[error("line 1: the root element is <{0}>, but an SCL file has <SCL>")]
     NotScl(String),
 }

@@ -1,12 +1,11 @@
-//! Reads SCL files (IEC 61850-6): which sampled values and GOOSE messages the IEDs of a substation publish, to which
-//! addresses, and with which contents; and which of them they subscribe to.
+//! Reads SCL files (IEC 61850-6): the sampled values and GOOSE messages that the IEDs of a substation publish, with addresses and contents, and those
+//! to which they subscribe.
 //!
-//! SCD, CID, ICD, IID and SED files of Edition 1 (2003), 2 (2007A) and 2.1 (2007B) are read alike: what tells them apart is
-//! what is in them. A file is read leniently. What a network does not need to agree on is a [`Warning`]; a control block
-//! that cannot be published or expected as it stands is left out with the reason ([`Document::left_out`]); only a file that
-//! is not SCL at all is an error.
+//! SCD, CID, ICD, IID and SED files of Edition 1 (2003), 2 (2007A) and 2.1 (2007B) are read in the same way: they differ only in their contents. A
+//! file is read leniently. A fault that does not affect the network is a [`Warning`]; a control block that cannot be published or expected is left
+//! out with the reason ([`Document::left_out`]); only a file that is not SCL at all is an error.
 //!
-//! Everything a file says about an element is told with its line. No input makes this crate panic, and the work is bounded
+//! Every statement about an element has its line. No input makes this crate panic, and the work is bounded
 //! by the size of the file.
 #![forbid(unsafe_code)]
 

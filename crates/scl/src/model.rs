@@ -19,7 +19,7 @@ pub struct Document {
     pub gooses: Vec<Goose>,
     /// The data that IEDs take from each other.
     pub subscriptions: Vec<Subscription>,
-    /// Control blocks that cannot, with the reason.
+    /// Control blocks that can be neither published nor expected, with the reason.
     pub left_out: Vec<LeftOut>,
     /// Parts of the file that a person should look at.
     pub warnings: Vec<Warning>,
@@ -28,28 +28,28 @@ pub struct Document {
 /// A control block that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its IED.
+    /// The IED of the control block.
     pub ied: String,
     /// True for sampled values, false for GOOSE.
     pub is_sampled_values: bool,
-    /// The name that its messages would have: svID, or reference of the GOOSE control block.
+    /// The name of its messages: svID, or reference of the GOOSE control block.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub problem: Problem,
 }
 
-/// Where frames go.
+/// Address of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
     /// Destination.
     pub mac: Mac,
     /// Application identifier.
     pub appid: u16,
-    /// 802.1Q tag; `None` where neither VLAN-ID nor VLAN-PRIORITY is given.
+    /// 802.1Q tag; `None` if neither VLAN-ID nor VLAN-PRIORITY is given.
     pub vlan: Option<VlanTag>,
 }
 
-/// Where a control block is.
+/// Place of a control block.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     /// IED.
@@ -71,7 +71,7 @@ pub struct Location {
 /// Unit of `smpRate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SmpMod {
-    /// Samples in a period of the nominal frequency. What Edition 1 always means.
+    /// Samples in a period of the nominal frequency, as always in Edition 1.
     #[default]
     PerPeriod,
     /// Samples a second.
@@ -80,12 +80,12 @@ pub enum SmpMod {
     SecondsPerSample,
 }
 
-/// Optional fields of an ASDU that the publisher is to send.
+/// Optional fields of an ASDU that the publisher has to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SmvOptions {
     /// refrTm.
     pub refresh_time: bool,
-    /// smpSynch. Mandatory since Edition 2: `false` is only a warning.
+    /// smpSynch. Mandatory since Edition 2, so `false` gives only a warning.
     pub sample_synchronized: bool,
     /// smpRate.
     pub sample_rate: bool,
@@ -104,11 +104,11 @@ pub struct SmvOptions {
 pub struct SampledValues {
     /// Where it is.
     pub place: Location,
-    /// svID on the wire: `smvID`, or the reference of the control block where that is empty.
+    /// svID on the wire: `smvID`, or the reference of the control block if that is empty.
     pub sv_id: String,
     /// confRev.
     pub conf_rev: u32,
-    /// `smpRate` as it stands.
+    /// `smpRate` as stated.
     pub smp_rate: u32,
     /// Unit of `smpRate`.
     pub smp_mod: SmpMod,
@@ -123,7 +123,7 @@ pub struct SampledValues {
 }
 
 impl SampledValues {
-    /// Samples a second at a nominal frequency of `nominal_hz`; `None` where that is less than one, or beyond 2^32.
+    /// Samples a second at a nominal frequency of `nominal_hz`; `None` if that is less than one, or beyond 2^32.
     pub fn samples_per_second(&self, nominal_hz: f64) -> Option<u32> {
         let rate = match self.smp_mod {
             SmpMod::PerPeriod => f64::from(self.smp_rate) * nominal_hz,
@@ -150,7 +150,7 @@ pub struct Goose {
     pub fixed_offs: bool,
     /// Time to the first repetition, in ms.
     pub min_time_ms: Option<u32>,
-    /// Time between repetitions in rest, in ms.
+    /// Time between repetitions of an unchanged state, in ms.
     pub max_time_ms: Option<u32>,
     /// Where to.
     pub address: Address,
@@ -178,15 +178,15 @@ pub struct Member {
     pub ln_class: String,
     /// Its type.
     pub value: Type,
-    /// The basic values in it, as the file states them (`Val` of the instance, else of the type): path below the member,
-    /// empty where the member is one itself, and text. Of an Enum its number, where its names are known.
+    /// The basic values in it, as stated in the file (`Val` of the instance, or of the type): path below the member, which is empty if the member is
+    /// itself a basic value, and text. For an Enum with known names it is the number.
     pub initial: Vec<(String, String)>,
     /// Line of the FCDA.
     pub line: u32,
 }
 
 impl Member {
-    /// The basic values in it, in order: path below the member (empty where the member is one itself), and type.
+    /// The basic values in it, in order: path below the member (empty if the member is itself a basic value), and type.
     pub fn leaves(&self) -> Vec<(String, Basic)> {
         let mut found = Vec::new();
         self.value.collect("", &mut found);
@@ -221,7 +221,7 @@ impl Type {
     }
 }
 
-/// Basic types, as far as GOOSE and sampled values tell them apart.
+/// Basic types, as far as GOOSE and sampled values distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basic {
     /// BOOLEAN.
@@ -246,12 +246,12 @@ pub enum Basic {
     Text,
     /// Check, trigger options and other bit strings.
     Bits,
-    /// Not known: no template, and no name that tells.
+    /// Not known: no template, and not a usual name.
     Unknown,
 }
 
 impl Basic {
-    /// Octets in the seqData of sampled values (IEC 61850-9-2); `None` where it has no fixed length there.
+    /// Octets in the seqData of sampled values (IEC 61850-9-2); `None` if it has no fixed length there.
     pub fn sv_octets(self) -> Option<usize> {
         match self {
             Self::Boolean => Some(1),

@@ -1,4 +1,4 @@
-//! Goes through a file from its root to its control blocks.
+//! Reads a file from its root to its control blocks.
 
 use crate::address::{Addresses, BlockKind};
 use crate::control::Control;
@@ -96,7 +96,7 @@ impl Document {
         }
     }
 
-    /// Two publishers of one svID cannot be told apart by a subscriber that looks at nothing else.
+    /// Warns about two control blocks with the same svID: a subscriber that checks only the svID cannot distinguish them.
     fn warn_of_namesakes(&mut self) {
         let mut first: HashMap<&str, &SampledValues> = HashMap::new();
         for block in &self.sampled_values {
@@ -126,7 +126,7 @@ fn edition(root: Element<'_, '_>) -> String {
     }
 }
 
-/// The frequency that all voltage levels state alike.
+/// The nominal frequency in Hz, if all voltage levels state the same one.
 fn nominal_hz(root: Element<'_, '_>) -> Option<f64> {
     let levels = root
         .named("Substation")

@@ -8,23 +8,23 @@ use crate::xml::{Element, Lines};
 /// Data that an IED takes from another, or from another of its own logical devices: one `ExtRef`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// The IED that takes it.
+    /// The IED that receives it.
     pub ied: String,
     /// The IED that sends it.
     pub from: String,
-    /// How it comes, as `serviceType` says: `SMV`, `GOOSE`, `Poll`, `Report`; empty where it does not say.
+    /// The service in `serviceType`: `SMV`, `GOOSE`, `Poll`, `Report`; empty if it is missing.
     pub service: String,
     /// `inst` of the logical device of the data.
     pub ld_inst: String,
     /// The data below the logical device: `TCTR1.Amp`.
     pub data: String,
-    /// The control block that sends it: `inst` of its logical device, and its name; `None` where the file does not say.
+    /// The control block that sends it: `inst` of its logical device, and its name; `None` if the file does not state it.
     pub block: Option<(String, String)>,
     /// Line of the `ExtRef`.
     pub line: u32,
 }
 
-/// The subscriptions of an IED. An `ExtRef` that is not bound to an IED yet is none.
+/// The subscriptions of an IED. An `ExtRef` that is not bound to an IED yet is not a subscription.
 pub(crate) fn of_ied(ied: Element<'_, '_>, lines: &Lines) -> Vec<Subscription> {
     let name = ied.text_of("name");
     let mut found = Vec::new();
@@ -71,7 +71,7 @@ impl Subscription {
         }
     }
 
-    /// True if this control block sends it: the one that is named, else one with the data in its dataset.
+    /// True if this control block sends it: it is the named one, or, without a name, it has the data in its dataset.
     fn is_of(&self, block: &SampledValues) -> bool {
         let place = &block.place;
         if place.ied != self.from {
@@ -92,7 +92,7 @@ impl Subscription {
 }
 
 impl Document {
-    /// The sampled-value control blocks that an IED subscribes to, each once, in the order of its `ExtRef`.
+    /// The sampled-value control blocks to which an IED subscribes, each once, in the order of its `ExtRef`.
     ///
     /// # Errors
     /// The first `ExtRef` of sampled values whose control block is not in the file, or cannot be used.
@@ -105,7 +105,7 @@ impl Document {
             match self.sampled_values.iter().find(|block| wanted.is_of(block)) {
                 Some(block) if blocks.iter().any(|known| known.place == block.place) => {}
                 Some(block) => blocks.push(block),
-                // Without a service it may as well be of GOOSE.
+                // Without a service it may also be for GOOSE.
                 None if wanted.service.is_empty() => {}
                 None => return Err(self.unresolved(wanted)),
             }
@@ -176,7 +176,7 @@ mod tests {
         );
         let by_data = format!(r#"<ExtRef iedName="A" {DATA}/>"#);
         assert_eq!(sv_ids(&by_data), Ok(vec!["A01".to_owned()]));
-        // Another instance of the node is other data, and what is not bound or polled is no subscription.
+        // Another instance of the node is other data, and an `ExtRef` that is unbound or polled is not a subscription.
         let others = format!(
             r#"<ExtRef intAddr="later"/><ExtRef iedName="A" {DATA} serviceType="Poll"/>
             <ExtRef iedName="A" ldInst="MU" lnClass="TCTR" lnInst="11" doName="Amp"/>"#

@@ -1,13 +1,12 @@
-//! The octets of a file as text.
+//! The bytes of a file as text.
 
 use crate::error::SclError;
 use std::borrow::Cow;
 
-/// The text of a file: UTF-8, with or without a byte-order mark; UTF-16 with one; ISO-8859-1 and Windows-1252 where the XML
-/// declaration says so.
+/// The text of a file: UTF-8, with or without a byte-order mark; UTF-16 with one; ISO-8859-1 and Windows-1252 if the XML declaration says so.
 ///
 /// # Errors
-/// The octets are not what the file says they are.
+/// The bytes are not valid in the stated encoding.
 pub fn decode(octets: &[u8]) -> Result<Cow<'_, str>, SclError> {
     match octets {
         [0xef, 0xbb, 0xbf, rest @ ..] => utf8(rest),
@@ -43,8 +42,8 @@ fn utf16(octets: &[u8], read: fn([u8; 2]) -> u16) -> Result<Cow<'_, str>, SclErr
     Ok(text.into())
 }
 
-/// True if the XML declaration names an encoding in which each octet is one character. Windows-1252 differs from
-/// ISO-8859-1 only in signs that no name in SCL may have.
+/// True if the XML declaration names an encoding in which each byte is one character. Windows-1252 differs from ISO-8859-1 only in characters that
+/// names in SCL may not contain.
 fn is_declared_latin(octets: &[u8]) -> bool {
     let head = &octets[..octets.len().min(200)];
     let Some(end) = head.windows(2).position(|pair| pair == b"?>") else {

@@ -1,13 +1,13 @@
-//! `DataTypeTemplates`: what the data of a logical node is made of.
+//! `DataTypeTemplates`: the types of the data of a logical node.
 
 use crate::model::{Basic, Type};
 use crate::xml::Element;
 use std::collections::HashMap;
 
-/// Structures within structures that are followed. Real files need five; a type that contains itself has no end.
+/// Largest depth of nested structures. Real files need five; a type that contains itself has no end.
 const DEEPEST: usize = 12;
 
-/// Values of one dataset member that are followed. The largest data objects have some dozens.
+/// Largest number of values of one dataset member. The largest data objects have some dozens.
 const MOST_VALUES: usize = 1_000;
 
 /// The types of a file, by `id`.
@@ -22,33 +22,33 @@ pub(crate) struct Types<'a, 'input> {
 /// A basic value in a dataset member.
 #[derive(Debug)]
 pub(crate) struct Leaf<'a> {
-    /// Its path below the member; empty where the member is one itself.
+    /// Its path below the member; empty if the member is itself a basic value.
     pub(crate) path: String,
     /// `Val` of its type.
     pub(crate) value: Option<&'a str>,
-    /// The enumeration whose names its values are; empty where it has none.
+    /// The enumeration with the names of its values; empty if it has none.
     enumeration: &'a str,
 }
 
-/// A dataset member as far as it has been followed.
+/// A dataset member, while its type is being resolved.
 struct Walk<'a, 'w> {
     fc: &'w str,
-    /// Values that may still come.
+    /// Number of values that may still be added.
     budget: usize,
     path: Vec<&'a str>,
     leaves: Vec<Leaf<'a>>,
 }
 
-/// Why a path has no type.
+/// Reason why a path has no type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoType {
     /// The logical node has no type in the file.
     NoTemplate,
-    /// Nothing of this name.
+    /// There is no part with this name.
     NoPart(String),
     /// A type that contains itself, or is larger than any real one.
     TooLarge,
-    /// Nothing with this functional constraint.
+    /// There is no part with this functional constraint.
     NoSuchConstraint,
 }
 
@@ -128,7 +128,7 @@ impl<'a, 'input> Types<'a, 'input> {
         Ok((found, walk.leaves))
     }
 
-    /// A value as it is sent: of an enumeration the number of its name.
+    /// A value in the form in which it is sent: for an enumeration the number of its name.
     pub(crate) fn plain(&self, leaf: &Leaf<'a>, text: &'a str) -> &'a str {
         let number = || {
             let mut names = self.enumerations.get(leaf.enumeration)?.named("EnumVal");
@@ -156,7 +156,7 @@ impl<'a, 'input> Types<'a, 'input> {
         self.structure(inner, depth, walk)
     }
 
-    /// All parts with the functional constraint. `BDA` have none of their own: their `DA` had it.
+    /// All parts with the functional constraint. A `BDA` has none itself: its `DA` has it.
     fn structure(&self, of: Element<'a, 'input>, depth: usize, walk: &mut Walk<'a, '_>) -> Result<Type, NoType> {
         let depth = depth.checked_sub(1).ok_or(NoType::TooLarge)?;
         walk.budget = walk.budget.checked_sub(1).ok_or(NoType::TooLarge)?;
@@ -186,7 +186,7 @@ impl<'a, 'input> Types<'a, 'input> {
     }
 }
 
-/// A `bType`.
+/// The basic type for a `bType`.
 fn basic(word: &str) -> Basic {
     match word {
         "BOOLEAN" => Basic::Boolean,
@@ -218,7 +218,7 @@ fn basic(word: &str) -> Basic {
     }
 }
 
-/// The type that the name of an attribute stands for in the common data classes, where no template says it.
+/// The type of an attribute by its name in the common data classes, if there is no template.
 pub(crate) fn by_name(path: &[&str]) -> Basic {
     match path {
         [.., "q"] => Basic::Quality,

@@ -1,15 +1,15 @@
-//! Values that the instance of a data object states: `Val` of its `DAI`.
+//! Values stated by the instance of a data object: `Val` of its `DAI`.
 
 use crate::xml::Element;
 
-/// Structures within structures that are followed, as of types.
+/// Largest depth of nested structures, as for types.
 const DEEPEST: usize = 12;
 
-/// Values of one data object that are read.
+/// Largest number of values read for one data object.
 const MOST_VALUES: usize = 1_000;
 
-/// The values below `path` (data object, sub-objects, attribute and its parts) of the logical node `node`, each with its path
-/// below that; the empty one where `path` is a value itself.
+/// The values below `path` (data object, sub-objects, attribute and its parts) of the logical node `node`, each with its path below `path`, which is
+/// empty if `path` is itself a value.
 pub(crate) fn stated<'a>(node: Element<'a, '_>, path: &[&str]) -> Vec<(String, &'a str)> {
     let mut found = Vec::new();
     let Some((object, rest)) = path.split_first() else {

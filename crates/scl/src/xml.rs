@@ -1,9 +1,9 @@
-//! Elements of SCL in an XML tree. Elements of other namespaces (`Private` parts of tools) are not seen.
+//! Elements of SCL in an XML tree. Elements of other namespaces (`Private` parts of tools) are ignored.
 
 use crate::error::Problem;
 use roxmltree::Node;
 
-/// An element with what belongs to it.
+/// An element with its attributes and children.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Element<'a, 'input>(pub(crate) Node<'a, 'input>);
 
@@ -22,27 +22,27 @@ impl<'a, 'input> Element<'a, 'input> {
             .map(Element)
     }
 
-    /// The children of one name.
+    /// The children with this name.
     pub(crate) fn named(self, name: &str) -> impl Iterator<Item = Self> {
         self.elements().filter(move |element| element.name() == name)
     }
 
-    /// The first of one name.
+    /// The first child with this name.
     pub(crate) fn first(self, name: &str) -> Option<Self> {
         self.named(name).next()
     }
 
-    /// An attribute without surrounding space; `None` where it is missing.
+    /// An attribute without surrounding space; `None` if it is missing.
     pub(crate) fn get(self, attribute: &str) -> Option<&'a str> {
         self.0.attribute(attribute).map(str::trim)
     }
 
-    /// An attribute; empty where it is missing.
+    /// An attribute; empty if it is missing.
     pub(crate) fn text_of(self, attribute: &str) -> &'a str {
         self.get(attribute).unwrap_or("")
     }
 
-    /// A truth value; `None` where it is missing or none.
+    /// A boolean attribute; `None` if it is missing or not a boolean.
     pub(crate) fn truth(self, attribute: &str) -> Option<bool> {
         match self.get(attribute)? {
             "true" | "1" => Some(true),
@@ -56,7 +56,7 @@ impl<'a, 'input> Element<'a, 'input> {
         self.0.text().map_or("", str::trim)
     }
 
-    /// Where it begins in the file.
+    /// Position of its begin in the file.
     pub(crate) fn at(self) -> usize {
         self.0.range().start
     }
@@ -82,12 +82,12 @@ impl Lines {
         u32::try_from(self.0.partition_point(|end| *end < at) + 1).unwrap_or(u32::MAX)
     }
 
-    /// The line an element begins on.
+    /// The line on which an element begins.
     pub(crate) fn of_element(&self, element: Element<'_, '_>) -> u32 {
         self.line(element.at())
     }
 
-    /// Something about an element.
+    /// A remark about an element.
     pub(crate) fn problem(
         &self,
         element: Element<'_, '_>,

@@ -1,4 +1,4 @@
-//! Files of each edition, read.
+//! Reads files of each edition.
 
 use scl::{Basic, Document, Quantity, SampledValues, SclError, SmpMod, Type, parse, parse_bytes};
 use wire::ether::VlanTag;
@@ -157,7 +157,7 @@ fn the_same_file_in_utf_16_and_with_a_mark() {
     let expected = station();
     let marked = [&[0xef, 0xbb, 0xbf], STATION.as_bytes()].concat();
     assert_eq!(parse_bytes(&marked).as_ref(), Ok(&expected));
-    // An XML declaration names the encoding of the octets, which are no longer those.
+    // The XML declaration names the earlier encoding, which no longer fits the bytes.
     let body = STATION.replacen("UTF-8", "UTF-16", 1);
     for (mark, octets) in [
         (0xfeff_u16, u16::to_le_bytes as fn(u16) -> [u8; 2]),

@@ -1,4 +1,4 @@
-//! Files that are meant to do harm, or are broken anywhere.
+//! Files that are made to do harm, or are damaged at any place.
 
 use proptest::prelude::{ProptestConfig, any, proptest};
 use scl::{parse, parse_bytes};

@@ -7,8 +7,8 @@ pub fn counted(first: &StreamSpec, count: u16) -> Vec<StreamSpec> {
     (0..count).map(|number| first.numbered(number)).collect()
 }
 
-/// `count` streams behind `first`: the number at the end of its svID and its destination count on. Without a number, it is the
-/// first one.
+/// The `count` streams after `first`: the number at the end of its svID and its destination increase. A svID without a number counts as the first
+/// one.
 pub fn following(first: &StreamSpec, count: u16) -> Vec<StreamSpec> {
     let name = first.sv_id.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = &first.sv_id[name.len()..];

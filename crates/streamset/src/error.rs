@@ -1,17 +1,17 @@
-//! Why a set of streams is not possible.
+//! Reasons why a set of streams is not possible.
 
 /// Errors of a stream set: what is wrong, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
-    /// Not TOML, or a key or a value that cannot be.
+    /// Not TOML, or an impossible key or value.
     #[error("{file}: {problem}")]
     File {
         /// The file.
         file: String,
-        /// Line, key, and what.
+        /// Line, key, and the error.
         problem: String,
     },
-    /// Not a stream that can be published.
+    /// A stream that cannot be published.
     #[error("stream {sv_id}: {problem}")]
     Stream {
         /// Its svID.
@@ -19,13 +19,13 @@ pub enum SetError {
         /// The problem, and what to do.
         problem: String,
     },
-    /// Nothing in it.
+    /// An empty file.
     #[error("{0}")]
     Nothing(String),
 }
 
 impl SetError {
-    /// Something in a file, which need not be on one line.
+    /// An error in a file that does not belong to a single line.
     pub(crate) fn of_file(file: &str, problem: String) -> Self {
         Self::File {
             file: file.to_owned(),
@@ -33,7 +33,7 @@ impl SetError {
         }
     }
 
-    /// Something on a line of a file.
+    /// An error on a line of a file.
     pub(crate) fn on_line(file: &str, line: usize, problem: impl std::fmt::Display) -> Self {
         Self::File {
             file: file.to_owned(),
@@ -42,7 +42,7 @@ impl SetError {
     }
 }
 
-/// The line on which an octet of a text is, from 1.
+/// The line of a byte of a text, from 1.
 pub(crate) fn line_of(text: &str, offset: usize) -> usize {
     let before = &text.as_bytes()[..offset.min(text.len())];
     1 + before.iter().filter(|octet| **octet == b'\n').count()

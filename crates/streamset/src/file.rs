@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use wire::ether::VlanTag;
 
-/// More than any network carries: a misprint, not a set.
+/// Largest number of streams. More than any network carries, so a larger number is a mistake.
 const MOST_STREAMS: usize = 10_000;
 
 #[derive(Debug, Deserialize)]
@@ -46,11 +46,11 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The streams that these keys name, one for each number of a range in the svID; `origin` says where they are from:
+    /// The streams of these keys, one for each number of a range in the svID; `origin` names their place in a file:
     /// `bays.toml, line 3`.
     ///
     /// # Errors
-    /// No svID, or a value that cannot be.
+    /// No svID, or an impossible value.
     pub fn streams(&self, origin: &str) -> Result<Vec<StreamSpec>, String> {
         let numbered = |(index, sv_id): (usize, String)| {
             let numbers = Numbers {
@@ -68,10 +68,10 @@ impl Keys {
     }
 }
 
-/// Reads a stream-set file; `name` is what it is called in errors.
+/// Reads a stream-set file; `name` is its name in errors.
 ///
 /// # Errors
-/// The first thing that is wrong, with line and key.
+/// The first error, with line and key.
 pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, SetError> {
     let file: File = toml::from_str(text).map_err(|error| SetError::File {
         file: name.to_owned(),
@@ -111,7 +111,7 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, SetError> {
     Ok(streams)
 }
 
-/// Numbers of a stream, in its file and in its entry.
+/// Number of a stream in its file, and in its entry.
 #[derive(Debug, Clone, Copy)]
 struct Numbers {
     in_file: usize,
@@ -122,7 +122,7 @@ fn spec(sv_id: &str, own: &Keys, defaults: &Keys, numbers: Numbers, origin: &str
     let base = StreamSpec::named(sv_id);
     let profile = own.profile.or(defaults.profile).map(|profile| profile.0);
     let base = profile.map_or(base.clone(), |profile| base.with_profile(profile));
-    // A destination of the stream's own counts from the first of its range, one of the defaults from the first of the file.
+    // A destination in the stream's own table counts from the first stream of its range, one in the defaults from the first of the file.
     let (first, steps) = match (own.dst, defaults.dst) {
         (Some(own), _) => (own.0, numbers.in_entry),
         (None, Some(default)) => (default.0, numbers.in_file),
@@ -167,7 +167,7 @@ fn spec(sv_id: &str, own: &Keys, defaults: &Keys, numbers: Numbers, origin: &str
     })
 }
 
-/// A VLAN or a priority makes a tag; `vlan = "none"` takes it away.
+/// A VLAN or a priority adds a tag; `vlan = "none"` removes it.
 fn tag(own: &Keys, defaults: &Keys) -> Option<VlanTag> {
     let pcp = own.pcp.or(defaults.pcp).map(|pcp| pcp.0);
     let vid = match own.vlan.or(defaults.vlan) {

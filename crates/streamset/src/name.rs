@@ -1,9 +1,9 @@
 //! Names with a range: `BAY{01..20}_MU`.
 
-/// Most streams one range may stand for.
+/// Largest number of streams in one range.
 const MOST: u32 = 10_000;
 
-/// The names a text stands for. A range has as many digits as its first number is written with.
+/// The names in a text with a range. Each number of the range has as many digits as the first one.
 ///
 /// # Errors
 /// Defect of the text, and how to write it.
@@ -26,7 +26,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, String> {
     Ok((first..=last).map(name).collect())
 }
 
-/// The svIDs a text stands for.
+/// The svIDs in a text with a range.
 ///
 /// # Errors
 /// Defect of the text, and how to write it.
@@ -41,7 +41,7 @@ pub(crate) fn sv_ids(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// First and last number, and digits. The range is not empty and not too long.
+/// First and last number, and the number of digits. The range is not empty and not too long.
 fn numbers(range: &str) -> Option<(u32, u32, usize)> {
     let (from, to) = range.split_once("..")?;
     let number = |digits: &str| -> Option<u32> {

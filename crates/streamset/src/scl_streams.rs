@@ -8,10 +8,10 @@ use scl::{Document, Layout, Quantity, SampledValues, SmpMod};
 /// smpMod of samples a second.
 const PER_SECOND: u16 = 1;
 
-/// Frequency that samples in a period are counted in where neither the file nor the user says it.
+/// Nominal frequency in Hz if neither the file nor the user states one.
 const USUAL_HZ: f64 = 50.0;
 
-/// The streams that were found, and what should be known about them.
+/// The streams that were found, with remarks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Selection {
     /// The streams.
@@ -22,8 +22,8 @@ pub struct Selection {
     pub left_out: Vec<LeftOut>,
 }
 
-/// The sampled values of `document`, read from the file `name`. Samples in a period are counted in periods of the frequency that is
-/// chosen, or of what the file states, or of 50 Hz.
+/// The sampled values of `document`, read from the file `name`. Samples in a period are converted with the chosen frequency, or that of the file, or
+/// 50 Hz.
 ///
 /// # Errors
 /// No such IED, or none of its control blocks can be used, with the reason of the first.
@@ -67,7 +67,7 @@ fn unread(document: &Document, name: &str, choice: SclChoice<'_>) -> Vec<LeftOut
     left_out.collect()
 }
 
-/// Reasons why there is nothing: those of each block that would be wanted and cannot be used, or that there is none.
+/// Reasons why there are no streams: the reason of each wanted block that cannot be used, or that there is no block.
 fn nothing(selection: &Selection, document: &Document, name: &str, choice: SclChoice<'_>) -> SetError {
     let is_wanted = |left: &&LeftOut| left.is_sampled_values || choice.goose_alone;
     let left_out = selection.left_out.iter().filter(is_wanted);
@@ -80,7 +80,7 @@ fn nothing(selection: &Selection, document: &Document, name: &str, choice: SclCh
 }
 
 impl Selection {
-    /// Takes the stream of a control block, or says why not.
+    /// Takes the stream of a control block, or notes why it cannot be used.
     fn take(&mut self, block: &SampledValues, name: &str, hz: f64) {
         match stream(block, name, hz, &mut self.notes) {
             Ok(stream) => self.streams.push(stream),
@@ -92,7 +92,7 @@ impl Selection {
         }
     }
 
-    /// Of streams that cannot be told apart, the first stays.
+    /// Of streams that cannot be distinguished, the first is kept.
     fn without_twins(&mut self) {
         let mut seen = Seen::default();
         let notes = &mut self.notes;
@@ -106,7 +106,7 @@ impl Selection {
     }
 }
 
-/// That nothing that is meant has a control block, and what has one.
+/// Message that none of the chosen IEDs has a control block, with the IEDs that have one.
 fn without_block(document: &Document, ieds: &[String]) -> String {
     if ieds.is_empty() {
         return "it has no SampledValueControl".to_owned();
@@ -125,8 +125,7 @@ fn without_block(document: &Document, ieds: &[String]) -> String {
     format!("no SampledValueControl in {noun} {} ({have})", ieds.join(", "))
 }
 
-/// The stream of one control block of the file `file`, whose samples in a period are counted in periods of `hz`. What should be known about
-/// it goes into `notes`.
+/// The stream of one control block of the file `file`; samples in a period are converted with the frequency `hz`. Remarks about it go into `notes`.
 ///
 /// # Errors
 /// Why it cannot be published or expected.

@@ -5,36 +5,36 @@ use crate::goose::{self, ControlBlock, ExpectedBlock};
 use crate::scl_streams::{Selection, from_scl};
 use scl::{Document, Goose};
 
-/// Streams that are published or expected, as a file names them.
+/// Streams in a file, to be published or expected.
 #[derive(Debug, Clone, Default)]
 pub struct StreamSet {
-    /// The sampled values, with what should be known about them.
+    /// The sampled values, with remarks.
     pub selection: Selection,
     /// The file.
     pub file: String,
-    /// The GOOSE control blocks, where it is an SCL file.
+    /// The GOOSE control blocks, if it is an SCL file.
     pub gooses: Vec<Goose>,
 }
 
 /// A control block of an SCL file that can be neither published nor expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// True where it is one of sampled values.
+    /// True for a control block of sampled values.
     pub is_sampled_values: bool,
     /// svID, or reference of the GOOSE control block.
     pub name: String,
-    /// File, line, and why.
+    /// File, line, and reason.
     pub why: String,
 }
 
-/// Choice of what is taken of an SCL file.
+/// Selection of the contents of an SCL file.
 #[derive(Debug, Clone, Copy)]
 pub struct SclChoice<'a> {
-    /// Only what these IEDs send; empty: what all do.
+    /// Only control blocks of these IEDs; empty: of all.
     pub ieds: &'a [String],
-    /// Frequency in Hz that samples in a period are counted in; `None`: what the file states, else 50.
+    /// Frequency in Hz for samples in a period; `None`: that of the file, else 50.
     pub frequency_hz: Option<f64>,
-    /// A file that has GOOSE alone will do.
+    /// True if a file with only GOOSE is accepted.
     pub goose_alone: bool,
 }
 
@@ -43,17 +43,17 @@ impl SclChoice<'_> {
         self.ieds.is_empty() || self.ieds.contains(ied)
     }
 
-    /// True where the file has GOOSE that will do.
+    /// True if the file has usable GOOSE control blocks, which are enough.
     pub(crate) fn has_goose(&self, document: &Document) -> bool {
         self.goose_alone && document.gooses.iter().any(|goose| self.is_wanted(&goose.place.ied))
     }
 }
 
 impl StreamSet {
-    /// Of a stream-set file, called `file`.
+    /// Reads a stream-set file with the name `file`.
     ///
     /// # Errors
-    /// As [`parse`](crate::parse), and octets that are no text.
+    /// As [`parse`](crate::parse), and bytes that are not text.
     pub fn of_toml(octets: Vec<u8>, file: String) -> Result<Self, SetError> {
         let text = String::from_utf8(octets).map_err(|_| SetError::File {
             file: file.clone(),
@@ -70,10 +70,10 @@ impl StreamSet {
         })
     }
 
-    /// Of an SCL file, called `file`.
+    /// Reads an SCL file with the name `file`.
     ///
     /// # Errors
-    /// As [`from_scl`], and what is no SCL file.
+    /// As [`from_scl`], and a file that is not SCL.
     pub fn of_scl(octets: &[u8], file: String, choice: SclChoice<'_>) -> Result<Self, SetError> {
         let document = scl::parse_bytes(octets).map_err(|error| SetError::File {
             file: file.clone(),
@@ -89,13 +89,12 @@ impl StreamSet {
         })
     }
 
-    /// The GOOSE control blocks, as they are to come.
+    /// The expected GOOSE control blocks.
     pub fn expected_blocks(&self) -> Vec<ExpectedBlock> {
         self.gooses.iter().map(goose::expected_block).collect()
     }
 
-    /// The GOOSE control blocks that can be published, with the simulation bit where `simulate` says so, and why others are
-    /// left out.
+    /// The GOOSE control blocks that can be published, with the simulation bit if `simulate` is true, and the reasons for others to be left out.
     pub fn published_blocks(&self, simulate: bool) -> (Vec<ControlBlock>, Vec<String>) {
         let unread = self.selection.left_out.iter().filter(|left| !left.is_sampled_values);
         let mut notes: Vec<String> = unread.map(|left| format!("{}: left out", left.why)).collect();

@@ -6,7 +6,7 @@ use wire::ether::{Mac, VlanTag};
 use wire::quality::SvQuality;
 use wire::sv::Profile;
 
-/// A sampled-value stream, as it is to be published or as it is expected.
+/// A sampled-value stream to publish or to expect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamSpec {
     /// svID.
@@ -31,15 +31,15 @@ pub struct StreamSpec {
     pub simulate: bool,
     /// Quality of every value to publish.
     pub quality: SvQuality,
-    /// Degrees by which its waveform runs ahead.
+    /// Degrees by which its waveform leads.
     pub phase_deg: f64,
-    /// datSet to publish or to expect; left out of the frames where there is none, as 9-2LE wants, and then not looked at.
+    /// datSet to publish or to expect; `None` leaves it out of the frames, as 9-2LE requires, and received ones are not checked.
     pub dat_set: Option<String>,
-    /// smpRate to publish or to expect; left out of the frames where there is none, as 9-2LE wants.
+    /// smpRate to publish or to expect; `None` leaves it out of the frames, as 9-2LE requires.
     pub smp_rate: Option<u16>,
-    /// smpMod to publish; left out where it is the default, samples in a period.
+    /// smpMod to publish; left out if it is the default, samples in a period.
     pub smp_mod: Option<u16>,
-    /// Where it is from, for a person: `bays.toml, line 3`.
+    /// Its origin, for a person: `bays.toml, line 3`.
     pub origin: String,
 }
 
@@ -53,7 +53,7 @@ pub enum Content {
         /// Voltages.
         voltages: u8,
     },
-    /// Something else: it can be expected, and not be published.
+    /// Any other contents, which can be expected but not published.
     Other {
         /// Octets of seqData, if they are known.
         octets: Option<usize>,
@@ -75,8 +75,8 @@ impl Content {
 }
 
 impl StreamSpec {
-    /// A stream that differs from what 9-2LE and IEC 61869-9 prefer in its name only: 4I4U, to the first address of sampled
-    /// values but one, untagged, APPID 0x4000, confRev 1, globally synchronised, of good quality.
+    /// A stream with this name and the values that 9-2LE and IEC 61869-9 prefer: 4I4U, to the second address of the range for sampled values,
+    /// untagged, APPID 0x4000, confRev 1, globally synchronised, of good quality.
     pub fn named(sv_id: &str) -> Self {
         let Profile { rate, asdus, .. } = Profile::F4800S2I4U4;
         Self {
@@ -102,7 +102,7 @@ impl StreamSpec {
         }
     }
 
-    /// Its rate, ASDUs and quantities by profile.
+    /// Sets its rate, ASDUs and quantities by profile.
     #[must_use]
     pub fn with_profile(self, profile: Profile) -> Self {
         Self {
@@ -138,8 +138,7 @@ impl StreamSpec {
         }
     }
 
-    /// The stream as number `number` of a set: its svID gets a number of two or more digits from 01, and its destination counts
-    /// up.
+    /// The stream as number `number` of a set: its svID gets a number of two or more digits from 01, and its destination increases.
     #[must_use]
     pub fn numbered(&self, number: u16) -> Self {
         Self {
@@ -163,10 +162,10 @@ impl StreamSpec {
     }
 }
 
-/// Key by which a subscriber tells streams apart: destination, VID, APPID, svID.
+/// Key by which a subscriber distinguishes streams: destination, VID, APPID, svID.
 type Key = (Mac, Option<u16>, u16, String);
 
-/// The streams of a set so far, to find two that no subscriber could tell apart.
+/// The streams of a set so far, to find two that a subscriber could not distinguish.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(HashMap<Key, String>);
 
@@ -174,7 +173,7 @@ impl Seen {
     /// Takes a further stream.
     ///
     /// # Errors
-    /// There is such a stream; where both are from.
+    /// There is already such a stream; the error names the origin of both.
     pub(crate) fn add(&mut self, stream: &StreamSpec) -> Result<(), SetError> {
         let vid = stream.vlan.map(VlanTag::vid);
         let key = (stream.destination, vid, stream.appid, stream.sv_id.clone());

@@ -1,11 +1,11 @@
-//! Values of a stream-set file that TOML has no type for.
+//! Values of a stream-set file for which TOML has no type.
 
 use serde::Deserialize;
 use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::Profile;
 
-/// Priority of a tag that states none (IEC 61850-9-2).
+/// Priority of a tag without a stated priority (IEC 61850-9-2).
 pub(crate) const DEFAULT_PRIORITY: u8 = 4;
 
 /// A MAC address.

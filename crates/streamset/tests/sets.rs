@@ -8,7 +8,7 @@ use wire::quality::SvQuality;
 
 const STATION: &str = include_str!("data/station.scd");
 
-/// The streams of these IEDs, where there have to be sampled values.
+/// The streams of these IEDs, which must have sampled values.
 fn of_ieds(document: &Document, ieds: &[String], frequency_hz: Option<f64>) -> Result<Selection, SetError> {
     let choice = SclChoice {
         ieds,

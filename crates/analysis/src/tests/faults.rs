@@ -1,11 +1,11 @@
-//! Losses, repetitions and swaps put in at random are counted exactly.
+//! Losses, repetitions and swaps at random places are counted exactly.
 
 use super::{CONFIG, Kept, SPACING_NS, Stamped, analyse_with, only, sv};
 use crate::Config;
 use proptest::prelude::{any, prop};
 use proptest::{prop_assert_eq, proptest};
 
-/// Faults that were put in.
+/// Number of inserted faults of each kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Faults {
     lost: u64,
@@ -13,8 +13,8 @@ struct Faults {
     reordered: u64,
 }
 
-/// The numbers of a stream with faults in it, more than the window of a late one (16) apart from each other and from the
-/// ends, so that each is a fault of its own.
+/// The numbers of a stream with faults, which are further apart from each other and from the ends than the window for late samples (16), so that each
+/// counts separately.
 fn inject(numbers: u64, seed: &[u8]) -> (Vec<u64>, Faults) {
     let mut sent: Vec<u64> = (0..numbers).collect();
     let mut faults = Faults::default();
@@ -97,7 +97,7 @@ proptest! {
                 let mut data = kinds[usize::from(kind) % kinds.len()].clone();
                 let at = usize::from(at) % data.len();
                 data[at] = octet;
-                // Added to the start of the capture, so halved.
+                // Halved, because it is added to the start of the capture.
                 (time_ns.map(|ns| ns / 2), data)
             })
             .collect();
@@ -112,7 +112,7 @@ proptest! {
     }
 }
 
-/// Frames of the test vectors, GOOSE among them.
+/// Frames of the test vectors, including GOOSE.
 fn vectors() -> Vec<Vec<u8>> {
     testing::vectors::vectors()
         .into_iter()

@@ -21,7 +21,7 @@ const CONFIG: Config = Config {
     window_ns: None,
 };
 
-/// Everything a sink is given, in short.
+/// Everything that a sink receives, in short.
 #[derive(Debug, Default)]
 struct Kept {
     labels: Vec<String>,
@@ -180,11 +180,11 @@ fn a_silence_in_which_the_counter_may_go_round_is_told() {
             .count()
     };
     let rate_unknown = Config { rate: None, ..CONFIG };
-    // Exactly one second is missing: smpCnt alone shows nothing, the stamps show it, also where the rate is known by the pace only.
+    // Exactly one second is missing: smpCnt alone does not show it, but the stamps do, even if the rate is known only from the pace.
     for config in [CONFIG, rate_unknown] {
         let (summary, kept) = silent(config, 1_000_000_000, false);
         assert_eq!((summary.streams[0].tally.counters.lost, doubts(&kept)), (4_000, 0));
-        // Where nothing else came either, the clock may have stepped.
+        // If nothing else came either, the clock may have stepped.
         let (summary, kept) = silent(config, 1_000_000_000, true);
         assert_eq!(
             (summary.streams[0].tally.counters.lost, doubts(&kept)),
@@ -199,7 +199,7 @@ fn a_silence_in_which_the_counter_may_go_round_is_told() {
                 .all(|event| event.kind != EventKind::Doubt)
         );
     }
-    // The counter does not stand where the stamps say: another publisher, or the same one started again.
+    // The counter does not fit the stamps: another publisher, or a restart of the same one.
     let (_, kept) = silent(CONFIG, 1_500_000_000, false);
     assert_eq!(doubts(&kept), 1);
     let (_, kept) = analyse(&even((0..100).chain(2_500..2_600)));
@@ -371,13 +371,13 @@ fn frames_behind_headers_that_are_not_read_are_counted_by_header() {
     assert_eq!((summary.other, summary.malformed, summary.streams.len()), (0, 0, 0));
 }
 
-/// A frame as HSR sends it on one of its paths.
+/// A frame in the form in which HSR sends it on one of its paths.
 fn in_hsr(frame: &[u8], path: u8, sequence: u16) -> Vec<u8> {
     let [high, low] = sequence.to_be_bytes();
     [&frame[..16], &[0x89, 0x2f, path << 4, 90, high, low], &frame[16..]].concat()
 }
 
-/// A frame as PRP sends it in one of its networks: with a trailer of six octets.
+/// A frame in the form in which PRP sends it in one of its networks: with a trailer of six octets.
 fn in_prp(frame: &[u8], network: u8, sequence: u16) -> Vec<u8> {
     let [high, low] = sequence.to_be_bytes();
     [frame, &[high, low, network << 4, 90, 0x88, 0xfb]].concat()
@@ -391,13 +391,13 @@ fn both_copies_of_hsr_and_of_prp_are_one_stream() {
             let sequence = (frames.len() / 2) as u16;
             frames.extend([0, 1].map(|path| (at, copy(&frame, path + 10, sequence))));
         }
-        // One copy alone is lost: nothing is.
+        // If only one copy is lost, nothing is lost.
         frames.remove(1_001);
         let (summary, _) = analyse(&frames);
         let counts = &only(&summary).tally.counters;
         assert_eq!((counts.lost, counts.duplicate, counts.conflicting), (0, 1_999, 0));
         assert_eq!((summary.other, summary.malformed, summary.hidden.len()), (0, 0, 0));
-        // Both copies are.
+        // Both copies are lost.
         frames.drain(2_001..2_003);
         let (summary, _) = analyse(&frames);
         assert_eq!(only(&summary).tally.counters.lost, 1);

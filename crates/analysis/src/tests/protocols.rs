@@ -1,4 +1,4 @@
-//! Streams that are no sampled values: GOOSE, test frames, AVTP.
+//! Streams other than sampled values: GOOSE, test frames, AVTP.
 
 use super::{Stamped, analyse};
 use wire::ether::Mac;

@@ -1,9 +1,9 @@
-//! Captures made from octets, in both byte orders.
+//! Captures made from bytes, in both byte orders.
 
 use super::Kept;
 use crate::LinkType;
 
-/// Octets in one of the two byte orders.
+/// Bytes in one of the two byte orders.
 pub(super) struct Octets {
     pub(super) big: bool,
     pub(super) out: Vec<u8>,
@@ -43,7 +43,7 @@ impl Octets {
         self
     }
 
-    /// A pcapng block around what `fill` writes.
+    /// A pcapng block with the contents that `fill` writes.
     pub(super) fn block(&mut self, kind: u32, fill: impl FnOnce(&mut Self)) -> &mut Self {
         let mut body = Self::new(self.big);
         fill(&mut body);
@@ -92,7 +92,7 @@ pub(super) fn pcap(big: bool, magic: u32, unit: u32) -> Vec<u8> {
     file.out
 }
 
-/// Two sections of different byte order, all kinds of packet blocks, blocks to pass over.
+/// Two sections of different byte order, all kinds of packet blocks, and blocks to ignore.
 pub(super) fn pcapng(big: bool) -> Vec<u8> {
     let offset = if big {
         3600i64.to_be_bytes()

@@ -1,4 +1,4 @@
-//! Captures made from octets, whole and cut at every octet.
+//! Captures made from bytes, complete and cut at every byte.
 
 mod making;
 mod packed;
@@ -94,8 +94,7 @@ fn every_time_resolution() {
     assert_eq!(stamp(0, u64::MAX), i64::MAX);
 }
 
-/// Cuts a capture everywhere: whole frames come, then an error that names frame, block and end, unless the cut is between
-/// blocks.
+/// Cuts a capture at every byte: the whole frames must come, then an error that names frame, block and end, unless the cut is between blocks.
 fn cut_everywhere(octets: &[u8], whole: &[Kept]) {
     for len in 0..octets.len() {
         let (frames, error) = read(&octets[..len]);
@@ -131,7 +130,7 @@ fn captures_cut_at_every_octet() {
     }
 }
 
-/// An input that gives one octet at a time, with interruptions, and fails at its end if told to.
+/// An input that returns one byte at a time, with interruptions, and can fail at its end.
 struct Trickle<'a> {
     octets: &'a [u8],
     interrupted: bool,

@@ -1,4 +1,4 @@
-//! Captures packed with gzip.
+//! Captures compressed with gzip.
 
 use super::making::{Octets, pcap, pcapng};
 use super::read;
@@ -30,7 +30,7 @@ fn packed_captures_cut_or_damaged_give_their_whole_frames() {
     let mut file = Octets::new(false);
     file.section().interface(1, 0, &[]);
     for number in 0..2_000_u64 {
-        // Octets that do not pack well, so that the packed file is long.
+        // Bytes that do not compress well, so that the compressed file is long.
         let data: Vec<u8> = (0..100)
             .map(|at| ((number * 7919 + at * 104_729) % 251) as u8)
             .collect();

@@ -1,9 +1,9 @@
 //! Latency over time: smallest, middle and largest of each part of the recording.
 
-/// Parts of a recording, each a pixel of a chart.
+/// Number of parts of a recording, each a pixel of a chart.
 pub const BAND_PIXELS: usize = 600;
 
-/// Buckets to an octave for the middle: it is known to 1/16.
+/// Buckets in an octave for the median, which is known to 1/16.
 const PER_OCTAVE: usize = 16;
 const BUCKETS: usize = 61 * PER_OCTAVE;
 
@@ -20,13 +20,13 @@ pub struct Band {
     pub samples: u64,
 }
 
-/// The parts, of which one is being filled.
+/// The parts; the last one is still open.
 #[derive(Debug, Clone)]
 pub(super) struct Bands {
     start_ns: i64,
     /// Length of a part.
     part_ns: i64,
-    /// Where the open part ends.
+    /// End of the open part in ns.
     end_ns: i64,
     open: usize,
     counts: Vec<u32>,
@@ -49,7 +49,7 @@ impl Bands {
         }
     }
 
-    /// Takes a sample. One that is older than the open part, by a reordering of frames, is counted in it.
+    /// Takes a sample. A sample that is older than the open part, because frames were reordered, is counted in the open part.
     #[inline]
     pub(super) fn sample(&mut self, at_ns: i64, value_ns: i64, n: u16) {
         if at_ns >= self.end_ns {

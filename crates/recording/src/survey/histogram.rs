@@ -1,19 +1,19 @@
-//! A histogram of any range of values with a bounded error, and small while the values keep together.
+//! A histogram of any range of values with a bounded error, which is small if the values are close together.
 
 use model::Figures;
 
-/// Buckets to an octave: a bucket is at most 0.2 % wide.
+/// Buckets in an octave: a bucket is at most 0.2 % wide.
 const PER_OCTAVE: usize = 512;
 
 const OCTAVE_BITS: u32 = PER_OCTAVE.trailing_zeros();
 
-/// Octaves of a 64-bit value, those below [`PER_OCTAVE`] as one.
+/// Number of octaves of a 64-bit value, with those below [`PER_OCTAVE`] as one.
 const OCTAVES: usize = 64 - OCTAVE_BITS as usize + 1;
 
-/// Samples that must lie beyond a quantile, so that it says something.
+/// Number of samples that must lie beyond a quantile for it to be meaningful.
 const BEYOND: f64 = 10.0;
 
-/// Values in ns, counted in buckets that are 0.2 % wide. Values below 0 are counted with 0, and apart.
+/// Values in ns, counted in buckets that are 0.2 % wide. Values below 0 are counted as 0, and also separately.
 #[derive(Debug, Clone)]
 pub struct LogHistogram {
     octaves: Vec<Option<Box<[u64; PER_OCTAVE]>>>,
@@ -51,7 +51,7 @@ impl LogHistogram {
         octave[place] += n;
     }
 
-    /// Adds all that is in another one.
+    /// Adds all values of another histogram.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.negative += other.negative;
@@ -71,7 +71,7 @@ impl LogHistogram {
         self.count
     }
 
-    /// Buckets that hold values, smallest first: lowest and highest value of the bucket, and how many.
+    /// Buckets with values, smallest first: lowest and highest value of the bucket, and the number of values in it.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let octaves = self.octaves.iter().enumerate();
         octaves
@@ -85,7 +85,7 @@ impl LogHistogram {
             })
     }
 
-    /// The value that at least the share `q` of the values do not exceed. `None` where fewer than ten lie beyond it.
+    /// The value that at least the share `q` of the values do not exceed. `None` if fewer than ten lie beyond it.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count as f64 * (1.0 - q) < BEYOND - 1e-6 {
             return None;

@@ -1,4 +1,4 @@
-//! Survey of a recording, in constant memory however long it is.
+//! Survey of a recording of any length, in constant memory.
 
 mod bands;
 mod histogram;
@@ -15,7 +15,7 @@ use crate::reader::Segment;
 use crate::stream::StreamInfo;
 use bands::Bands;
 
-/// Latencies that are listed.
+/// Number of listed latencies.
 pub const WORST_LISTED: usize = 20;
 
 /// A large latency.
@@ -27,11 +27,11 @@ pub struct Worst {
     pub stream: usize,
     /// Number of the sample.
     pub number: u64,
-    /// When it reached the later point, in ns of that point's clock.
+    /// Instant at which it reached the later point, in ns of that point's clock.
     pub at_ns: i64,
 }
 
-/// Most reasons that are kept for segments that could not be read; all are counted.
+/// Largest number of reasons kept for unreadable segments; all segments are counted.
 const REASONS_KEPT: usize = 8;
 
 /// The way between two points, over all streams.
@@ -51,30 +51,30 @@ impl LatencySurvey {
         self.bands.finished()
     }
 
-    /// The largest, worst first.
+    /// The largest latencies, worst first.
     pub fn worst(&self) -> Vec<&Worst> {
         self.worst.listed()
     }
 }
 
-/// Survey of the segments given to it.
+/// Survey of segments.
 #[derive(Debug, Clone)]
 pub struct Survey {
     /// Names of the points.
     pub points: Vec<String>,
     /// The ways between them: from each point to the next, and from the first to the last.
     pub latencies: Vec<LatencySurvey>,
-    /// The streams, in the order they came.
+    /// The streams, in the order of their first records.
     pub streams: Vec<StreamSurvey>,
-    /// First and last instant of the recording in ns, as it was given.
+    /// First and last instant of the recording in ns, as given.
     pub span_ns: (i64, i64),
-    /// Segments that were read.
+    /// Number of segments that were read.
     pub segments: u64,
-    /// Segments that could not be read: what they held is not in the figures.
+    /// Number of unreadable segments, whose samples are not in the figures.
     pub unreadable: u64,
-    /// Segments of other points than the first one's: not in the figures.
+    /// Number of segments with other points than the first one, which are not in the figures.
     pub foreign: u64,
-    /// Why the first unreadable ones could not be read.
+    /// Reasons for the first unreadable segments.
     pub reasons: Vec<String>,
     known: Vec<StreamInfo>,
     places: Vec<Option<usize>>,
@@ -99,15 +99,15 @@ impl Survey {
         }
     }
 
-    /// The same with these ways only, by the names of their points: those of a recording whose points do not lie in one row, or whose
-    /// stamps are not all of one clock.
+    /// The same with only these ways, by the names of their points: for a recording whose points are not in one row, or whose stamps are not all on
+    /// one clock.
     #[must_use]
     pub fn with_ways(mut self, ways: Vec<(String, String)>) -> Self {
         self.wanted = Some(ways);
         self
     }
 
-    /// True if it is of hops: then a number without a record may be lost, or only not measured, and the hops count which.
+    /// True for a recording of hops: then a number without a record was either lost or only not measured, which the counters of the hops show.
     pub fn is_of_hops(&self) -> bool {
         self.wanted.is_some()
     }
@@ -136,17 +136,17 @@ impl Survey {
         }
     }
 
-    /// Samples received of all streams.
+    /// Number of received samples of all streams.
     pub fn received(&self) -> u64 {
         self.streams.iter().map(|stream| stream.counts.received).sum()
     }
 
-    /// Samples of all streams that never came.
+    /// Number of samples of all streams that never came.
     pub fn lost(&self) -> u64 {
         self.streams.iter().map(|stream| stream.counts.lost).sum()
     }
 
-    /// All streams' latencies of the way number `way` together.
+    /// Latencies of all streams together on the way number `way`.
     pub fn histogram(&self, way: usize) -> LogHistogram {
         let mut all = LogHistogram::default();
         for stream in &self.streams {
@@ -170,7 +170,7 @@ impl Survey {
                 .iter()
                 .filter_map(|(from, to)| place(from).zip(place(to)))
                 .collect();
-            // In the order of the way, and the longest last.
+            // In the order of the way, with the longest way last.
             ways.sort_by_key(|(from, to)| (to.saturating_sub(*from), *from));
         }
         let span_ns = self.span_ns;
@@ -183,7 +183,7 @@ impl Survey {
         self.latencies = ways.into_iter().map(way).collect();
     }
 
-    /// Finds the segment's streams among those that are known.
+    /// Finds the segment's streams among the known ones.
     fn place(&mut self, segment: &Segment) {
         if segment.streams == self.known {
             return;

@@ -1,6 +1,6 @@
-//! Numbers of a stream that came.
+//! Received numbers of a stream.
 
-/// Numbers behind the newest that are remembered: a sample this late is told from one that came again.
+/// How many numbers before the newest one are remembered, to distinguish a late sample from a repeated one.
 const REMEMBERED: u64 = 1_024;
 
 /// Counts of the numbers of one stream.
@@ -10,17 +10,17 @@ pub struct Counts {
     pub received: u64,
     /// Numbers that never came.
     pub lost: u64,
-    /// Places where at least one number was missing.
+    /// Number of places at which at least one number was missing.
     pub gaps: u64,
-    /// Most numbers missing one after the other.
+    /// Largest number of consecutive missing numbers.
     pub longest_gap: u64,
-    /// Samples that came again.
+    /// Samples that came a second time.
     pub duplicate: u64,
     /// Samples that came after a later one.
     pub reordered: u64,
-    /// Samples that came so late that they may be doubles: their numbers stay lost.
+    /// Samples that came so late that they may be repetitions: their numbers stay lost.
     pub too_late: u64,
-    /// Times the numbering started anew.
+    /// Number of restarts of the numbering.
     pub restarts: u64,
     /// Counts at or beyond the stream's rate.
     pub out_of_range: u64,
@@ -47,7 +47,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Takes a number; tells whether it came for the first time.
+    /// Takes a number; returns true if it came for the first time.
     #[inline]
     pub(super) fn take(&mut self, number: u64, is_restart: bool, counts: &mut Counts) -> bool {
         let is_fresh = match self.next {

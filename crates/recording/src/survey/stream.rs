@@ -8,7 +8,7 @@ use crate::stream::StreamInfo;
 /// Time between frames at one point.
 #[derive(Debug, Clone, Default)]
 pub struct PacingSurvey {
-    /// The times in ns. Below 0 where the point's clock went back.
+    /// The times in ns. Below 0 if the point's clock went back.
     pub spacing: LogHistogram,
     last_ns: Option<i64>,
 }

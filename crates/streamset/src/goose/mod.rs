@@ -1,4 +1,4 @@
-//! GOOSE control blocks, as they are published or as they are expected.
+//! GOOSE control blocks to publish or to expect.
 
 mod file;
 mod scl_blocks;
@@ -12,32 +12,32 @@ use wire::ether::Mac;
 use wire::goose::{Curve, Expectation, Message, Value};
 use wire::time::TimeQuality;
 
-/// About 1 ms, as many bay units state.
+/// Accuracy of about 1 ms, as stated by many bay units.
 const USUAL_TIME_QUALITY: TimeQuality = TimeQuality(10);
 
-/// One control block: its message at the start of the run, and what becomes of it.
+/// One control block: its message at the start of the run, its repetitions and its changes.
 #[derive(Debug, Clone)]
 pub struct ControlBlock {
-    /// The first message, but for its source and its times: those among its members follow `t`.
+    /// The first message, except its source and its times; time stamps among its members follow `t`.
     pub message: Message,
-    /// When it is repeated.
+    /// Times of its repetitions.
     pub curve: Curve,
-    /// Changes of members along the run.
+    /// Changes of members during the run.
     pub changes: Vec<Change>,
 }
 
 /// A change of members.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// When, from the start of the run.
+    /// Instant of the change, from the start of the run.
     pub at_ns: u64,
-    /// How long after that again, and again.
+    /// Period after which it is repeated.
     pub every_ns: Option<u64>,
-    /// New values by member. Values that a member has already make no new state.
+    /// New values by member. Setting a member to its present value makes no new state.
     pub set: Vec<(usize, Value)>,
 }
 
-/// A control block that has to come.
+/// An expected control block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedBlock {
     /// Destination address.
@@ -46,11 +46,11 @@ pub struct ExpectedBlock {
     pub appid: u16,
     /// Reference.
     pub gocb_ref: Vec<u8>,
-    /// Expected contents of its messages; others are refused.
+    /// Expected contents of its messages; messages with other contents are refused.
     pub expectation: Expectation,
 }
 
-/// A double point, or a command of as many bits.
+/// A double point, or a command with the same number of bits.
 fn two_bits(bits: u8) -> Value {
     Value::BitString {
         unused: 6,

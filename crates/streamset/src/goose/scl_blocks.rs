@@ -9,7 +9,7 @@ use wire::time::UtcTime;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The control block as it is published from the run's start on: every member at rest, none of which changes.
+/// The control block to publish from the run's start on: every member has its value at rest, and none changes.
 ///
 /// # Errors
 /// Reason why it cannot be published, with its line.
@@ -50,7 +50,7 @@ pub fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBlock, Stri
     })
 }
 
-/// The control block as it is to come.
+/// The control block to expect.
 pub fn expected_block(goose: &Goose) -> ExpectedBlock {
     ExpectedBlock {
         destination: goose.address.mac,
@@ -65,7 +65,7 @@ pub fn expected_block(goose: &Goose) -> ExpectedBlock {
     }
 }
 
-/// MinTime and MaxTime; the usual ones where they are not stated.
+/// MinTime and MaxTime; the usual ones if they are not stated.
 fn curve(goose: &Goose) -> Result<Curve, String> {
     let usual = Curve::default();
     let ns = |ms: Option<u32>| ms.map(|ms| u64::from(ms) * NS_PER_MS);
@@ -85,10 +85,10 @@ fn curve(goose: &Goose) -> Result<Curve, String> {
     }
 }
 
-/// Value of a part of a member while nothing happens: what the file states, else false, 0, open, of good quality.
+/// Value of a part of a member at rest: the stated value, else false, 0, open, good quality.
 ///
 /// # Errors
-/// Why that is not known.
+/// Reason why the value is not known.
 fn at_rest(member: &Member, part: &Type, path: &str) -> Result<Value, String> {
     let basic = match part {
         Type::Basic(basic) => *basic,
@@ -128,7 +128,7 @@ fn usual(basic: Basic) -> Option<Value> {
     })
 }
 
-/// A value as an SCL file writes it.
+/// A value in the form of an SCL file.
 fn stated(basic: Basic, text: &str) -> Option<Value> {
     match basic {
         Basic::Boolean => match text {
@@ -151,7 +151,7 @@ fn stated(basic: Basic, text: &str) -> Option<Value> {
             .map(Value::Float32),
         Basic::DoublePoint => one_of(text, ["intermediate-state", "off", "on", "bad-state"]),
         Basic::StepCommand => one_of(text, ["stop", "lower", "higher", "reserved"]),
-        // Values of the run, whatever the file says.
+        // Values of the run, even if the file states others.
         Basic::Quality | Basic::Timestamp => usual(basic),
         Basic::Text | Basic::Bits | Basic::Unknown => None,
     }
@@ -161,9 +161,9 @@ fn signed(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// True if a signed integer of so many bits can be this.
+/// True if a signed integer of so many bits can have this value.
 fn has_room(value: i64, bits: u8) -> bool {
-    // From the sign on, all bits are alike.
+    // All bits from the sign bit on are equal.
     bits >= 64 || matches!(value >> bits.saturating_sub(1), 0 | -1)
 }
 

@@ -1,10 +1,10 @@
-//! Members of GOOSE datasets by the names that an SCL file gives them.
+//! Members of GOOSE datasets, by their names in an SCL file.
 
 use crate::SetError;
 use scl::{Basic, Document, Goose};
 use wire::goose::Member;
 
-/// The control blocks of an SCL file, to find members in.
+/// The control blocks of an SCL file, for finding members.
 #[derive(Debug)]
 pub struct NamedMembers {
     file: String,
@@ -12,10 +12,10 @@ pub struct NamedMembers {
 }
 
 impl NamedMembers {
-    /// Reads the members of an SCL file, which is called `file` in errors.
+    /// Reads the members of an SCL file; `file` is its name in errors.
     ///
     /// # Errors
-    /// No SCL file, or one without GOOSE.
+    /// Not an SCL file, or one without GOOSE.
     pub fn of_scl(octets: &[u8], file: &str) -> Result<Self, SetError> {
         let of_file = |problem: String| SetError::of_file(file, problem);
         let document = scl::parse_bytes(octets).map_err(|error| of_file(error.to_string()))?;
@@ -33,10 +33,10 @@ impl NamedMembers {
         })
     }
 
-    /// The control block with that reference; where none is named, the only one of the file.
+    /// The control block with that reference; without a reference, the only one of the file.
     ///
     /// # Errors
-    /// Neither is there.
+    /// There is no such control block.
     pub fn block(&self, gocb_ref: Option<&str>) -> Result<&Goose, SetError> {
         let mut fitting = self
             .gooses
@@ -56,16 +56,16 @@ impl NamedMembers {
         }
     }
 
-    /// The member of a control block that is called so: `PTRC1.Tr.general`, or with its logical device, `RELAY1PROT/PTRC1.Tr.general`.
+    /// The member of a control block with this name: `PTRC1.Tr.general`, or with its logical device, `RELAY1PROT/PTRC1.Tr.general`.
     ///
     /// # Errors
-    /// It is not there, or neither a boolean nor a position.
+    /// There is no such member, or it is neither a boolean nor a position.
     pub fn find(&self, goose: &Goose, name: &str) -> Result<Member, SetError> {
         let leaves = leaves(goose);
         let wanted = name.split('[').next().unwrap_or(name);
         let is_meant =
             |(text, ..): &&(String, Option<Member>, Basic)| text == wanted || text.rsplit('/').next() == Some(wanted);
-        // One that is there by itself and in a structure says the same twice.
+        // A member that is in the dataset both alone and inside a structure counts once.
         let mut found: Vec<_> = leaves.iter().filter(is_meant).collect();
         found.dedup_by(|again, first| again.0 == first.0);
         match found[..] {
@@ -103,7 +103,7 @@ impl NamedMembers {
     }
 }
 
-/// The basic values of a dataset: their names, their places (`None`: deeper than a part of a structure), and what they are.
+/// The basic values of a dataset: their names, their places (`None`: deeper than a part of a structure), and their types.
 fn leaves(goose: &Goose) -> Vec<(String, Option<Member>, Basic)> {
     let members = goose.data_set.members.iter().enumerate();
     let of_member = |(entry, member): (usize, &scl::Member)| {

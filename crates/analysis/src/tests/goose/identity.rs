@@ -1,4 +1,4 @@
-//! Second publishers and publishers that begin again: the rules are those of `subscribe`, and each is a doubt.
+//! Second publishers and publishers that restart: the rules are those of `subscribe`, and each case is a doubt.
 
 use super::{goose_message, ms};
 use crate::EventKind;
@@ -6,7 +6,7 @@ use crate::tests::{Kept, analyse};
 use wire::ether::Mac;
 use wire::goose::{Message, Value};
 
-/// A message that lives for 10 s.
+/// A message with a timeAllowedtoLive of 10 s.
 fn message(st_num: u32, sq_num: u32) -> Message {
     Message {
         st_num,

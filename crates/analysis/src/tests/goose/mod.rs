@@ -29,7 +29,7 @@ fn goose_states_and_silence_become_events() {
         (ms(60), message(5, 0)),
         (ms(64), message(5, 1)),
         (ms(264), message(7, 2)),
-        // Another protocol brings the end of the capture.
+        // A frame of another protocol sets the end of the capture.
         (ms(400), sv("MU01", 0)),
     ];
     let (summary, kept) = analyse(&frames);

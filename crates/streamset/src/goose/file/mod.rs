@@ -1,4 +1,4 @@
-//! The file of `publish --goose`: control blocks, their members, and what changes when. See `docs/formats/goose-file.md`.
+//! The file of `publish --goose`: control blocks, their members, and the changes of members. See `docs/formats/goose-file.md`.
 
 mod value;
 
@@ -15,7 +15,7 @@ use wire::time::{TimeQuality, UtcTime};
 /// Reads the control blocks of the file called `name`, whose text is `text`.
 ///
 /// # Errors
-/// Not TOML, a key that is not known, or a value that cannot be.
+/// Not TOML, an unknown key, or an impossible value.
 pub fn parse(text: &str, name: &str) -> Result<Vec<ControlBlock>, SetError> {
     let fail = |problem: String| SetError::File {
         file: name.to_owned(),
@@ -29,7 +29,7 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<ControlBlock>, SetError> {
     file.goose.iter().map(|block| block.build().map_err(at)).collect()
 }
 
-/// Where in the text, and what.
+/// Place in the text, and the error.
 pub type Problem = (usize, String);
 
 #[derive(Debug, Deserialize)]
@@ -38,7 +38,7 @@ struct File {
     goose: Vec<Block>,
 }
 
-/// The keys of one control block, as files of other kinds may have them, too.
+/// The keys of one control block, which other kinds of files use, too.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
@@ -115,7 +115,7 @@ impl Block {
     /// The control block that the keys describe.
     ///
     /// # Errors
-    /// A value that cannot be, and where in the text it is.
+    /// An impossible value, and its place in the text.
     pub fn build(&self) -> Result<ControlBlock, Problem> {
         let here = self.member.span().start;
         let curve = self.curve().map_err(|problem| (here, problem))?;

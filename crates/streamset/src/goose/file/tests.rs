@@ -57,7 +57,7 @@ fn a_whole_file() {
     assert!(block.changes[2].set.contains(&(1, quality([0x40, 0]))));
 }
 
-/// The first file with one thing in it replaced.
+/// The first file with one part replaced.
 fn problem(from: &str, to: &str) -> String {
     assert!(FILE.contains(from), "{from}");
     parse(&FILE.replace(from, to), "trip.toml").expect_err(to).to_string()

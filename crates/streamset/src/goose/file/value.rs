@@ -1,4 +1,4 @@
-//! Values of members as a person writes them.
+//! Values of members in a file.
 
 use crate::goose::two_bits;
 use serde::Deserialize;
@@ -16,22 +16,22 @@ pub(super) enum Type {
     Dbpos,
     /// 13 bits: `good`, `invalid`, `questionable`, `reserved`, or a number whose lowest bit is the last of the 13.
     Quality,
-    /// Follows `t`.
+    /// Time stamp that follows `t`.
     Timestamp,
-    /// With a sign.
+    /// Signed integer.
     Integer,
-    /// Without a sign.
+    /// Unsigned integer.
     Unsigned,
-    /// 32 bits.
+    /// Floating-point number of 32 bits.
     Float32,
-    /// 64 bits.
+    /// Floating-point number of 64 bits.
     Float64,
-    /// ASCII.
+    /// Text in ASCII.
     VisibleString,
 }
 
 impl Type {
-    /// The value of a member whose file does not give one.
+    /// The default value of a member.
     pub(super) fn usual(self, quality: TimeQuality) -> Option<Value> {
         match self {
             Self::Boolean => Some(Value::Boolean(false)),
@@ -46,7 +46,7 @@ impl Type {
         }
     }
 
-    /// The value that is written so; else what may be.
+    /// Reads a value; the error lists the possible values.
     pub(super) fn value(self, written: &toml::Value) -> Result<Value, String> {
         let found = match self {
             Self::Boolean => written.as_bool().map(Value::Boolean),
@@ -79,7 +79,7 @@ impl Type {
     }
 }
 
-/// Octets that a value takes in a message whose numbers have constant width; those of a number by its size.
+/// Number of octets of a value in a message whose numbers have constant width; for a number, by its size.
 pub(super) fn octets(value: &Value) -> usize {
     match value {
         Value::VisibleString(text) => text.len(),
