@@ -135,7 +135,7 @@ impl<A: Show, B: Show> Show for Result<A, B> {
     }
 }
 
-/// Like [`shown`], for a table cell that a spreadsheet may read: a text that would be a formula gets an apostrophe in
+/// Like [`shown`], for a table cell that a spreadsheet may read. A text that would be a formula gets an apostrophe in
 /// front, which marks it as text; so does a text that begins with an apostrophe.
 pub fn cell(text: &str) -> Cow<'_, str> {
     match shown(text) {

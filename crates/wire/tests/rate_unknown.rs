@@ -1,5 +1,5 @@
-//! Random streams, followed with and without a known rate, are compared with a record of what was done to them: no
-//! wrong pass and no wrong fail, and the results without the rate must not contradict those with it.
+//! Random streams, followed with and without a known rate, are compared with a record of what was done to them. There
+//! must be no wrong pass and no wrong fail, and the results without the rate must not contradict those with it.
 
 use wire::sequence::{Contents, Sample, Sequence};
 

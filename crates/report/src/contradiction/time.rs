@@ -99,9 +99,9 @@ impl Gap {
         (self.to_ns - self.from_ns) as f64
     }
 
-    /// True if the following windows account for the silence, apart from pauses: by a sample of that length, by losses
-    /// that are counted when nobody waits for them any more, or by more samples than their own time allows. Catching up
-    /// after a stall may be spread over several windows.
+    /// True if the following windows account for the silence, without pauses. They may hold a sample of that length,
+    /// losses that are counted when no answer is expected any more, or more samples than their own time allows.
+    /// Catching up after a stall may be spread over several windows.
     fn is_accounted(&self, series: &SeriesView, after: &[WindowRow]) -> bool {
         let silent_ns = self.length_ns() - pauses_ns(series);
         let is_as_long = |window: &WindowRow| window.max_ns.is_some_and(|max| max as f64 >= 0.9 * silent_ns);

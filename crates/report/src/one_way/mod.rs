@@ -102,8 +102,8 @@ impl OneWay {
             .iter()
             .filter(|window| !in_doubt(window) && early(window).is_none())
             .collect();
-        // A difference within the known uncertainty is expected. A sample before its time is a fault if no uncertainty
-        // is known.
+        // A sample earlier than the uncertainty allows shows a fault of a clock. If no uncertainty is known, every
+        // sample before its due time does.
         let faults: Vec<i64> = with_samples.iter().filter_map(|window| early(window)).collect();
         Some(Self {
             windows: with_samples.len(),
@@ -291,8 +291,9 @@ fn step(event: &Event) -> Option<Doubtful> {
     })
 }
 
-/// Sum of this clock's largest offset from its master, the mean path delay (if the whole delay were in one direction,
-/// the offset would be wrong by that much), the network card's offset, and the publisher's share.
+/// Adds up this clock's largest offset from its master, the mean path delay, the network card's offset, and the
+/// publisher's share. The path delay is included because the offset is wrong by that much if the whole delay is in one
+/// direction.
 fn measured(run: &RunView, series: &SeriesView, doubtful: &[Doubtful]) -> Result<Uncertainty, String> {
     let publisher_ns: u64 = setting_of(series, setting::PUBLISHER_UNCERTAINTY_NS)
         .and_then(|text| text.parse().ok())

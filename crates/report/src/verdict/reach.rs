@@ -2,8 +2,8 @@
 
 use model::{Event, EventKind, IMPORTED, RunView, SeriesView, kind};
 
-/// The events of a kind that affect a series: events that name it, and events that name no series, if this kind of
-/// series can be affected and the event falls into the time of its measurement.
+/// The events of a kind that affect a series. These are the events that name it. Events that name no series are
+/// included if they can affect this kind of series and happened during its measurement.
 pub(super) fn events<'a>(
     run: &'a RunView,
     series: &'a SeriesView,

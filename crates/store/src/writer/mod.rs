@@ -111,9 +111,9 @@ impl RunWriter {
 
     /// Adds a series; its samples may follow. Series are numbered from 0 in the order they are added.
     ///
-    /// A name chosen by a device on the bus must not end a run: if the name is taken, the series gets the first free
-    /// name derived from it ([`FreeNames`]), and its setting [`setting::ANOTHER_IS`] holds the original one.
-    /// [`RunWriter::name_for`] returns that name in advance.
+    /// A name chosen by a device on the bus must not end a run. If the name is taken, the series gets the first free
+    /// name derived from it ([`FreeNames`]), and its setting [`setting::ANOTHER_IS`] holds the original name.
+    /// [`RunWriter::name_for`] returns the free name in advance.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -198,8 +198,8 @@ impl Sequence {
         }
     }
 
-    /// True for a count beyond the rate, and for a step back to the first counts of a second that took only one frame
-    /// interval, although by the adopted rate further counts are missing before it.
+    /// True for a count beyond the rate. Also true for a step back to the first counts of a second that took only one
+    /// frame interval: at the adopted rate, further counts would be missing before it.
     fn is_refuted(&self, sample: &Sample) -> bool {
         let count = u32::from(sample.smp_cnt);
         let (Some(newest), Some(took_ns)) = (self.newest, self.took_ns(sample)) else {

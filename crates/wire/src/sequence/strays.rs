@@ -16,8 +16,8 @@ const COPIES_NS: i64 = 1_000_000_000;
 /// which continues there.
 const GONE_ON: u32 = 64;
 
-/// Copies are less than a turn of the counter late, by at least a turn divided by this number: a count that is closer
-/// is a jump of the stream.
+/// Copies are late by at most one turn of the counter minus a turn divided by this number. A count that is closer ahead
+/// of the stream is a jump of the stream.
 const LATEST: u32 = 12;
 
 /// The strays so far.
