@@ -122,7 +122,7 @@ fn ulimit(service: &Json, name: &str) -> Option<f64> {
     number(service, &["ulimits", name]).or_else(|| number(service, &["ulimits", name, "soft"]))
 }
 
-/// Connection of the process bus: the file does not show which of its networks that is, so each driver must be known.
+/// Connection of the process bus: the best of its networks, each of whose drivers must be known.
 fn network(file: &Json, service: &Json) -> (Option<String>, String) {
     if let Some(mode) = text(service, &["network_mode"]).filter(|mode| !mode.is_empty()) {
         let known = ["host", "none", "bridge"].contains(&mode.as_str());
