@@ -69,7 +69,7 @@ fn strange(reader: &Reader, found: &Allocation, facts: &Facts) -> Result<Vec<Str
     let mut strange = Vec::new();
     for word in answer.split_whitespace() {
         let mask = u64::from_str_radix(word, 16);
-        let mask = mask.map_err(|_| Unknown::unclear(format!("/.answers/l3-masks: \"{word}\" is no mask")))?;
+        let mask = mask.map_err(|_| Unknown::unclear(format!("/.answers/l3-masks: \"{word}\" is not a mask")))?;
         // An unused class keeps all bits.
         if mask & full != full && !known.contains(&mask) {
             strange.push(format!("{mask:x}"));

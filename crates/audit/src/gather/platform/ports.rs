@@ -56,7 +56,7 @@ fn ipv6_addresses(reader: &Reader, name: &str) -> Result<u32, Unknown> {
             }
             _ => {
                 return Err(Unknown::unclear(format!(
-                    "/proc/net/if_inet6: \"{line}\" is no address"
+                    "/proc/net/if_inet6: \"{line}\" is not an address"
                 )));
             }
         }

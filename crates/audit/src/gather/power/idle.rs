@@ -98,7 +98,7 @@ fn without_driver(reader: &Reader, folder: &str) -> Result<(), Unknown> {
         (Ok(driver), _) if driver == "none" => Ok(()),
         (Err(unknown), Some(false)) if unknown.why == Why::Absent => Ok(()),
         _ => Err(Unknown::unclear(format!(
-            "{folder} is missing, and no file says that there is no idle driver"
+            "{folder} is missing, and no file shows that the idle driver is absent"
         ))),
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn list() -> Result<u8, Failure> {
         let time = format_ns(plan.whole_ns() as f64);
         let _ = writeln!(out, "{name:<width$} {time:>9}  {}", plan.what);
     }
-    out.push_str("A plan of your own is a TOML file: triptime qualify site.toml. triptime qualify NAME --show says what one does.\n");
+    out.push_str("A plan of your own is a TOML file: triptime qualify site.toml. triptime qualify NAME --show shows the steps of a plan.\n");
     write(&out)?;
     Ok(0)
 }
