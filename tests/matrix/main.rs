@@ -324,7 +324,7 @@ fn a_folder_that_is_renamed_while_it_is_measured_keeps_all_and_has_its_verdict()
     std::fs::rename(&out, &moved).expect("renamed");
     let end = wait(child, &words);
     assert!(
-        stderr(&end).contains("out was moved during the measurement, and is now "),
+        stderr(&end).contains("out was moved while it was measured, and is now "),
         "{}",
         stderr(&end)
     );

@@ -151,7 +151,7 @@ fn found(taken: &Folder) -> Result<PathBuf, StateError> {
     let (was, now) = (taken.made(), taken.now()?);
     if now != was {
         say(&format_args!(
-            "{} was moved during the measurement, and is now {}",
+            "{} was moved while it was measured, and is now {}",
             was.display(),
             now.display()
         ));
