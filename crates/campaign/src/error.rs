@@ -1,4 +1,4 @@
-//! Reasons for which several runs give no answer.
+//! Reasons why several runs give no answer.
 
 use ::matrix::StateError;
 use plan::PlanError;
@@ -8,34 +8,34 @@ use session::SessionError;
 use store::StoreError;
 use tune::JournalError;
 
-/// Why there is no answer.
+/// Reasons why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
-    /// A request that cannot be.
+    /// An impossible request.
     #[error("{0}")]
     Wrong(String),
-    /// A request that could not be done here.
+    /// The request failed on this machine.
     #[error("{0}")]
     Failed(String),
-    /// One of the runs.
+    /// Error of one of the runs.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// Something that a run needs is not here.
+    /// A requirement of a run is missing on this machine.
     #[error(transparent)]
     Probe(#[from] ProbeError),
-    /// A plan.
+    /// Error of a plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A run file.
+    /// Error of a run file.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The limits that a run file keeps.
+    /// Error of the limits stored in a run file.
     #[error(transparent)]
     Limits(#[from] LimitsError),
-    /// The folder of a matrix.
+    /// Error of a matrix's folder.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The journal of changes.
+    /// Error of the journal of changes.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }

@@ -1,6 +1,7 @@
-//! Several runs that together give one answer: the most streams that a host holds, a matrix of conditions, the worth of a setting.
+//! Several runs that together give one answer: the largest number of streams that a host sustains, a matrix of conditions, or the effect of a
+//! setting.
 //!
-//! Each decides which run is next from those before it. The command line says what is asked, and shows the answer.
+//! Each decides the next run from the results of those before it. The command line passes the request, and shows the answer.
 
 #![forbid(unsafe_code)]
 
@@ -15,5 +16,5 @@ pub use stored::profile_of;
 
 use std::fmt::Display;
 
-/// Tells a person how it goes on.
+/// Reports progress to the user.
 pub type Say<'a> = &'a dyn Fn(&dyn Display);

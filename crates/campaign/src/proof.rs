@@ -1,4 +1,4 @@
-//! Worth of a setting on this machine: measured with it as it is and as it should be, in turns.
+//! Effect of a setting on this machine: measured alternately without and with the setting.
 
 use crate::{CampaignError, Say};
 use model::{RunState, RunView};
@@ -12,54 +12,54 @@ use std::time::Duration;
 use store::RunFile;
 use tune::{Applied, Journal, Outcome, TuneStep, TunedMachine};
 
-/// Settings need a moment until they hold everywhere: workers move, interrupts are rerouted.
+/// Time until a changed setting is effective everywhere: worker threads move, interrupts are rerouted.
 const SETTLE: Duration = Duration::from_millis(300);
 
 /// Default measurement when no command is given.
 const WAKEUP: [&str; 5] = ["wakeup", "--duration", "10s", "--window", "1s"];
 
-/// Both sides, in the order in which the runs are compared.
+/// Labels of both sides, in the order of their comparison.
 const SIDES: [&str; 2] = ["before", "after"];
 
-/// Exit statuses of a run with a result: done, a limit failed, not decided.
+/// Exit statuses of a run with a result: passed, a limit failed, undecided.
 const WITH_A_RESULT: [u8; 3] = [0, 1, 3];
 
-/// A setting to prove, and how.
+/// A setting to prove, and the measurement for it.
 pub struct Proof<'a> {
     /// The setting.
     pub step: &'a TuneStep,
-    /// How many times each side is measured.
+    /// Number of measurements of each side.
     pub rounds: u32,
-    /// Where the runs go.
+    /// Folder of the runs.
     pub folder: &'a Path,
-    /// Where old values are kept.
+    /// File that stores the old values.
     pub journal: &'a Path,
-    /// Command that measures, with its options; none: wake-ups of ten seconds.
+    /// Command that measures, with its options; empty: wake-ups for ten seconds.
     pub command: &'a [String],
-    /// Options of the command where none is given.
+    /// Options of the default command.
     pub options: &'a [String],
     /// Set by a signal.
     pub interrupted: Arc<AtomicBool>,
-    /// Says how it goes on.
+    /// Reports progress.
     pub say: Say<'a>,
 }
 
 impl Proof<'_> {
-    /// Measures, changes, measures, restores, and so on; then compares. The machine is as before when this returns.
+    /// Measures, changes, measures, restores, and repeats this; then compares. When this returns, the machine has its original settings.
     ///
     /// # Errors
-    /// A change that did not hold, a measurement that failed, or being told to end.
+    /// A change that was not effective, a failed measurement, or an interruption.
     pub fn compare(&self) -> Result<Comparison, CampaignError> {
         let [before, after] = self.measured()?.map(|files| side(&files));
         let both = [(SIDES[0].to_owned(), before?), (SIDES[1].to_owned(), after?)];
         Ok(Comparison::of(both.to_vec()))
     }
 
-    /// Takes turns.
+    /// Measures both sides alternately.
     fn measured(&self) -> Result<[Vec<PathBuf>; 2], CampaignError> {
         let mut files = [Vec::new(), Vec::new()];
         for round in 0..self.rounds {
-            // The first side changes from round to round, so that drift favours none.
+            // The starting side alternates from round to round, so that drift favours neither.
             let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
             for side in order {
                 let file = self.folder.join(format!("{}-{:03}.triptime", SIDES[side], round + 1));
@@ -80,7 +80,7 @@ impl Proof<'_> {
         Ok(files)
     }
 
-    /// Applies the step, measures, and restores what it changed: what was applied before stays.
+    /// Applies the step, measures, and restores the changed values; earlier changes stay.
     fn changed(&self, measure: impl FnOnce() -> Result<(), CampaignError>) -> Result<(), CampaignError> {
         let (machine, step) = (TunedMachine::live(), self.step);
         let mut journal = Journal::open(self.journal)?;
@@ -107,7 +107,7 @@ impl Proof<'_> {
         measured
     }
 
-    /// A setting of which parts were refused is not all as it should be: an interrupt that cannot be moved stays where it is.
+    /// Reports changes that were refused, because the setting is then only partly applied: for example, some interrupts cannot be moved.
     fn say_refused(&self, applied: &[Applied]) {
         let refused: Vec<&Applied> = applied.iter().filter(|one| !one.holds()).collect();
         if let Some(first) = refused.first() {
@@ -118,7 +118,7 @@ impl Proof<'_> {
         }
     }
 
-    /// One run of this program, into a new file: evidence of an earlier proof is not taken for this one's.
+    /// One run of this program, into a new file: files of an earlier proof are never reused.
     fn measure(&self, label: &str, file: &Path) -> Result<(), CampaignError> {
         let failed = |what: String| CampaignError::Failed(format!("the measurement: {what}"));
         if file.exists() {
@@ -138,7 +138,7 @@ impl Proof<'_> {
             .arg(file)
             .stdout(Stdio::null());
         let status = command.status().map_err(|error| failed(error.to_string()))?;
-        // A limit that failed is a measurement all the same.
+        // A failed limit is still a valid measurement.
         match status.code().and_then(|code| u8::try_from(code).ok()) {
             Some(code) if WITH_A_RESULT.contains(&code) && file.exists() => Ok(()),
             _ => Err(failed(format!(
@@ -149,7 +149,7 @@ impl Proof<'_> {
     }
 }
 
-/// The rounds of a side as one run.
+/// All rounds of a side as one run.
 fn side(files: &[PathBuf]) -> Result<RunView, CampaignError> {
     let views = files
         .iter()
@@ -158,7 +158,7 @@ fn side(files: &[PathBuf]) -> Result<RunView, CampaignError> {
     joined(views).ok_or_else(|| CampaignError::Failed("nothing was measured".to_owned()))
 }
 
-/// A round that ended early, or of which windows may be missing, proves nothing.
+/// Reads a round. One that ended early, or may lack windows, proves nothing.
 fn round(file: &Path) -> Result<RunView, CampaignError> {
     let view = RunFile::open(file)?.view()?;
     match view.state == RunState::Complete && view.lacks_log.is_none() && !view.series.is_empty() {

@@ -1,13 +1,13 @@
-//! Limits that a run file keeps.
+//! Limits stored in a run file.
 
 use crate::CampaignError;
 use report::limits::Profile;
 use store::RunFile;
 
-/// Profile that judges a run: the one that is given, or the limits that are kept in it.
+/// Profile that judges a run: the given one, or the limits stored in the run.
 ///
 /// # Errors
-/// The run was given limits, and they are gone; or those that it kept cannot be read.
+/// The run had limits, but they are missing; or the stored ones cannot be parsed.
 pub fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option<Profile>, CampaignError> {
     if given.is_some() {
         return Ok(given);
@@ -24,7 +24,7 @@ pub fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option<Profil
     Ok(profile.transpose()?)
 }
 
-/// True where the command that made a run was given limits, which it then keeps.
+/// True if the command of a run had limits, which it then stores.
 fn was_given_limits(run: &RunFile) -> bool {
     let mut words = run.info().arguments.iter();
     words.any(|word| word == "--limits" || word.starts_with("--limits="))

@@ -1,21 +1,21 @@
-//! A Kubernetes Job that measures once: a guaranteed pod with whole CPUs of its own.
+//! A Kubernetes Job that measures once, in a guaranteed pod with dedicated CPUs.
 
 use serde_json::{Map, Value, json};
 
 use crate::{CAPABILITIES, RUNS};
 
-/// Command of the Job, and the resources that it has.
+/// Command and resources of the Job.
 #[derive(Debug, Clone)]
 pub struct JobSpec<'a> {
     /// Name of the Job.
     pub name: &'a str,
-    /// Namespace; `None`: that of whoever applies it.
+    /// Namespace; `None`: that of the user who applies it.
     pub namespace: Option<&'a str>,
-    /// Image, by name and tag, that is on the node: nothing is pulled.
+    /// Image, by name and tag. It must already be on the node, because nothing is pulled.
     pub image: &'a str,
-    /// Words behind `triptime`.
+    /// Words after `triptime`.
     pub words: &'a [String],
-    /// Whole CPUs of its own.
+    /// Number of dedicated CPUs.
     pub cpus: u32,
     /// Memory: `1Gi`.
     pub memory: &'a str,
@@ -23,7 +23,7 @@ pub struct JobSpec<'a> {
     pub huge_pages: Option<(&'a str, String)>,
     /// Its network.
     pub network: PodNetwork<'a>,
-    /// Runtime class whose handler obeys the annotations of CRI-O.
+    /// Runtime class whose handler applies the annotations of CRI-O.
     pub runtime_class: Option<&'a str>,
     /// Node to run on; `None`: any.
     pub node: Option<&'a str>,
@@ -31,7 +31,7 @@ pub struct JobSpec<'a> {
     pub runs: &'a str,
 }
 
-/// Where the frames of a pod come from.
+/// The network of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PodNetwork<'a> {
     /// The node's network.
@@ -40,14 +40,14 @@ pub enum PodNetwork<'a> {
     Attached(&'a str),
 }
 
-/// Annotations by which CRI-O's high-performance handler switches things off for the pod (CRI-O: performance annotations).
+/// Annotations that make CRI-O's high-performance handler turn off CPU features for the pod (CRI-O: performance annotations).
 const ANNOTATIONS: [&str; 3] = [
     "cpu-load-balancing.crio.io",
     "cpu-quota.crio.io",
     "irq-load-balancing.crio.io",
 ];
 
-/// The whole manifest.
+/// The complete manifest.
 pub fn job(spec: &JobSpec<'_>) -> Value {
     let mut pod = json!({"restartPolicy": "Never", "automountServiceAccountToken": false});
     if let Some(class) = spec.runtime_class {
@@ -66,7 +66,7 @@ pub fn job(spec: &JobSpec<'_>) -> Value {
         "kind": "Job",
         "metadata": metadata(spec.name, spec.namespace),
         "spec": {
-            // A second attempt would hide the first one's figures.
+            // A second attempt would hide the first one's results.
             "backoffLimit": 0,
             "template": {"metadata": {"annotations": annotations(spec)}, "spec": pod},
         },
@@ -98,7 +98,7 @@ fn container(spec: &JobSpec<'_>) -> Value {
         "imagePullPolicy": "Never",
         "args": spec.words,
     });
-    // Requests that are equal to the limits: a guaranteed pod, whose whole CPUs the static CPU manager gives to nobody else.
+    // Requests equal the limits: this makes a guaranteed pod, whose CPUs the static CPU manager gives to no other pod.
     container["resources"] = json!({"requests": resources(spec), "limits": resources(spec)});
     container["securityContext"] = json!({
         "runAsUser": 0,

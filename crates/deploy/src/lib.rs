@@ -1,7 +1,7 @@
-//! Packs triptime for the machines that it measures on, without a registry: the OCI image of its own binary ([`image`]), a disk that boots
-//! by itself ([`disk`]), a podman quadlet ([`quadlet()`]) and a Kubernetes Job ([`job()`]).
+//! Packages triptime for the machines under test, without a registry: the OCI image of its own binary ([`image`]), a bootable disk ([`disk`]), a
+//! podman quadlet ([`quadlet()`]) and a Kubernetes Job ([`job()`]).
 //!
-//! Everything is text or octets made from what is given: the same input gives the same output, octet for octet.
+//! All output is text or bytes computed from the input only: the same input gives the same bytes.
 
 #![forbid(unsafe_code)]
 
@@ -15,12 +15,12 @@ pub use job::{JobSpec, PodNetwork, job};
 pub use quadlet::{QuadletSpec, Setting, UnitFile, UnitNetwork, quadlet};
 pub use yaml::documents;
 
-/// Capabilities of a protection application's container: real-time priority, locked memory, packet sockets. Nothing that changes network
-/// or clock.
+/// Capabilities of a protection application's container: real-time priority, locked memory, packet sockets. None of them can change the network or
+/// the clock.
 pub const CAPABILITIES: [&str; 3] = ["SYS_NICE", "IPC_LOCK", "NET_RAW"];
 
-/// Where the binary is in a container.
+/// Path of the binary in a container.
 pub const PROGRAM: &str = "/usr/bin/triptime";
 
-/// Where run files go in a container.
+/// Folder of run files in a container.
 pub const RUNS: &str = "/runs";

@@ -1,15 +1,15 @@
-//! A container as a podman quadlet: a unit file from which systemd starts it.
+//! A container as a podman quadlet: a unit file for systemd.
 
 use std::fmt::Write;
 
 use crate::{CAPABILITIES, RUNS};
 
-/// Request of a check of the audit for a quadlet: lines of a unit file, each section under its name in brackets.
+/// Settings that a check of the audit requests for a quadlet: lines of a unit file, each section after its name in brackets.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The check's name.
     pub check: String,
-    /// The check in words.
+    /// Title of the check.
     pub title: String,
     /// Its lines.
     pub lines: Vec<String>,
@@ -22,13 +22,13 @@ pub struct QuadletSpec<'a> {
     pub name: &'a str,
     /// Image, by name and tag.
     pub image: &'a str,
-    /// Words behind `triptime`.
+    /// Words after `triptime`.
     pub words: &'a [String],
     /// Folder of the host for run files.
     pub runs: &'a str,
     /// Its network.
     pub network: UnitNetwork<'a>,
-    /// Settings that the rules of containers ask for.
+    /// Settings that the rules for containers request.
     pub settings: &'a [Setting],
 }
 
@@ -37,7 +37,7 @@ pub struct QuadletSpec<'a> {
 pub enum UnitNetwork<'a> {
     /// `host`, `none`, or a network that exists.
     Named(&'a str),
-    /// A network of its own, made by the settings of the rules: macvlan on an interface of the host.
+    /// A new network, made by the settings of the rules: macvlan on an interface of the host.
     OfRules,
 }
 
@@ -50,10 +50,10 @@ pub struct UnitFile {
     pub text: String,
 }
 
-/// The rule whose settings make the network.
+/// The rule with the network's settings.
 const NETWORK_RULE: &str = "ctr-network-path";
 
-/// The unit of the container, and that of its network where the rules make one.
+/// The unit of the container, and the unit of its network if the rules make one.
 pub fn quadlet(spec: &QuadletSpec<'_>) -> Vec<UnitFile> {
     let is_made = spec.network == UnitNetwork::OfRules;
     let asked = spec
@@ -87,7 +87,7 @@ pub fn quadlet(spec: &QuadletSpec<'_>) -> Vec<UnitFile> {
     files
 }
 
-/// Lines that are no matter of a rule. They drop every capability first: those that are given then are all that it has.
+/// Lines that belong to no rule. They drop all capabilities first, so that the container only has those that later lines add.
 fn own(spec: &QuadletSpec<'_>) -> Vec<String> {
     let mut lines = vec![
         format!("Image={}", spec.image),
@@ -96,7 +96,7 @@ fn own(spec: &QuadletSpec<'_>) -> Vec<String> {
             "Exec={}",
             spec.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         ),
-        // With the label of SELinux that is the container's own; it has no effect elsewhere.
+        // Labelled for SELinux as the container's own; without SELinux the label has no effect.
         format!("Volume={}:{RUNS}:Z", spec.runs.replace('%', "%%")),
         "ReadOnly=true".to_owned(),
         "NoNewPrivileges=true".to_owned(),
@@ -110,12 +110,12 @@ fn own(spec: &QuadletSpec<'_>) -> Vec<String> {
     lines
 }
 
-/// Makes the folder of the host: podman refuses a volume whose source is not there (status 125).
+/// Makes the host's folder: podman refuses a volume whose source does not exist (status 125).
 fn folder(runs: &str) -> String {
     format!("ExecStartPre=/usr/bin/mkdir -p {}", quoted(runs))
 }
 
-/// A word of a command line in a unit file (systemd.syntax(7)): quoted where it has to be, and no specifier.
+/// A word of a command line in a unit file (systemd.syntax(7)), quoted if necessary and without specifiers.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@+".contains(c);
     let escaped = word.replace('%', "%%");
@@ -130,7 +130,7 @@ fn quoted(word: &str) -> String {
 
 type Section = (String, Vec<String>);
 
-/// Lines by the sections they stand in; comments of the rule are left out, and capabilities, which stand once for all.
+/// Lines grouped by section, without the rule's comments and without capabilities, which are written once for all rules.
 fn sections(lines: &[String]) -> Vec<Section> {
     let mut found: Vec<Section> = Vec::new();
     for line in lines.iter().filter(|line| !line.starts_with('#')) {
@@ -152,7 +152,7 @@ fn section(name: &str, lines: &[String]) -> String {
     format!("[{name}]\n{}\n", lines.join("\n"))
 }
 
-/// Adds the lines of a section, each check under a comment that names it.
+/// Adds the lines of a section, with a comment above each check that names it.
 fn add(out: &mut String, name: &str, asked: &[(&Setting, Vec<Section>)]) {
     for (setting, sections) in asked {
         let lines = sections

@@ -1,9 +1,9 @@
-//! JSON values as YAML for people: blocks, and quotes wherever a plain word could be read as something else.
+//! JSON values as YAML for people: block style, with quotes for every word that could be misread.
 
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Documents one behind the other, each with a comment above it (without `#`; empty: none).
+/// Documents in order, each with a comment above it (without `#`; empty: none).
 pub fn documents(all: &[(String, Value)]) -> String {
     let texts = all.iter().map(|(comment, value)| {
         let mut out: String = comment.lines().map(|line| format!("# {line}\n")).collect();
@@ -13,7 +13,7 @@ pub fn documents(all: &[(String, Value)]) -> String {
     texts.collect::<Vec<_>>().join("---\n")
 }
 
-/// A value in lines of its own; `inline`: the first line has begun already, with the dash of a list.
+/// A value on separate lines; `inline`: the first line already has the dash of a list.
 fn block(out: &mut String, value: &Value, depth: usize, inline: bool) {
     let indent = "  ".repeat(depth);
     match value {
@@ -43,7 +43,7 @@ fn block(out: &mut String, value: &Value, depth: usize, inline: bool) {
     }
 }
 
-/// A value behind its key: in the same line where it is short, else in lines of its own.
+/// A value after its key: on the same line if it is short, otherwise on separate lines.
 fn behind(out: &mut String, value: &Value, depth: usize) {
     if is_block(value) {
         out.push('\n');
@@ -72,8 +72,8 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// A text is plain where it begins with a letter or a slash, has nothing but letters, digits, `-`, `_`, `.`, `/` and colons inside, and is
-/// no word of YAML 1.1 for something else. JSON's quoting is also YAML's.
+/// A text is unquoted if it starts with a letter or a slash, otherwise only has letters, digits, `-`, `_`, `.`, `/` and inner colons, and is not a
+/// reserved word of YAML 1.1. JSON's quoting is valid in YAML.
 fn scalar(value: &Value) -> String {
     const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     let Value::String(text) = value else {

@@ -1,21 +1,21 @@
-//! Chooses the cells that fit into the time that is given: whole rounds, or the cells of one round that matter most.
+//! Chooses the cells that fit into the available time: whole rounds, or the most important cells of one round.
 
 use plan::Cell;
 use units::format_ns;
 
-/// The cells that are measured, and how often.
+/// The cells to measure, and their repetitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// The cells that are measured.
     pub cells: Vec<Cell>,
-    /// How often each, as far as is known before the first round.
+    /// Number of rounds, as estimated before the first one.
     pub rounds: u32,
-    /// The cells for which there is no time, and why.
+    /// The cells that do not fit into the time, with the reason.
     pub left_out: Vec<(Cell, String)>,
 }
 
-/// Chooses among cells, each with what one measurement of it is expected to take in ns: as many rounds over all of them as fit, at most
-/// `repetitions`. Where not even one fits, those that differ least from the plan's first combination come first.
+/// Chooses among cells with the expected duration of one measurement in ns: as many rounds over all of them as fit, at most `repetitions`. If not
+/// even one fits, the cells that differ least from the plan's first combination come first.
 pub fn choose(cells: &[(Cell, u64)], budget_ns: Option<u64>, repetitions: u32) -> Chosen {
     let all = || cells.iter().map(|(cell, _)| cell.clone()).collect::<Vec<_>>();
     let round_ns: u64 = cells.iter().map(|(_, ns)| *ns).fold(0, u64::saturating_add);
@@ -71,7 +71,7 @@ fn one_round(cells: &[(Cell, u64)], budget_ns: u64) -> Chosen {
     }
 }
 
-/// In how many ways a cell differs from another. Another place is what a matrix is asked for most, and counts less than the rest.
+/// Distance of a cell from another. A different place is the most common purpose of a matrix, and counts less than other differences.
 fn distance(cell: &Cell, first: &Cell) -> u32 {
     let others = [
         cell.network != first.network,

@@ -1,4 +1,4 @@
-//! The folder of a matrix under way, wherever it is moved.
+//! The folder of a matrix that is being measured; it may be moved.
 
 use super::StateError;
 use rustix::fs::{FlockOperation, flock};
@@ -7,19 +7,19 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The folder of a matrix, made where it is not there, and nobody else's while this lives.
+/// The folder of a matrix, made if it does not exist. It is locked as long as this value lives.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// Holds the lock, and knows where the folder is.
+    /// Has the lock, and the present path of the folder.
     open: File,
 }
 
 impl Folder {
-    /// Takes the folder.
+    /// Makes and locks the folder.
     ///
     /// # Errors
-    /// Another process has it, or the file system.
+    /// Another process has the lock, or an error of the file system.
     pub fn take(folder: &Path) -> Result<Self, StateError> {
         let io = |error: std::io::Error| StateError::Io {
             path: folder.to_owned(),
@@ -37,15 +37,15 @@ impl Folder {
         }
     }
 
-    /// Where it was taken.
+    /// Its path when it was locked.
     pub fn made(&self) -> &Path {
         &self.path
     }
 
-    /// Where it is now.
+    /// Its present path.
     ///
     /// # Errors
-    /// It was removed.
+    /// The folder was removed.
     pub fn now(&self) -> Result<PathBuf, StateError> {
         if self.is_at(&self.path) {
             return Ok(self.path.clone());

@@ -1,4 +1,4 @@
-//! Finds the cells of a matrix that cannot be measured on this machine, and why.
+//! Finds the cells of a matrix that cannot be measured on this machine, and the reasons.
 
 use bed::Network;
 use host::CpuFacts;
@@ -8,29 +8,29 @@ use place::guest::runtime_for_guest;
 use plan::{Cell, Isolation};
 use units::CpuList;
 
-/// Why a guest is on no veth.
+/// Reason why guests cannot use veth.
 const VETH: &str =
     "a guest cannot hold the end of a veth pair: leave it out, or use tap, which has nothing between either";
 
-/// Means of this machine for cells.
+/// Capabilities of this machine for cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Here {
-    /// Why there are no containers, if so.
+    /// The reason if containers are not available.
     pub container: Result<(), String>,
-    /// Why there are no guests, if so.
+    /// The reason if guests are not available.
     pub guest: Result<(), String>,
-    /// Why guests have no containers in them, if so.
+    /// The reason if containers in guests are not available.
     pub runtime_for_guest: Result<(), String>,
-    /// Why control groups keep no CPUs apart, if so.
+    /// The reason if control groups cannot reserve CPUs.
     pub partition: Result<(), String>,
-    /// CPUs that this kernel was booted to isolate.
+    /// CPUs that this kernel isolates since boot.
     pub isolated: CpuList,
     /// CPUs that are judged.
     pub measured: CpuList,
 }
 
 impl Here {
-    /// Looks at this machine, on which these CPUs are judged; `guest`: why there are no guests, if so.
+    /// Inspects this machine, on which these CPUs are judged; `guest` has the reason if guests are not available.
     pub fn look(facts: &CpuFacts, measured: &CpuList, guest: Result<(), String>) -> Self {
         Self {
             container: Container::up(&Containers::default(), None)
@@ -44,7 +44,7 @@ impl Here {
         }
     }
 
-    /// Why a cell cannot be measured here; `None` where it can.
+    /// The reason why a cell cannot be measured here; `None` if it can.
     pub fn why_not(&self, cell: &Cell) -> Option<String> {
         let place = match cell.place {
             PlaceKind::Native => Ok(()),
@@ -58,7 +58,7 @@ impl Here {
     }
 
     fn isolation(&self, cell: &Cell) -> Option<String> {
-        // A guest boots as it is told.
+        // A guest boots with the isolation that the cell needs.
         let is_guest = cell.place.is_in_guest();
         let is_isolated = !self.measured.is_empty() && self.measured.without(&self.isolated).is_empty();
         match cell.isolation {

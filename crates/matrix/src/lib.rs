@@ -1,8 +1,8 @@
-//! A matrix: the steps of a plan in many places, over many networks, beside many loads. Each cell is measured several times, each time
-//! as a run of its own, in an order that favours none.
+//! A matrix: the steps of a plan in many places, over many networks, with many loads. Each cell is measured several times, each time as a separate
+//! run, in an order that favours no cell.
 //!
-//! Everything here decides; nothing measures. Run files in the matrix's folder show the cells that are done, and [`State`] keeps the
-//! rest, so that a matrix goes on where it was interrupted.
+//! This crate decides, but does not measure. The run files in the matrix's folder show which cells are done, and [`State`] stores the rest, so that
+//! an interrupted matrix can be continued.
 
 #![forbid(unsafe_code)]
 
@@ -21,17 +21,17 @@ pub use state::{Failed, LeftOut, Setup, State, StateError, causes_file, plan_fil
 use place::PlaceKind;
 use plan::{Cell, Plan};
 
-/// Time that a measurement takes beside its steps: the inventory, beds, the run file.
+/// Time of a measurement in addition to its steps, in ns: the inventory, beds, the run file.
 const AROUND_NS: u64 = 4_000_000_000;
 
-/// Time that each step takes beside its own: threads, their warm-up, their end.
+/// Time of each step in addition to its duration, in ns: starting, warming up and ending its threads.
 const AROUND_STEP_NS: u64 = 1_500_000_000;
 
-/// How long one measurement of a cell is expected to take, in ns, before one was made.
+/// Expected duration of one measurement of a cell, in ns, before its first measurement.
 pub fn expected_ns(plan: &Plan, cell: &Cell) -> u64 {
     let place = match cell.place {
         PlaceKind::Native | PlaceKind::Far => 0,
-        // Its file system and its runtime.
+        // Its file system and its runtime start.
         PlaceKind::Container => 3_000_000_000,
         // It boots.
         PlaceKind::Vm => 15_000_000_000,

@@ -1,9 +1,9 @@
-//! The order of the measurements: every cell once before any a second time, in each round in another order, so that whatever drifts on
-//! the machine meanwhile favours none.
+//! The order of the measurements: every cell once before any cell a second time, shuffled in each round, so that a drift of the machine favours no
+//! cell.
 
 use stats::random::Random;
 
-/// The places of `cells` cells in each of `rounds` rounds, shuffled (Fisher and Yates); the same seed gives the same order.
+/// The order of `cells` cells in each of `rounds` rounds, shuffled (Fisher and Yates); the same seed gives the same order.
 pub fn rounds(cells: usize, rounds: u32, seed: u64) -> Vec<Vec<usize>> {
     let mut random = Random::new(seed);
     (0..rounds).map(|_| shuffled(cells, &mut random)).collect()

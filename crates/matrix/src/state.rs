@@ -1,4 +1,4 @@
-//! State of a matrix, kept in its folder beside the run files: `matrix.toml`.
+//! State of a matrix, stored in its folder with the run files: `matrix.toml`.
 
 use super::{Chosen, order};
 use plan::Cell;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 /// The file in the folder of a matrix.
 const FILE: &str = "matrix.toml";
 
-/// Name and number of its shape.
+/// Name and version of its format.
 const SCHEMA: &str = "triptime.matrix-folder/1";
 
 const HEAD: &str = "# Written by triptime qualify. The measurements of a matrix are in this folder, each a run file of its own; the same command\n\
                     # measures the missing runs. `triptime report --table matrix` with this folder shows what is there.\n\n";
 
-/// Settings that must be the same when a matrix goes on.
+/// Settings that must be unchanged when a matrix is continued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The text of the plan.
@@ -27,65 +27,65 @@ pub struct Setup {
 /// A cell that is not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Why.
+    /// The reason.
     pub why: String,
     /// The cell.
     pub cell: Cell,
 }
 
-/// A measurement that came to nothing.
+/// A failed measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     /// Name of the cell.
     pub cell: String,
-    /// Number of the measurement of it, from 1.
+    /// Number of this measurement of the cell, from 1.
     pub round: u32,
     /// Error message of the measurement.
     pub why: String,
 }
 
-/// A matrix under way.
+/// A matrix that is being measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     schema: String,
-    /// Where the order comes from.
+    /// Seed of the order.
     pub seed: u32,
     /// Time that measurements took so far, in ns.
     pub spent_ns: u64,
-    /// Options by which every measurement has the same CPUs.
+    /// Options that give every measurement the same CPUs.
     pub cpus: Vec<String>,
     /// Names of the cells in the order of each round.
     pub order: Vec<Vec<String>>,
-    /// Settings that it was begun with.
+    /// Settings at its start.
     pub setup: Setup,
     /// The cells that are measured.
     pub cells: Vec<Cell>,
-    /// The cells that are not.
+    /// The cells that are not measured.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
-    /// Measurements that came to nothing so far; each is tried again when the matrix goes on.
+    /// Failed measurements so far; each is tried again when the matrix is continued.
     #[serde(default)]
     pub failed: Vec<Failed>,
 }
 
-/// Why a folder cannot be the matrix's.
+/// Reasons why a folder cannot be the matrix's.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// Something else is in it.
+    /// The folder has other contents.
     #[error("{0}: is not empty, and not the folder of a matrix: name another one with --out")]
     Foreign(PathBuf),
-    /// Another matrix.
+    /// The folder has another matrix.
     #[error("{folder}: holds a matrix of {what}: name another folder with --out, or remove it first")]
     Other {
         /// The folder.
         folder: PathBuf,
-        /// The setting that is not the same.
+        /// The setting that differs.
         what: &'static str,
     },
-    /// It is under way.
+    /// The matrix is being measured by another process.
     #[error("{0}: this matrix is under way in another process: wait for its end")]
     Busy(PathBuf),
-    /// It does not say what it should.
+    /// The file's content is invalid.
     #[error("{file}: {why}")]
     Damaged {
         /// The file.
@@ -93,24 +93,24 @@ pub enum StateError {
         /// Error in the file.
         why: String,
     },
-    /// Somebody took its folder away.
+    /// The folder was removed during the measurement.
     #[error(
         "{0}: was removed while the matrix was measured, with the runs in it: put it back and give the same command with --out, which goes on \
          with what is missing, or measure again"
     )]
     Removed(PathBuf),
-    /// The file system.
+    /// Error of the file system.
     #[error("{path}: {error}")]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: std::io::Error,
     },
 }
 
 impl State {
-    /// A matrix of these cells, in the order that this seed gives.
+    /// A new matrix of these cells, in the order of this seed.
     pub fn begin(
         setup: Setup,
         cpus: Vec<String>,
@@ -135,7 +135,7 @@ impl State {
         }
     }
 
-    /// The matrix in a folder; `None` where there is no folder, or an empty one.
+    /// The matrix in a folder; `None` if the folder does not exist or is empty.
     ///
     /// # Errors
     /// The folder has something else in it, or its file cannot be read.

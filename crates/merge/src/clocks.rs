@@ -1,25 +1,25 @@
-//! How the clocks of the runs relate.
+//! Relations between the clocks of the runs.
 
 use super::source::Source;
 use model::fact::{BOOT_ID, CLOCK_SOURCE};
 use model::{Event, EventKind, FactOf, STEP_NOTICED_NS};
 use units::{Ns, SignedNs};
 
-/// How the clocks of two runs that follow each other relate, as it was stated.
+/// Stated relation between the clocks of two consecutive runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// Nothing was stated.
     Unstated,
     /// Both runs are of one machine that was not restarted in between.
     SameHost,
-    /// Both machines follow one PTP grandmaster, and agree to so many ns.
+    /// Both machines follow one PTP grandmaster, and agree within this many ns.
     Ptp(u64),
-    /// The second run's clock minus the first's, and how well that is known, in ns.
+    /// The second run's clock minus the first's, and the uncertainty of this offset, in ns.
     Offset(i64, u64),
 }
 
 impl Relation {
-    /// The correction of the stamps of run number `run`.
+    /// The correction of the time stamps of run number `run`.
     pub(super) fn shift_ns(self, run: usize) -> i64 {
         match self {
             Self::Offset(ns, _) if run > 0 => ns,
@@ -27,7 +27,7 @@ impl Relation {
         }
     }
 
-    /// How far the clocks may be apart, without what the stamps are off; `None` when nothing was stated.
+    /// Largest possible difference of the clocks, without the error of the stamps; `None` if nothing was stated.
     pub(super) fn apart_ns(self) -> Option<u64> {
         match self {
             Self::Unstated => None,
@@ -36,7 +36,7 @@ impl Relation {
         }
     }
 
-    /// In words.
+    /// The relation as text.
     pub fn text(self) -> String {
         match self {
             Self::Unstated => "not stated".to_owned(),
@@ -51,13 +51,13 @@ impl Relation {
     }
 }
 
-/// Facts by which one clock is known as such.
+/// Facts that identify a common clock.
 const OF_ONE_HOST: [&FactOf<String>; 2] = [&BOOT_ID, &CLOCK_SOURCE];
 
-/// Clocks further apart than ten years are no clocks of two machines: a unit was mistaken.
+/// Limit of an offset: more than ten years is a mistake in the unit.
 const FURTHEST_NS: u64 = 3_653 * 86_400 * 1_000_000_000;
 
-/// Checks that the runs can have clocks that relate so.
+/// Checks that the clocks of the runs can have this relation.
 pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String> {
     match relation {
         Relation::Offset(..) if sources.len() != 2 => {
@@ -97,10 +97,10 @@ fn value<'a>(source: &'a Source, of: &FactOf<String>) -> Result<&'a str, String>
     fact.value.as_deref().map_err(|why| unknown(why))
 }
 
-/// When the clocks are not known to agree, as words of a watch: `clock-doubt` and `clock-good`.
+/// Times when the clocks are not known to agree, as events of a watch: `clock-doubt` and `clock-good`.
 ///
-/// Of runs under PTP, whenever the watch of one of them says so. Of runs whose offset was stated, from the first step of either clock on:
-/// it is another offset then. Where the frames themselves contradict what was stated, all the time.
+/// For runs under PTP: whenever the watch of one of them reports it. For runs with a stated offset: from the first step of either clock on, because
+/// that changes the offset. If the frames themselves contradict the statement: all the time.
 pub(super) fn words(
     relation: Relation,
     of_runs: Vec<(String, Vec<Event>)>,
@@ -141,7 +141,7 @@ fn first_step(of_runs: &[(String, Vec<Event>)]) -> Option<(&str, &Event)> {
     steps.min_by_key(|(_, event)| event.at_ns)
 }
 
-/// The words of several watches as those of one: it is in doubt while one of them is.
+/// Combines the events of several watches: the result is in doubt while one of them is.
 fn of_watches(of_runs: Vec<(String, Vec<Event>)>) -> Vec<Event> {
     let mut doubts: Vec<Option<String>> = Vec::new();
     let mut words: Vec<(u64, usize, Event)> = Vec::new();
@@ -153,7 +153,7 @@ fn of_watches(of_runs: Vec<(String, Vec<Event>)>) -> Vec<Event> {
             text: format!("{label}: {}", event.text),
             ..event
         });
-        // Before a watch's first word nothing is known, which is that word.
+        // Before a watch's first event its state is unknown, so the first event counts from the start.
         let timed = labelled.enumerate();
         words.extend(timed.map(|(index, event)| (if index == 0 { 0 } else { event.at_ns }, run, event)));
     }

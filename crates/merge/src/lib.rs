@@ -1,8 +1,8 @@
-//! Recordings of several runs as one: a host's and a guest's, each of which saw the same frames at its own points.
+//! Combines the recordings of several runs: for example a host's and a guest's, which recorded the same frames at different points.
 //!
-//! Frames are found in all runs by stream, count and time, never by position (`pairing`). Whether a difference between two runs'
-//! stamps is a duration depends on their clocks: that relation is stated, checked where it can be, and goes into the verdict as an
-//! uncertainty. All of it is done in one pass over the recordings, in constant memory.
+//! Frames are matched by stream, count and time, never by position (`pairing`). A difference between two runs' stamps is only a duration if their
+//! clocks are related: the relation is stated by the user, checked if possible, and enters the verdict as an uncertainty. All this is done in one
+//! pass over the recordings, in constant memory.
 
 #![forbid(unsafe_code)]
 
@@ -34,28 +34,28 @@ use store::{RunWriter, StoreError};
 use streams::Streams;
 use units::Realtime;
 
-/// A run, and what its points are called by.
+/// A run, and the prefix of its points.
 #[derive(Debug, Clone)]
 pub struct Input {
     /// The run file.
     pub path: PathBuf,
-    /// `host` makes its point `nic` the point `host.nic`.
+    /// `host` renames its point `nic` to `host.nic`.
     pub label: Option<String>,
 }
 
-/// Why runs cannot be merged.
+/// Reasons why runs cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// A run without a recording.
     #[error("{0}: it has no readable recording: record with trace --record or subscribe --record")]
     NoRecording(String),
-    /// A run that is a merged one itself.
+    /// A run that is already a merged one.
     #[error("{0}: it is a merged run: merge its original runs, all at once (up to {most})", most = pairing::MOST_RUNS)]
     Merged(String),
     /// Too few or too many runs.
     #[error("{0} runs: a merge takes 2 to 4")]
     Runs(usize),
-    /// Two runs of one name.
+    /// Two runs with the same name.
     #[error("two runs are called {0}: give each a name of its own (--label)")]
     Label(String),
     /// More points than a recording can have.
@@ -64,16 +64,16 @@ pub enum MergeError {
     /// More streams than a recording can have.
     #[error("more than 4096 streams in all")]
     Streams,
-    /// The stated relation of the clocks cannot be.
+    /// The stated relation of the clocks is not possible.
     #[error("--clock: {0}")]
     Clock(String),
     /// A segment that contradicts itself.
     #[error("{0}: a segment of its recording: {1}")]
     Segment(String, SegmentError),
-    /// The merged recording.
+    /// Error of the merged recording.
     #[error("cannot pack the merged recording: {0}")]
     Pack(#[from] SegmentError),
-    /// A run file.
+    /// Error of a run file.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -84,7 +84,7 @@ pub struct Merge {
     sources: Vec<Source>,
     streams: Streams,
     relation: Relation,
-    /// The corrections that put each run's stamps on the first run's clock, ns.
+    /// The corrections that convert each run's stamps to the first run's clock, in ns.
     shifts_ns: Vec<i64>,
     started_ns: i64,
     ends_ns: i64,
@@ -92,10 +92,10 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// Opens the runs, in the order the frames pass them, and checks what can be checked.
+    /// Opens the runs, in the order in which the frames pass them, and checks their compatibility.
     ///
     /// # Errors
-    /// The runs lack something, or their clocks cannot relate as stated.
+    /// The runs lack required data, or their clocks cannot have the stated relation.
     pub fn open(inputs: &[Input], relation: Relation) -> Result<Self, MergeError> {
         if !(2..=pairing::MOST_RUNS).contains(&inputs.len()) {
             return Err(MergeError::Runs(inputs.len()));
@@ -132,17 +132,17 @@ impl Merge {
         })
     }
 
-    /// From when on a sample of a series that is made here is over, by its name. Those that are taken over keep theirs.
+    /// Sets the thresholds, by series name, above which samples of new series are stored. Copied series keep their own thresholds.
     pub fn with_thresholds(self, thresholds: Thresholds) -> Self {
         Self { thresholds, ..self }
     }
 
-    /// When the first of the runs started, on the first run's clock.
+    /// Start of the earliest run, on the first run's clock.
     pub fn started(&self) -> Realtime {
         Realtime::from_ns(self.started_ns)
     }
 
-    /// From the first start to the last end.
+    /// Time from the first start to the last end, in ns.
     pub fn duration_ns(&self) -> u64 {
         u64::try_from(self.ends_ns.saturating_sub(self.started_ns)).unwrap_or(0)
     }
@@ -152,7 +152,7 @@ impl Merge {
         self.sources[0].info().window_ns
     }
 
-    /// Interrupted if one of the runs was.
+    /// The state "interrupted" if one of the runs was interrupted.
     pub fn state(&self) -> RunState {
         let interrupted = self
             .sources
@@ -165,7 +165,7 @@ impl Merge {
         }
     }
 
-    /// Writes the merged run, but for its end.
+    /// Writes the merged run without its end.
     ///
     /// # Errors
     /// A recording cannot be read, or the run cannot be written.
@@ -180,24 +180,24 @@ impl Merge {
         Ok(merged)
     }
 
-    /// An instant of a run's own wall clock, in ns since the merged run's start.
+    /// Converts a time of a run's own wall clock to ns since the merged run's start.
     fn since_start(&self, run: usize, at_ns: i64) -> u64 {
         self.since(at_ns.saturating_sub(self.shifts_ns[run]))
     }
 
-    /// An instant of the first run's clock, in ns since the merged run's start.
+    /// Converts a time of the first run's clock to ns since the merged run's start.
     fn since(&self, at_ns: i64) -> u64 {
         u64::try_from(at_ns.saturating_sub(self.started_ns)).unwrap_or(0)
     }
 
-    /// A point of a run by its name in the merged one.
+    /// Name in the merged run of a run's point.
     fn point(&self, run: usize, point: usize) -> String {
         let source = &self.sources[run];
         format!("{}.{}", source.label, source.points[point])
     }
 }
 
-/// Gives each run without a name the name of its host, or where these are the same, of its command.
+/// Names each unnamed run after its host, or if hosts are equal, after its command.
 fn name(sources: &mut [Source]) -> Result<(), MergeError> {
     let hosts: Vec<Option<String>> = sources.iter().map(host_name).collect();
     let are_distinct = |names: &[Option<String>]| {
@@ -227,7 +227,7 @@ fn name(sources: &mut [Source]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// The host's name as a word that can stand in the name of a series.
+/// The host's name in a form that can be part of a series name.
 fn host_name(source: &Source) -> Option<String> {
     let text = HOST_NAME.of(&source.facts)?;
     let word = |c: char| {
@@ -238,6 +238,6 @@ fn host_name(source: &Source) -> Option<String> {
         }
     };
     let name: String = text.split('.').next()?.chars().map(word).collect();
-    // That stands between two points.
+    // The replaced text separates two points.
     Some(name.replace("-to-", "_to_")).filter(|name| !name.is_empty())
 }

@@ -12,10 +12,10 @@ use run::sealing;
 use std::collections::HashMap;
 use store::{Batch, RunWriter};
 
-/// Stands for a stamp that is not there.
+/// Marks a missing stamp.
 const NO_STAMP: i64 = i64::MIN;
 
-/// The part of a record that goes into the merged one: stamps on the first run's clock, at the merged run's points.
+/// The part of a record for the merged recording: stamps on the first run's clock, at the merged run's points.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamps {
     samples: u16,
@@ -38,7 +38,7 @@ pub(super) struct Maker<'a> {
     streams: HashMap<u16, NumberedStream>,
     segment: SegmentWriter,
     pub(super) window_end_ns: u64,
-    /// The newest frame, since the merged run's start.
+    /// Time of the newest frame since the merged run's start.
     last_ns: u64,
     batch: Batch,
     pub(super) merged: Merged,
@@ -71,7 +71,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Reads all runs side by side, in order of time.
+    /// Reads all runs in parallel, in order of time.
     pub(super) fn read_all(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
         let merge = self.merge;
         let rates = merge.streams.known.iter().map(|info| info.rate).collect();
@@ -120,7 +120,7 @@ impl<'a> Maker<'a> {
                     .map_or(NO_STAMP, |ns| ns.saturating_sub(shift_ns).max(NO_STAMP + 1));
             }
             let seen = place.map(|stream| Seen {
-                // At most four.
+                // There are at most four runs.
                 run: run as u8,
                 stream,
                 count: frame.count,
@@ -211,7 +211,7 @@ impl<'a> Maker<'a> {
         for tally in self.tallies.iter_mut().flat_map(HashMap::values_mut) {
             tally.close(self.window_end_ns, &mut self.batch);
             if start_ns > self.window_end_ns {
-                // Nothing came for whole windows: the next one starts where something did.
+                // After whole windows without frames, the next window starts at the next frame.
                 tally.close(start_ns, &mut self.batch);
             }
         }
@@ -237,7 +237,7 @@ impl<'a> Maker<'a> {
         Ok(self.merged)
     }
 
-    /// Begins the series of streams of which nothing came to a second point: all that is known of them is what was lost.
+    /// Starts the series of streams that reached only one point: all that is known of them is their losses.
     fn begin_lost_streams(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
         let Some(index) = self.ways.iter().position(|way| way.kind == WayKind::Whole) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The contribution of each run by itself: its own hop counts, its inventory, and its events.
+//! Data that is copied from each run: its hop counts, its inventory, and its events.
 
 use super::clocks::{Relation, words};
 use super::{Merge, MergeError};
@@ -6,37 +6,37 @@ use model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, hop::HopName
 use std::collections::HashMap;
 use store::{Batch, RunWriter};
 
-/// Group of the inventory for what was merged.
+/// Inventory group for the facts of merging.
 pub(super) const GROUP: &str = "merge";
 
-/// Series that were taken over from the runs.
+/// Series copied from the runs.
 #[derive(Debug, Default)]
 pub(super) struct Own {
-    /// By run and number there.
+    /// New series by run and old number.
     series: HashMap<(usize, SeriesId), SeriesId>,
-    /// Of each run and stream, what was lost between the first two points: of these frames there is no record.
+    /// Losses between the first two points, by run and stream: there is no record of these frames.
     pub(super) lost_first: HashMap<(usize, u16), Vec<Lost>>,
 }
 
 /// Frames that were lost in a window of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lost {
-    /// Start of the window, in ns since the merged run's.
+    /// Start of the window, in ns since the merged run's start.
     pub(super) from_ns: u64,
     /// Its end.
     pub(super) to_ns: u64,
-    /// How many.
+    /// Number of frames.
     pub(super) frames: u64,
 }
 
 impl Own {
-    /// True if a run has told hops of its own.
+    /// True if a run has its own hops.
     pub(super) fn has(&self, run: usize) -> bool {
         self.series.keys().any(|(of, _)| *of == run)
     }
 }
 
-/// Writes what was merged, and every run's inventory under its name.
+/// Writes the facts of merging, and every run's inventory under its name.
 pub(super) fn facts(merge: &Merge, run: &mut RunWriter) -> Result<(), MergeError> {
     let fact = |name: String, value: String, source: &str| Fact {
         group: GROUP.to_owned(),
@@ -69,7 +69,7 @@ pub(super) fn facts(merge: &Merge, run: &mut RunWriter) -> Result<(), MergeError
     Ok(run.add_facts(&facts)?)
 }
 
-/// Takes every run's hops over.
+/// Copies every run's hops.
 pub(super) fn series(merge: &Merge, run: &mut RunWriter) -> Result<Own, MergeError> {
     let mut own = Own::default();
     for index in 0..merge.sources.len() {
@@ -82,7 +82,7 @@ pub(super) fn series(merge: &Merge, run: &mut RunWriter) -> Result<Own, MergeErr
     Ok(own)
 }
 
-/// A hop of a run: its points, and what the stream is called there.
+/// A hop of a run: its points, and the stream's name in the run.
 struct Hop<'a> {
     from: usize,
     to: usize,
@@ -103,7 +103,7 @@ fn hop_of<'a>(merge: &Merge, run: usize, name: &'a str) -> Option<Hop<'a>> {
     })
 }
 
-/// The place of the stream that a series of a run is of, by its name: all that follows the family, or the points of a hop.
+/// The index of the stream of a run's series, from the series' name: the part after the family, or after the points of a hop.
 pub(super) fn stream_of(merge: &Merge, run: usize, series: &str) -> Option<u16> {
     let of_hop = hop_of(merge, run, series).map(|hop| hop.stream);
     let name = of_hop.or_else(|| series.split_once('/').map(|(_, name)| name))?;
@@ -152,7 +152,7 @@ fn take_over(
     Ok(run.write(&run::copy(&source.run, id, &rows, new, shift_ns)?)?)
 }
 
-/// Takes every run's events over, but for the words of its watch over the clock.
+/// Copies every run's events, except those of its watch over the clock.
 pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<(), MergeError> {
     let mut events = Vec::new();
     for (index, source) in merge.sources.iter().enumerate() {
@@ -160,7 +160,7 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
         for event in source.run.events()?.into_iter().filter(|event| !is_word(event)) {
             let series = event.series.map(|id| own.series.get(&(index, id)).copied());
             let (series, kind) = match series {
-                // Of a series that is not in the merged run.
+                // The event belongs to a series that is not in the merged run.
                 Some(None) => (None, EventKind::Note),
                 Some(known) => (known, event.kind),
                 None => (None, event.kind),
@@ -203,7 +203,7 @@ fn state(merge: &Merge, index: usize) -> Option<Event> {
     })
 }
 
-/// Obstacles to finding every frame of a run in its recording and by its stamps: kinds of its events, and what they mean.
+/// Kinds of events after which a frame of a run may be missing in its recording or not be found by its stamps, and their meaning.
 const BLIND: [(EventKind, &str); 3] = [
     (
         EventKind::RecorderOverrun,
@@ -216,7 +216,7 @@ const BLIND: [(EventKind, &str); 3] = [
     (EventKind::ClockStep, "frames may not be found by their stamps then"),
 ];
 
-/// Why frames may be missing in a run's recording that it had, or may not be found in it.
+/// Reasons why frames that a run received may be missing in its recording, or may not be found in it.
 pub(super) fn blind(merge: &Merge, index: usize) -> Result<Vec<(u64, String)>, MergeError> {
     let source = &merge.sources[index];
     let shift_ns = merge.since_start(index, source.info().started.as_ns());
@@ -237,7 +237,7 @@ pub(super) fn blind(merge: &Merge, index: usize) -> Result<Vec<(u64, String)>, M
     Ok(reasons)
 }
 
-/// The words of the runs' watches over their clocks, as those of the merged run.
+/// The events of the runs' watches over their clocks, combined for the merged run.
 pub(super) fn clock_words(merge: &Merge, contradiction: Option<String>) -> Result<Vec<Event>, MergeError> {
     let mut of_runs = Vec::new();
     if matches!(merge.relation, Relation::Ptp(_) | Relation::Offset(..)) {

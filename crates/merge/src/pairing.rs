@@ -1,24 +1,23 @@
-//! The same frame in the recordings of several runs.
+//! Matches the records of a frame in several runs.
 //!
-//! A frame is known by its stream and the count of its first sample; a count comes round about once a second, so two records are of one
-//! frame only if they lie less than half a second apart, and if no restart of the counter lies between them. Where more than one
-//! record could be the other half, none is taken: which one it is would be a guess. A record is not taken to be alone
-//! either if its other half may be a record that cannot be told from another frame's: see [`Found::Doubtful`].
+//! A frame is identified by its stream and the count of its first sample. A count repeats about once a second, so two records can only belong to one
+//! frame if they are less than half a second apart, with no restart of the counter between them. If several records match, none is chosen, because a
+//! choice would be a guess. A record also does not count as unmatched if its counterpart may be an ambiguous record: see [`Found::Doubtful`].
 
 use super::phase::{Jump, LASTS_NS, Phase};
 use super::restarts::{Restarts, Side};
 use std::collections::VecDeque;
 
-/// Runs that can be put together.
+/// Largest number of runs that can be merged.
 pub(crate) const MOST_RUNS: usize = 4;
 
-/// Two records further apart than this are not of one frame: half a turn of the counter.
+/// Records further apart than this do not belong to one frame: half a period of the counter.
 pub(crate) const WITHIN_NS: i64 = 500_000_000;
 
-/// Records of a run may come out of turn by this much.
+/// Records of a run may be out of order by this much, in ns.
 const OUT_OF_TURN_NS: i64 = 100_000_000;
 
-/// So long a frame waits for all that could be its other half, and for what could be the other half of those.
+/// Time that a frame waits for all its possible counterparts, and for their other possible counterparts.
 const WAIT_NS: i64 = 2 * WITHIN_NS + OUT_OF_TURN_NS;
 
 /// A record of one run.
@@ -26,28 +25,28 @@ const WAIT_NS: i64 = 2 * WITHIN_NS + OUT_OF_TURN_NS;
 pub(crate) struct Seen<T> {
     /// The run.
     pub(crate) run: u8,
-    /// The stream, by a number that is the same in all runs.
+    /// The stream, by a number that is valid in all runs.
     pub(crate) stream: u16,
     /// smpCnt of its first sample.
     pub(crate) count: u16,
-    /// True if the counter started anew with it.
+    /// True if the counter restarted with it.
     pub(crate) is_restart: bool,
-    /// True if its number is not beyond those that came before: it is late, or came again, or the counter went back a little.
+    /// True if its number is not beyond the earlier ones: it is late, or a duplicate, or the counter went back slightly.
     pub(crate) is_late: bool,
-    /// When it came, by a clock that all runs are taken to have.
+    /// Time of arrival, by a common clock of all runs.
     pub(crate) at_ns: i64,
-    /// Further data of it.
+    /// Additional data.
     pub(crate) data: T,
 }
 
 /// The result for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Once in each run that has it: one run, or several.
+    /// Once in each run that has it, which may be one run or several.
     Whole,
-    /// It came again to a run in which it is known already; that record is alone.
+    /// A duplicate in a run that already has the frame; the record is reported alone.
     Again,
-    /// It came to an earlier run twice, or may be one of two, or its other half may: the records stay alone.
+    /// It arrived twice in an earlier run, or its match or that of a candidate is ambiguous: the records are reported alone.
     Doubtful,
 }
 
@@ -58,13 +57,13 @@ pub(crate) type Records<'a, T> = [Option<&'a Seen<T>>; MOST_RUNS];
 struct Waiting<T> {
     seen: Seen<T>,
     is_open: bool,
-    /// Runs, by bit, that have a record which may be its other half, and was told doubtful.
+    /// Runs, as bits, with a possible counterpart that was reported as doubtful.
     doubted_by: u8,
-    /// The entry of the same stream and count before this one.
+    /// The previous entry with the same stream and count.
     before: u64,
 }
 
-/// Records of one count that may wait near each other; where there are more, the counter does not turn once a second.
+/// Largest number of nearby records with one count; if there are more, the counter does not repeat once a second.
 const MOST_ALIKE: usize = 32;
 
 #[derive(Debug, Default)]
@@ -73,25 +72,25 @@ struct StreamRecords {
     newest: Vec<u64>,
     restarts: Restarts,
     phases: [Phase; MOST_RUNS],
-    /// When the counter was none: see [`StreamRecords::is_wild`].
+    /// Time in which the counter is unusable: see [`StreamRecords::is_wild`].
     wild: Option<(i64, i64)>,
 }
 
 impl StreamRecords {
-    /// Notes that the counter told nothing from `from_ns` to `to_ns`.
+    /// Marks the counter as unusable from `from_ns` to `to_ns`.
     fn note_wild(&mut self, from_ns: i64, to_ns: i64) {
         let before = self.wild.filter(|wild| from_ns <= wild.1.saturating_add(2 * WAIT_NS));
         self.wild = Some(before.map_or((from_ns, to_ns), |wild| (wild.0.min(from_ns), wild.1.max(to_ns))));
     }
 
-    /// True if the counter starts anew, or comes to the same count, so often around `at_ns` that it tells no frame from another.
+    /// True if the counter restarts or repeats a count so often around `at_ns` that it cannot identify frames.
     fn is_wild(&self, at_ns: i64) -> bool {
         let near =
             |wild: (i64, i64)| (wild.0.saturating_sub(WITHIN_NS)..=wild.1.saturating_add(WITHIN_NS)).contains(&at_ns);
         self.wild.is_some_and(near)
     }
 
-    /// True if a record is one that cannot be told from another frame's.
+    /// True if a record cannot be distinguished from another frame's.
     fn is_unsure<T>(&self, seen: &Seen<T>) -> bool {
         self.is_wild(seen.at_ns) || self.restarts.is_near_jump(seen.run, seen.at_ns, LASTS_NS)
     }
@@ -103,23 +102,23 @@ impl StreamRecords {
     }
 }
 
-/// No entry.
+/// Marks a missing entry.
 const NONE: u64 = u64::MAX;
 
-/// The records that wait for their other halves.
+/// The records that wait for their counterparts.
 #[derive(Debug)]
 pub(crate) struct Pairing<T> {
     entries: VecDeque<Waiting<T>>,
-    /// Entries that have left.
+    /// Number of entries that have been removed.
     gone: u64,
     streams: Vec<StreamRecords>,
-    /// Where the counter of each stream turns.
+    /// Period of each stream's counter.
     rates: Vec<Option<u32>>,
     group: Vec<u64>,
 }
 
 impl<T> Pairing<T> {
-    /// Nothing waits yet; `rates` is where the counter of each stream turns, where that is known.
+    /// An empty pairing; `rates` has the period of each stream's counter, if it is known.
     pub(crate) fn new(rates: Vec<Option<u32>>) -> Self {
         Self {
             rates,
@@ -130,7 +129,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Takes a record. Those of one run come in its own order, and of all runs about in order of time.
+    /// Adds a record. Records of one run come in the run's order, and all together roughly in order of time.
     pub(crate) fn push(&mut self, seen: Seen<T>) {
         let number = self.gone + self.entries.len() as u64;
         let index = usize::from(seen.stream);
@@ -163,7 +162,7 @@ impl<T> Pairing<T> {
         });
     }
 
-    /// Looks whether the same count came too often lately.
+    /// Checks for too many recent repetitions of a count.
     fn watch_count(&mut self, seen: &Seen<T>, before: u64) {
         let at_ns = |number: u64| self.entries[(number - self.gone) as usize].seen.at_ns;
         let near = |number: &u64| at_ns(*number).saturating_add(WITHIN_NS) > seen.at_ns;
@@ -174,13 +173,13 @@ impl<T> Pairing<T> {
         self.streams[usize::from(seen.stream)].note_wild(from_ns, seen.at_ns);
     }
 
-    /// Records that wait.
+    /// Number of waiting records.
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         self.entries.len()
     }
 
-    /// Settles what can be settled: all records up to `read_to_ns` have been pushed.
+    /// Decides all records that are complete: records up to `read_to_ns` have been added.
     pub(crate) fn settle(&mut self, read_to_ns: i64, out: &mut impl FnMut(Found, Records<'_, T>)) {
         while let Some(front) = self.entries.front() {
             let at_ns = front.seen.at_ns;
@@ -195,7 +194,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Settles all: no more records come.
+    /// Decides all remaining records, at the end of the input.
     pub(crate) fn finish(&mut self, out: &mut impl FnMut(Found, Records<'_, T>)) {
         self.settle(i64::MAX, out);
     }
@@ -212,7 +211,7 @@ impl<T> Pairing<T> {
         stream.restarts.forget(at_ns.saturating_sub(2 * WAIT_NS));
         if stream.is_unsure(front) {
             alone(Found::Doubtful, front, out);
-            // While the counter is none, so are the records near this one.
+            // While the counter is unusable, so are the records near this time.
             if stream.wild.is_none_or(|wild| !(wild.0..=wild.1).contains(&at_ns)) {
                 self.doubt_near(&[self.gone]);
             }
@@ -226,7 +225,7 @@ impl<T> Pairing<T> {
         let runs = seen.iter().fold(0, |runs, seen| runs | 1 << seen.run);
         let is_doubtful = doubted_by & !runs != 0;
         match is_doubtful {
-            // A missing record may be one that nobody can tell from another frame's.
+            // The missing record may be one that cannot be distinguished from another frame's.
             true => seen.iter().for_each(|seen| alone(Found::Doubtful, seen, out)),
             false => tell(&seen, out),
         }
@@ -240,7 +239,7 @@ impl<T> Pairing<T> {
         self.group = group;
     }
 
-    /// The front and all open entries that may be of the same frame, and those of its own run that may be the other half of these.
+    /// The front entry, all open entries that may belong to the same frame, and entries of its own run that compete for these.
     fn gather(&self, group: &mut Vec<u64>) {
         let front = &self.entries[0].seen;
         let stream = &self.streams[usize::from(front.stream)];
@@ -273,7 +272,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Runs, by bit, that have a record which may be of the same frame as the group, and is in doubt.
+    /// Runs, as bits, with a doubtful record that may belong to the same frame as the group.
     fn doubted_by(&self, group: &[u64]) -> u8 {
         let entry = |number: u64| &self.entries[(number - self.gone) as usize];
         let front = &entry(group[0]).seen;
@@ -294,7 +293,7 @@ impl<T> Pairing<T> {
         })
     }
 
-    /// Tells the records near these, which were told doubtful, that their other halves may be among them.
+    /// Marks records near these doubtful ones, because their counterparts may be among them.
     fn doubt_near(&mut self, told: &[u64]) {
         let front = &self.entries[0].seen;
         let newest = self.streams[usize::from(front.stream)].newest[usize::from(front.count)];
@@ -312,7 +311,7 @@ impl<T> Pairing<T> {
         at_ns(a).abs_diff(at_ns(b)) < WITHIN_NS.unsigned_abs()
     }
 
-    /// On which sides of the stream's restarts two entries lie.
+    /// Decides if a restart of the stream is between two entries.
     fn side(&self, stream: &StreamRecords, a: u64, b: u64) -> Side {
         let of = |number: u64| {
             let seen = &self.entries[(number - self.gone) as usize].seen;
@@ -321,7 +320,7 @@ impl<T> Pairing<T> {
         stream.restarts.side(of(a), of(b))
     }
 
-    /// The entries from `newest` back, as far as they are here.
+    /// The entries from `newest` backwards, as far as they are stored.
     fn chain(&self, newest: u64) -> impl Iterator<Item = u64> + '_ {
         let here = move |number: u64| (number != NONE && number >= self.gone).then_some(number);
         std::iter::successors(here(newest), move |number| {
@@ -330,19 +329,19 @@ impl<T> Pairing<T> {
     }
 }
 
-/// Tells what a group of records of one stream and count is.
+/// Reports the result for a group of records of one stream and count.
 fn tell<T>(group: &[&Seen<T>], out: &mut impl FnMut(Found, Records<'_, T>)) {
     if let [seen] = group {
         return alone(Found::Whole, seen, out);
     }
     let has_timely = |run: u8| group.iter().any(|seen| seen.run == run && !seen.is_late);
-    // A late record beside one of its own run that is not came again; beside others' that are not, it may be another frame.
+    // A late record with a timely one in its own run is a duplicate; with timely ones only in other runs, it may be another frame.
     let is_again = |seen: &Seen<T>| seen.is_late && has_timely(seen.run);
     let (again, rest): (Vec<&Seen<T>>, Vec<&Seen<T>>) = group.iter().copied().partition(|seen| is_again(seen));
     let mut counts = [0_usize; MOST_RUNS];
     rest.iter().for_each(|seen| counts[usize::from(seen.run)] += 1);
     let last_run = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
-    // One that came to the last run twice came twice; one that came to an earlier run twice may be either of the two later.
+    // Two records in the last run are a frame and its duplicate; two records in an earlier run may both match the later one.
     let is_double = counts[..last_run].iter().any(|count| *count > 1);
     let is_mixed = rest.iter().any(|seen| seen.is_late) && rest.iter().any(|seen| !seen.is_late);
     if is_double || is_mixed {

@@ -1,25 +1,23 @@
-//! Restarts of a counter that its counts do not show.
+//! Detects restarts of a counter that its counts do not show.
 //!
-//! A counter turns once a second. So the distance from a record's count to its instant stays the same, except for
-//! delays, until the publisher starts again. Losses may hide a restart from the counts (the first count after it may be
-//! just the one that was due next), but not from this.
+//! A counter repeats once a second. So the difference between a record's count and its time is constant, except for delays, until the publisher
+//! restarts. Losses may hide a restart in the counts (the first count after it may happen to be the expected one), but not in this difference.
 
-/// A record this much off is not where the counter was.
+/// Difference in ns above which a record does not fit the counter's phase.
 const OFF_NS: i64 = 15_000_000;
 
-/// A delay is over sooner than this; what lasts longer is a restart. So long before and after it, delays may hide on which side of it a
-/// record is.
+/// Longest delay in ns; a longer deviation is a restart. For this long before and after a restart, delays may hide on which side of it a record is.
 pub(super) const LASTS_NS: i64 = 300_000_000;
 
-/// The publisher's clock may be slower than ours by this part of the time: 200 ppm.
+/// Largest drift of the publisher's clock relative to ours, as a divisor of time: 200 ppm.
 const DRIFT_PART: i64 = 5_000;
 
-/// A counter that starts anew more often within some seconds does not turn once a second at all.
+/// A counter that restarts more often within a few seconds does not repeat once a second at all.
 const MOST: u32 = 16;
 
 const TURN_NS: i64 = 1_000_000_000;
 
-/// Where a run's counter of a stream stands against its clock.
+/// Phase of a run's counter of a stream relative to its clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Phase {
     base_ns: Option<i64>,
@@ -30,7 +28,7 @@ pub(super) struct Phase {
     last_jump_ns: i64,
 }
 
-/// Records that came late since then: a delay, or a restart.
+/// Late records since then: a delay, or a restart.
 #[derive(Debug, Clone, Copy)]
 struct Suspect {
     entry: u64,
@@ -38,11 +36,11 @@ struct Suspect {
     least_ns: i64,
 }
 
-/// A restart: the first entry after it, and when that came.
+/// A restart: the first entry after it, and its time.
 pub(super) type Jump = (u64, i64);
 
 impl Phase {
-    /// Takes a record; tells of restarts that show by now.
+    /// Evaluates a record; returns restarts that it reveals.
     pub(super) fn take(&mut self, count: u16, rate: u32, entry: u64, at_ns: i64) -> [Option<Jump>; 2] {
         if u32::from(count) >= rate || self.jumps >= MOST {
             return [None; 2];
@@ -58,18 +56,18 @@ impl Phase {
         let elapsed_ns = at_ns.saturating_sub(std::mem::replace(&mut self.last_ns, at_ns)).max(0);
         if off_ns.abs() <= OFF_NS {
             self.suspect = None;
-            // Delays only make frames late: the earliest tell where the counter stands.
+            // Delays only make frames late, so the earliest frames show the phase of the counter.
             self.base_ns = Some(base_ns + off_ns.min(elapsed_ns / DRIFT_PART));
             return [None; 2];
         }
         if off_ns < 0 && at_ns.saturating_sub(self.since_ns) < LASTS_NS {
-            // The first ones were late.
+            // The first frames were delayed.
             self.base_ns = Some(phase_ns);
             self.suspect = None;
             return [None; 2];
         }
         if off_ns < 0 {
-            // No delay makes a frame early.
+            // A delay cannot make a frame early.
             let before = self.suspect.take().map(|suspect| (suspect.entry, suspect.at_ns));
             self.base_ns = Some(phase_ns);
             self.count_jump(at_ns);
@@ -84,7 +82,7 @@ impl Phase {
         [self.lasts(at_ns), None]
     }
 
-    /// Tells of a restart that shows by its having lasted until `now_ns`.
+    /// Returns a restart if the deviation has lasted until `now_ns`.
     pub(super) fn lasts(&mut self, now_ns: i64) -> Option<Jump> {
         let suspect = self
             .suspect

@@ -1,11 +1,11 @@
-//! When the counter of a stream restarted, as each run saw it.
+//! Restarts of a stream's counter, as each run recorded them.
 
 use super::pairing::WITHIN_NS;
 use super::phase::Jump;
 use std::collections::VecDeque;
 
-/// Restarts that are remembered at a time; a counter with more of them within two seconds tells no frame from another. All runs see
-/// each, and every two records are held against every one.
+/// Largest number of stored restarts; a counter with more of them within two seconds cannot identify frames. Each run records every restart, and
+/// every pair of records is compared with all.
 const MOST: usize = 32;
 
 #[derive(Debug, Clone, Copy)]
@@ -13,18 +13,18 @@ struct Restart {
     run: u8,
     at_ns: i64,
     entry: u64,
-    /// True if the time of the records shows it, and the counts may not.
+    /// True if only the time of the records shows it for certain, and not the counts.
     is_by_time: bool,
 }
 
-/// Where two records lie.
+/// Position of two records relative to restarts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// No restart is between them.
+    /// There is no restart between them.
     Same,
-    /// One is.
+    /// There is a restart between them.
     Apart,
-    /// One is by the order in one run, which the other run did not see: there it may be anywhere near.
+    /// There is a restart between them by the order in one run, but the other run did not record it: its position there is unknown.
     Unsure,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Restarts {
 }
 
 impl Restarts {
-    /// Notes a restart; `false` when there is no room.
+    /// Stores a restart; returns false if there is no room.
     pub(super) fn note(&mut self, run: u8, (entry, at_ns): Jump, is_by_time: bool) -> bool {
         let same = |known: &&mut Restart| known.run == run && known.entry == entry;
         if let Some(known) = self.known.iter_mut().find(same) {
@@ -54,25 +54,25 @@ impl Restarts {
         true
     }
 
-    /// Forgets those before `before_ns`, which no pair can lie around any more.
+    /// Removes those before `before_ns`, which can no longer be between any pair.
     pub(super) fn forget(&mut self, before_ns: i64) {
         while self.known.front().is_some_and(|restart| restart.at_ns < before_ns) {
             self.known.pop_front();
         }
     }
 
-    /// When the oldest one was.
+    /// Time of the oldest one.
     pub(super) fn first_ns(&self) -> Option<i64> {
         self.known.front().map(|restart| restart.at_ns)
     }
 
-    /// True if one that only the time shows is less than `within_ns` from an instant of its run.
+    /// True if a restart that only the time shows is less than `within_ns` away from a time in its run.
     pub(super) fn is_near_jump(&self, run: u8, at_ns: i64, within_ns: i64) -> bool {
         let mut jumps = self.known.iter().filter(|known| known.is_by_time && known.run == run);
         jumps.any(|jump| jump.at_ns.abs_diff(at_ns) < within_ns.unsigned_abs())
     }
 
-    /// On which sides of them two records lie, each by its run, its place among all records, and its time.
+    /// Decides if a restart is between two records, each given by its run, its index among all records, and its time.
     pub(super) fn side(&self, a: (u8, u64, i64), b: (u8, u64, i64)) -> Side {
         let mut side = Side::Same;
         for restart in &self.known {
@@ -87,8 +87,8 @@ impl Restarts {
         side
     }
 
-    /// Tells if a record came after a restart, and if that is certain: in its own run by the order there, in another by when that
-    /// run saw the restart, and if it did not, by time, which is a guess.
+    /// Returns true if a record came after a restart, and true if that is certain. In its own run the order decides; in another run the time at which
+    /// that run recorded the restart; without such a time the comparison is a guess.
     fn is_after(&self, (run, entry, at_ns): (u8, u64, i64), restart: &Restart) -> (bool, bool) {
         if run == restart.run {
             return (entry >= restart.entry, true);

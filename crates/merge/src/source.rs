@@ -8,16 +8,16 @@ use std::path::Path;
 use store::{RunFile, SegmentPlace, StoreError};
 use units::Realtime;
 
-/// Command of a merged run: neither the uncertainty of its stamps nor what contradicted its clocks is in its recording.
+/// Command of a merged run. Its recording lacks the uncertainty of its stamps and any contradiction of its clocks.
 const COMMAND: &str = "merge";
 
-/// The oldest format whose counts can be relied on.
+/// The oldest format with reliable counts.
 const OLDEST_FORMAT: u16 = 2;
 
-/// Reasons that are kept for segments that could not be read; all are counted.
+/// Number of stored reasons for unreadable segments; all of them are counted.
 const REASONS_KEPT: usize = 8;
 
-/// The facts of a run before its frames are read. Instants are of the run's own wall clock.
+/// Properties of a run before its frames are read. Times are of the run's own wall clock.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) run: RunFile,
@@ -25,11 +25,11 @@ pub(crate) struct Source {
     pub(crate) facts: Vec<Fact>,
     pub(crate) points: Vec<String>,
     pub(crate) streams: Vec<StreamInfo>,
-    /// From when to when every frame was to be recorded.
+    /// Start and end of the time in which every frame was recorded.
     pub(crate) covers_ns: (i64, i64),
-    /// How far a stamp may be off.
+    /// Largest error of a stamp.
     pub(crate) uncertainty_ns: u64,
-    /// From when to when a segment lasted that cannot be read, and why.
+    /// Start and end of each unreadable segment, with the reason.
     pub(crate) holes: Vec<(i64, i64)>,
     pub(crate) reasons: Vec<String>,
     segments: Vec<SegmentPlace>,
@@ -37,10 +37,10 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Looks through a run: its points, its streams, and what cannot be read.
+    /// Scans a run: its points, its streams, and its unreadable parts.
     ///
     /// # Errors
-    /// The file cannot be read, or has no recording that can be put together with others.
+    /// The file cannot be read, or has no recording that can be merged with others.
     pub(crate) fn open(path: &Path, label: String) -> Result<Self, MergeError> {
         let run = RunFile::open(path)?;
         if run.info().command == COMMAND {
@@ -106,7 +106,7 @@ impl Source {
         Ok(())
     }
 
-    /// Takes the head that was just read; why not, if it cannot be.
+    /// Uses the segment head that was just read; returns the reason if it cannot be used.
     fn take_head(&mut self, reader: &SegmentReader) -> Option<String> {
         let head = reader.segment();
         if head.format < OLDEST_FORMAT {
@@ -128,8 +128,8 @@ impl Source {
     }
 }
 
-/// From when to when a run recorded that does not say so. Of one that was closed, all the time: what it did not hear then was lost. Of
-/// another, as long as there are stamps: when it ended is not known.
+/// The recorded time of a run that does not state it. For a closed run, its whole duration, because frames not received in it were lost. For another
+/// run, the time of its stamps, because its end is unknown.
 fn span(run: &RunFile, stamps_ns: (i64, i64)) -> (i64, i64) {
     if run.state() == RunState::Interrupted {
         return stamps_ns;
@@ -143,37 +143,37 @@ fn self_head(reader: &mut SegmentReader, octets: &[u8]) -> Result<(), String> {
     reader.read_head(octets).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// A frame of a run's recording. Instants are of the run's own wall clock.
+/// A frame of a run's recording. Times are of the run's own wall clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunFrame<'a> {
     pub(crate) stream: u16,
     pub(crate) count: u16,
     pub(crate) samples: u16,
     pub(crate) is_restart: bool,
-    /// True if its number is not beyond those that came before.
+    /// True if its number is not beyond the earlier ones.
     pub(crate) is_late: bool,
-    /// The first instant there is.
+    /// Its first available time.
     pub(crate) at_ns: i64,
     block: &'a Block,
     index: usize,
 }
 
 impl RunFrame<'_> {
-    /// Its instant at one of the run's points.
+    /// Its time at one of the run's points.
     pub(crate) fn stamp(&self, point: usize) -> Option<i64> {
         Some(self.block.stamps[point][self.index]).filter(|ns| *ns != Block::NO_STAMP)
     }
 }
 
-/// Reads a run's frames in the order they were recorded, a segment at a time.
+/// Reads a run's frames in the order of recording, a segment at a time.
 #[derive(Debug)]
 pub(crate) struct Frames {
     reader: SegmentReader,
     next_segment: usize,
     index: usize,
-    /// By number of the stream: its place among the segment's.
+    /// Index in the segment, by number of the stream.
     places: Vec<Option<usize>>,
-    /// By number of the stream: the number after the newest.
+    /// The number after the newest one, by number of the stream.
     next_number: Vec<u64>,
     unread: bool,
 }
@@ -190,7 +190,7 @@ impl Frames {
         }
     }
 
-    /// The frame that is next; `None` at the end.
+    /// The next frame; `None` at the end.
     pub(crate) fn peek(&mut self, source: &Source) -> Result<Option<RunFrame<'_>>, MergeError> {
         loop {
             let length = if self.unread {
@@ -207,7 +207,7 @@ impl Frames {
             if self.first_instant().is_some() {
                 break;
             }
-            // A frame without any instant cannot be placed.
+            // A frame without any time cannot be placed.
             self.index += 1;
         }
         let (Some(at_ns), segment) = (self.first_instant(), self.reader.segment()) else {
@@ -233,7 +233,7 @@ impl Frames {
         }))
     }
 
-    /// Leaves the frame that was next.
+    /// Advances past the next frame.
     pub(crate) fn step(&mut self) {
         let block = &self.reader.segment().block;
         let (stream, number) = (usize::from(block.stream[self.index]), block.number[self.index]);
@@ -269,7 +269,7 @@ impl Frames {
         let read = source
             .run
             .segment(place, |octets| self.reader.read(octets).map(|_| ()))?;
-        // Its head was read before: what is wrong with the rest no checksum can have missed.
+        // The head was valid before, so an error in the rest is one that the checksum should have caught.
         read.map_err(|error| MergeError::Segment(source.label.clone(), error))?;
         self.unread = false;
         self.places.clear();

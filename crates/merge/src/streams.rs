@@ -1,36 +1,36 @@
 //! Matches the streams of several runs.
 //!
-//! A stream is its svID, destination, APPID and source, as far as a run knows them. The VLAN counts only where both runs saw one: a tag may
-//! have been taken off on the way. If a stream could be either of two, it is taken as neither, and nothing is known
-//! about either of them in the other run.
+//! A stream is identified by its svID, destination, APPID and source, as far as a run has them. The VLAN is compared only if both runs recorded one,
+//! because a tag may be removed on the way. If a stream matches two others, it is matched with neither, and the result for them in the other run is
+//! unknown.
 
 use recording::StreamInfo;
 
 /// The streams of all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
-    /// The facts of each stream, from all runs that have it; its number is its place.
+    /// The properties of each stream, from all runs that have it; its number is its index.
     pub(crate) known: Vec<StreamInfo>,
-    /// Of each run, by the number there: the place in `known`.
+    /// Index in `known`, by run and by the number there.
     of_run: Vec<Vec<Option<u16>>>,
-    /// Streams that could be either of two.
+    /// Streams that match two others.
     pub(crate) alike: Vec<Alike>,
 }
 
-/// A stream of a run that could be either of two.
+/// A stream of a run that matches two others.
 #[derive(Debug)]
 pub(crate) struct Alike {
     /// The run.
     run: usize,
-    /// Its place, and those of the streams of earlier runs that it could be.
+    /// Its index, and those of the matching streams of earlier runs.
     own: u16,
     others: Vec<u16>,
-    /// In words.
+    /// Description for the user.
     pub(crate) text: String,
 }
 
 impl Alike {
-    /// True if frames of a stream may be in a run under the other's name.
+    /// True if a run may have frames of a stream under the other's name.
     fn hides(&self, run: usize, stream: u16) -> bool {
         match stream == self.own {
             true => run < self.run,
@@ -40,7 +40,7 @@ impl Alike {
 }
 
 impl Streams {
-    /// Adds the next run's streams; `label` is the run's name. `None` when there are more than a recording can have.
+    /// Adds the next run's streams; `label` is the run's name. `None` if there are more than a recording can have.
     pub(crate) fn add_run(&mut self, label: &str, streams: &[StreamInfo]) -> Option<()> {
         let known = self.known.len();
         let numbers = streams.iter().map(|info| usize::from(info.number)).max();
@@ -67,12 +67,12 @@ impl Streams {
         Some(())
     }
 
-    /// The place of a run's stream.
+    /// The index of a run's stream.
     pub(crate) fn place(&self, run: usize, number: u16) -> Option<u16> {
         *self.of_run.get(run)?.get(usize::from(number))?
     }
 
-    /// Events that hide frames of a stream from a run, or from the runs that are compared with it.
+    /// Ambiguities that hide frames of a stream in a run, or in the runs that are compared with it.
     pub(crate) fn hiding(&self, run: usize, stream: u16) -> impl Iterator<Item = &Alike> {
         self.alike.iter().filter(move |alike| alike.hides(run, stream))
     }
@@ -94,7 +94,7 @@ impl Streams {
         Some(place)
     }
 
-    /// Adds a stream that could be either of two as one of its own; the first `known` streams are of earlier runs.
+    /// Adds a stream that matches two others as a separate one; the first `known` streams are of earlier runs.
     fn add_alike(&mut self, (run, known): (usize, usize), label: &str, info: &StreamInfo) -> Option<usize> {
         let others = self.known[..known].iter().filter(|other| may_be_same(info, other));
         let others = others.map(|other| other.number).collect();
@@ -113,7 +113,7 @@ impl Streams {
     }
 }
 
-/// How many there are of something.
+/// Number of matches: none, one or several.
 enum Only {
     None,
     One(usize),
@@ -130,7 +130,7 @@ fn only<'a>(mut infos: impl Iterator<Item = &'a StreamInfo>, fits: impl Fn(&Stre
     }
 }
 
-/// True if nothing that is known of both tells them apart.
+/// True if no known property of the two differs.
 fn may_be_same(a: &StreamInfo, b: &StreamInfo) -> bool {
     let rates = a.rate.zip(b.rate);
     // Imported svIDs can be longer than those on the wire.

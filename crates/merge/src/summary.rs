@@ -8,14 +8,14 @@ use model::{Event, EventKind, SeriesId};
 use store::{Batch, RunWriter};
 use units::Ns;
 
-/// Frames of one crossing.
+/// Counts of frames between two consecutive runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Crossing {
     /// Frames that were found in both runs.
     pub paired: u64,
-    /// Records that may be of either of two frames, and were not paired.
+    /// Records that match two frames, and were not paired.
     pub doubtful: u64,
-    /// Frames of the later run that the earlier one should have recorded, and did not.
+    /// Frames of the later run that are missing in the earlier one, which was recording.
     pub strange: u64,
 }
 
@@ -54,11 +54,11 @@ pub struct Merged {
     pub frames: u64,
     /// Frames that every run has.
     pub whole: u64,
-    /// Frames that reached a run before the one before had them by more than the clocks may be apart.
+    /// Frames whose time in a run is before that in the previous run by more than the clocks may differ.
     pub contradicted: u64,
-    /// From each run to the next.
+    /// Counts from each run to the next.
     pub crossings: Vec<Crossing>,
-    /// How far a difference of two runs' stamps may be off, in ns; `None` where no relation was stated.
+    /// Uncertainty of a difference of two runs' stamps, in ns; `None` if no relation was stated.
     pub apart_ns: Option<u64>,
     pub(super) relation: String,
     pub(super) earliest_ns: i64,
@@ -96,7 +96,7 @@ impl Merged {
         self.whole += u64::from(whole);
     }
 
-    /// Notes what a series came to.
+    /// Adds the result of a series.
     pub(super) fn note_tally(&mut self, tally: &Tally) {
         let Some(between) = self.between.iter_mut().find(|between| between.series == tally.series) else {
             return;
@@ -115,7 +115,7 @@ impl Merged {
     }
 }
 
-/// Writes what is to be known beside the series.
+/// Writes the notes of the merge.
 pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result<(), MergeError> {
     let labels: Vec<&str> = merge.sources.iter().map(|source| source.label.as_str()).collect();
     let contradiction = (merged.contradicted > 0).then(|| {
@@ -171,8 +171,8 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
     })?)
 }
 
-/// Events of a series that is not taken over (`spacing/MU01`) put that stream's frames in doubt between the runs, too; those of a
-/// stream that is not known by name, the frames of all streams.
+/// Events of a series that is not copied (`spacing/MU01`) also put that stream's frames in doubt between the runs; those of an unknown stream put the
+/// frames of all streams in doubt.
 fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> {
     let mut events = Vec::new();
     for (index, source) in merge.sources.iter().enumerate() {
@@ -203,12 +203,12 @@ fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> 
     Ok(events)
 }
 
-/// True if an event of a stream at one run leaves its frames in doubt between the runs.
+/// True if an event of a stream in one run puts its frames in doubt between the runs.
 fn matters(kind: EventKind) -> bool {
     matches!(kind, EventKind::Incomplete | EventKind::StreamDoubt)
 }
 
-/// Samples of a series between runs that may be lost or not.
+/// Reports samples of a series between runs that may be lost.
 fn missing(merge: &Merge, between: &Between, say: &mut dyn FnMut(EventKind, String)) {
     let name = &merge.streams.known[usize::from(between.stream)].name;
     let label = |run: usize| merge.sources[run].label.as_str();
@@ -227,7 +227,7 @@ fn missing(merge: &Merge, between: &Between, say: &mut dyn FnMut(EventKind, Stri
     if strange > 0 {
         let (to, from) = (label(between.to), label(between.from));
         let text = format!("{name}: {strange} frames in {to} are not in {from}, which was recording then");
-        // Of a stream that comes another way, nothing is missing.
+        // A stream without any pair takes another path, so its frames are not missing.
         let kind = match paired > 0 {
             true => EventKind::Incomplete,
             false => EventKind::Note,

@@ -1,4 +1,4 @@
-//! A series between two runs: how much was measured, how much was lost, and how much is not known.
+//! A series between two runs: counts of measured, lost and unknown frames.
 
 use super::own::Lost;
 use model::{SeriesId, Window};
@@ -6,47 +6,46 @@ use run::ReadSeries;
 use std::collections::VecDeque;
 use store::Batch;
 
-/// Windows with losses that are held back.
+/// Number of windows with losses that are held back.
 const HELD: usize = 2;
 
-/// The fate of a frame on its way.
+/// Result for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It took so long, in ns.
+    /// Its duration in ns.
     Took(i64),
-    /// It was at both ends; how long it took is not known.
+    /// It was recorded at both ends, but its duration is unknown.
     Passed,
-    /// It never came.
+    /// It was lost.
     Lost,
-    /// Nobody knows if it came.
+    /// It is unknown if it arrived.
     Unknown,
 }
 
-/// A series in the making.
+/// A series under construction.
 pub(super) struct Tally {
     pub(super) series: SeriesId,
     open: ReadSeries,
-    /// Windows with losses that may turn out to be none: other runs' windows begin at other times, and the kernel tells a loss half a
-    /// second late.
+    /// Windows with losses that may turn out to be false: other runs' windows start at other times, and the kernel reports a loss half a second late.
     held: VecDeque<Window>,
-    /// Frames that count as lost here and were lost further on: those of another run's first hop, which has no record of them.
+    /// Frames that count as lost here but were lost further on, in another run's first hop, which has no record of them.
     lost_later: VecDeque<Lost>,
-    /// Frames among these that have a record.
+    /// Number of these frames that have a record.
     recorded_later: u64,
-    /// Frames that were lost before, without a record, and are lost here, too.
+    /// Frames that were lost earlier, without a record, and so count as lost here, too.
     lost_before: VecDeque<Lost>,
-    /// Frames among these that have a record.
+    /// Number of these frames that have a record.
     recorded_before: u64,
-    /// Frames that were paired.
+    /// Number of paired frames.
     pub(super) paired: u64,
-    /// Records that were not paired because they may be either of two.
+    /// Number of records that match two frames, and were not paired.
     pub(super) doubtful: u64,
-    /// Records of the later run that the earlier one should have, and has not.
+    /// Number of records of the later run that are missing in the earlier one.
     pub(super) strange: u64,
 }
 
 impl Tally {
-    /// A series that was just opened.
+    /// A tally of a newly opened series.
     pub(super) fn new(open: ReadSeries, lost_later: Vec<Lost>, lost_before: Vec<Lost>) -> Self {
         Self {
             series: open.series(),

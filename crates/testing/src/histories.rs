@@ -1,64 +1,64 @@
-//! Made-up histories of a stream of sampled values: what was sent, and what was done to it on the way. The tests of
-//! every command compare its rules with this ledger.
+//! Simulated histories of a stream of sampled values: the samples that were sent, and the changes on the way. The tests of every command compare its
+//! counts with this ledger.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 use std::ops::Range;
 
-/// Deed done to a stream, at a place of it.
+/// A change to a stream, at a position in it.
 #[derive(Debug, Clone)]
 pub enum Deed {
-    /// So many samples are left out.
+    /// This many samples are lost.
     Lose(u32),
-    /// So many samples come twice, the copies so many places later.
+    /// This many samples arrive twice; the copies come this many positions later.
     Double(u32, u32),
-    /// A sample changes places with one so many later.
+    /// A sample is swapped with the one this many positions later.
     Swap(u32),
-    /// The publisher begins anew so many counts further, after a pause of so many samples' time.
+    /// The publisher restarts with its count advanced by the first number, after a pause of this many samples' time.
     Restart(u32, u32),
-    /// Somebody else sends so many samples, from a count so far away, with other contents; from an address of his own or not.
+    /// Another publisher sends this many samples, starting at a count this far away, with different contents; true if from its own address.
     Intrude(u32, u32, bool),
-    /// So many samples get other contents on the way, and come beside the true ones.
+    /// This many samples are duplicated with different contents; the originals arrive, too.
     Contradict(u32),
-    /// So many frames are broken on the way.
+    /// This many frames are corrupted on the way.
     Break(u32),
-    /// So many frames get an svID with a trailing NUL.
+    /// This many frames get an svID with a trailing NUL.
     Rename(u32),
-    /// The receiver is held up: so many samples are stamped when it goes on.
+    /// The receiver stalls: this many samples get the time stamp of its resumption.
     HoldUp(u32),
-    /// Nothing comes any more.
+    /// No more samples arrive.
     Stop,
 }
 
-/// In what form a sample is on the wire.
+/// Form of a sample on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it was sent.
+    /// Unchanged.
     Whole,
-    /// A frame that breaks a rule.
+    /// A frame that violates the format.
     Broken,
-    /// Under the svID with a NUL behind it.
+    /// With a NUL after the svID.
     Renamed,
 }
 
 /// A sample on the wire.
 #[derive(Debug, Clone, Copy)]
 pub struct Sent {
-    /// Its place in the stream as the publisher sent it; `None` of what he did not send.
+    /// Its position in the stream as the publisher sent it; `None` for samples that the publisher did not send.
     pub place: Option<u32>,
-    /// When it comes, in ns.
+    /// Time of arrival, in ns.
     pub at_ns: i64,
     /// Its smpCnt.
     pub count: u16,
     /// Contents of the sample.
     pub contents: u32,
-    /// True if it is from another address than the stream.
+    /// True if it comes from another address than the stream.
     pub is_foreign: bool,
-    /// In what form.
+    /// Its form.
     pub form: Form,
 }
 
-/// A stream of `samples` at `rate`, from count `first` on, with the deeds done to it, each at its place between 0 and 1; and when it was to
-/// end.
+/// A stream of `samples` at `rate`, starting at count `first`, with the changes applied, each at its position between 0 and 1; and the intended end
+/// time.
 pub fn play(rate: u32, first: u32, samples: u32, deeds: &[(f64, Deed)]) -> (Vec<Sent>, i64) {
     let period_ns = 1_000_000_000 / i64::from(rate);
     let end_ns = i64::from(samples) * period_ns;
@@ -72,7 +72,7 @@ pub fn play(rate: u32, first: u32, samples: u32, deeds: &[(f64, Deed)]) -> (Vec<
             form: Form::Whole,
         })
         .collect();
-    // The receiver is held up with all that was done before it.
+    // The stall delays the stream with all earlier changes applied.
     let (held_up, done): (Vec<_>, Vec<_>) = deeds.iter().partition(|(_, deed)| matches!(deed, Deed::HoldUp(_)));
     for (place, deed) in done.into_iter().chain(held_up) {
         let at = ((stream.len() as f64 * place) as usize).min(stream.len().saturating_sub(1));
@@ -137,7 +137,7 @@ fn copy(stream: &mut Vec<Sent>, of: Range<usize>, change: impl Fn(&mut Sent)) {
     stream.extend(copies);
 }
 
-/// True if all that the publisher sent in `samples` places came, and nothing else, in the order of one counter: the ledger.
+/// True if all samples that the publisher sent in `samples` positions arrived, and no others, in the order of one counter: the ledger.
 pub fn is_whole(stream: &[Sent], samples: u32, deeds: &[(f64, Deed)]) -> bool {
     let mut came = vec![false; samples as usize];
     for sent in stream {
@@ -150,7 +150,7 @@ pub fn is_whole(stream: &[Sent], samples: u32, deeds: &[(f64, Deed)]) -> bool {
     !began_anew && came.into_iter().all(|came| came)
 }
 
-/// Deeds that harm a stream of `rate`, and others.
+/// Changes that damage a stream of `rate`, and harmless ones.
 pub fn deed(rate: u32) -> impl Strategy<Value = Deed> {
     let some = move |thousandths: Range<u32>| {
         (thousandths.start * rate / 1_000).max(1)..(thousandths.end * rate / 1_000).max(3)
@@ -171,12 +171,12 @@ pub fn deed(rate: u32) -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// Up to three deeds and their places.
+/// Up to three changes with their positions.
 pub fn deeds(rate: u32) -> impl Strategy<Value = Vec<(f64, Deed)>> {
     prop::collection::vec((0.02_f64..0.85, deed(rate)), 0..4)
 }
 
-/// True if the stream ends with a silence that may be the time between two looks: it is told from half a second on.
+/// True if the stream ends with a silence that may be shorter than the interval of checks: silence is reported from half a second on.
 pub fn ends_early(stream: &[Sent], rate: u32, end_ns: i64) -> bool {
     let came = |sent: &&Sent| sent.form == Form::Whole && sent.at_ns < end_ns;
     let whole = stream.iter().rev().find(came);

@@ -1,5 +1,5 @@
-//! Helpers that the tests of all crates share: skips that are seen, the Python with the oracles, test vectors, programs that end with
-//! their test, made-up histories of streams.
+//! Helpers that the tests of all crates share: visible skips, a Python with reference implementations, test vectors, programs that end with their
+//! test, simulated histories of streams.
 
 #![forbid(unsafe_code)]
 
@@ -13,10 +13,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Set to 1, this lets tests that cannot run here say so and pass. Without it they fail, so that no test is left out unseen.
+/// If this is 1, tests that cannot run here are reported and pass. Otherwise they fail, so that no test is skipped unnoticed.
 pub const ALLOW_SKIPS: &str = "TRIPTIME_ALLOW_SKIPS";
 
-/// Leaves a test out: fails, unless skips are allowed; then it names the test and the reason on standard error.
+/// Skips a test: fails, unless skips are allowed; then it prints the test and the reason on standard error.
 ///
 /// # Panics
 /// When skips are not allowed.
@@ -26,18 +26,17 @@ pub fn skip(test: &str, reason: &str) {
         allowed,
         "{test} cannot run here: {reason}; set {ALLOW_SKIPS}=1 to leave it out"
     );
-    // Not by eprintln, which the test harness captures: a test left out must be seen.
+    // Not eprintln, which the test harness captures: a skip must be visible.
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
-/// Leaves a test out because this machine's kernel is built without what it is about: nothing that could be installed or allowed
-/// would let it run. It is named and counted with those that are ignored.
+/// Skips a test because this machine's kernel lacks the tested feature: no installation or permission would let it run. It is reported and counted as
+/// ignored.
 pub fn not_in_this_kernel(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "IGNORED {test}: {reason}");
 }
 
-/// The Python interpreter whose packages are the oracles of the tests (`scripts/need.sh test` makes it). `None` after
-/// leaving the test out.
+/// The Python interpreter with the reference implementations for tests (`scripts/need.sh test` makes it). `None` after skipping the test.
 pub fn python(test: &str) -> Option<PathBuf> {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/oracle/bin/python");
     let path = std::env::var_os("TRIPTIME_PYTHON").map_or(default, PathBuf::from);
@@ -48,11 +47,10 @@ pub fn python(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// Output of a Python script that is given `text`: other people's readers, which raise where they refuse it. `None` after leaving the test
-/// out.
+/// Output of a Python script with `text` as its input: third-party readers, which raise an error if they reject it. `None` after skipping the test.
 ///
 /// # Panics
-/// The script refuses the text.
+/// The script rejects the text.
 pub fn read_by_python(test: &str, script: &str, text: &str) -> Option<String> {
     let mut command = Command::new(python(test)?);
     command
@@ -68,8 +66,8 @@ pub fn read_by_python(test: &str, script: &str, text: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).expect("UTF-8"))
 }
 
-/// The folder of recorded faults that lies beside the project where it is developed; `None`, with the test named among those that
-/// are ignored, where there is none: the records' licences keep them out of the project. `TRIPTIME_CORPUS` names another place.
+/// The folder of recorded faults next to the project in its development environment; otherwise `None`, with the test reported as ignored. The
+/// records' licences do not permit including them. `TRIPTIME_CORPUS` names another folder.
 pub fn corpus(test: &str) -> Option<PathBuf> {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     let path = std::env::var_os("TRIPTIME_CORPUS").map_or(default, PathBuf::from);

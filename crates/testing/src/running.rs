@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::process::{Child, Command, ExitStatus, Output};
 use std::thread;
 
-/// A started program. Who drops it kills it: a test that fails leaves nothing running beneath the others.
+/// A started program. Dropping it kills it, so that a failed test leaves no process running.
 #[derive(Debug)]
 pub struct Running(Child);
 
@@ -21,7 +21,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end; what it wrote to its pipes is taken as it comes.
+    /// Waits for its end; reads its pipes at the same time.
     ///
     /// # Errors
     /// Errors of its pipes.
@@ -56,7 +56,7 @@ impl DerefMut for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended.
+        // It may already have ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

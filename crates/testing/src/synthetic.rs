@@ -1,4 +1,4 @@
-//! Runs that were never measured, the same on every machine: for tests, and for looking at the report without a lab.
+//! Simulated runs, equal on every machine: for tests, and for viewing the report without a lab.
 
 use model::{
     Cause, Counters, Event, EventKind, Explanation, Extent, Fact, Part, Rows, RunInfo, RunState, RunView, SeriesClock,
@@ -9,7 +9,7 @@ use units::Realtime;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A small generator (Knuth's MMIX constants): tests must not depend on chance.
+/// A small random generator (Knuth's MMIX constants) with a fixed seed, so that tests are reproducible.
 struct Dice(u64);
 
 impl Dice {
@@ -27,19 +27,19 @@ impl Dice {
     }
 }
 
-/// Shape of a made-up series.
+/// Shape of a simulated series.
 pub struct Shape {
     /// Name of the series.
     pub name: String,
-    /// Samples in all.
+    /// Total number of samples.
     pub samples: u64,
     /// Seconds, one window each.
     pub seconds: u64,
-    /// Centre of the values.
+    /// Median of the values.
     pub median_ns: f64,
     /// Deviation of the logarithm.
     pub spread: f64,
-    /// The largest sample, in the window two thirds through.
+    /// The largest sample; it is in the window after two thirds of the time.
     pub max_ns: i64,
     /// Seed: another one gives another series.
     pub seed: u64,
@@ -107,7 +107,7 @@ fn one_window(
     let (mut min, mut max) = (i64::MAX, i64::MIN);
     let mut left = share;
     for draw in 0..draws {
-        // Now and then a longer tail, as interrupts make it; never beyond the largest. The last draw stands for the rest.
+        // A longer tail in a small share of samples, as with interrupts, limited to the maximum. The last draw represents the rest.
         let tail = if dice.roll() < 0.004 {
             1.0 + 0.8 * dice.roll()
         } else {
@@ -272,7 +272,7 @@ pub fn run(mut series: Vec<SeriesView>) -> RunView {
     }
 }
 
-/// A run as `qualify` makes it: wake-up, round trip, and `streams` streams of sampled values over `seconds`.
+/// A run like those of `qualify`: wake-up, round trip, and `streams` streams of sampled values over `seconds`.
 pub fn qualify(streams: u64, seconds: u64) -> RunView {
     let shape = |name: String, per_second: u64, median_ns: f64, spread: f64, max_ns: i64, seed: u64| {
         shaped(&Shape {
@@ -355,7 +355,7 @@ fn events(run: &RunView, duration_ns: u64) -> Vec<Event> {
     ]
 }
 
-/// Facts about the machine it was not measured on.
+/// Facts about a fictional machine.
 pub fn facts() -> Vec<Fact> {
     let known = |group: &str, name: &str, value: &str, source: &str| Fact {
         group: group.to_owned(),

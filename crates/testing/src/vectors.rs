@@ -1,25 +1,26 @@
-//! Layer-2 frames of sampled values and GOOSE, with what a decoder has to return: our test vectors.
+//! Layer-2 frames of sampled values and GOOSE, with the expected output of a decoder: our test
+//! vectors.
 
 use serde_json::Value;
 
-/// A frame, and what it is to a decoder.
+/// A frame, and the expected result of decoding it.
 pub struct Vector {
     /// Name of the vector.
     pub name: String,
     /// `sv` or `goose`.
     pub kind: String,
-    /// `accept`, `accept_flag`, `drop` or `drop_count`: what a subscriber does with it.
+    /// `accept`, `accept_flag`, `drop` or `drop_count`: the reaction of a subscriber.
     pub policy: String,
-    /// The octets, from the destination address on.
+    /// The bytes, starting at the destination address.
     pub frame: Vec<u8>,
-    /// Values that a decoder returns of it, by field; null where nothing is said.
+    /// Values that a decoder returns, by field; null if none is specified.
     pub expect: Value,
 }
 
 /// All of them.
 ///
 /// # Panics
-/// When the file of the vectors is not what it was.
+/// If the file of the vectors is invalid.
 pub fn vectors() -> Vec<Vector> {
     let all = include_str!("../../wire/tests/data/vectors.json");
     let all: Vec<Value> = serde_json::from_str(all).expect("the vectors are JSON");
@@ -27,19 +28,19 @@ pub fn vectors() -> Vec<Vector> {
     all.iter().map(read).collect()
 }
 
-/// The frame of one.
+/// The frame of a vector.
 ///
 /// # Panics
-/// When there is none of this name.
+/// If there is no vector of this name.
 pub fn vector(name: &str) -> Vec<u8> {
     let found = vectors().into_iter().find(|vector| vector.name == name);
     found.unwrap_or_else(|| panic!("no vector {name}")).frame
 }
 
-/// The octets that pairs of hexadecimal digits stand for.
+/// Bytes from pairs of hexadecimal digits.
 ///
 /// # Panics
-/// When the text is something else.
+/// If the text has anything else.
 pub fn unhex(text: &str) -> Vec<u8> {
     (0..text.len())
         .step_by(2)
@@ -47,7 +48,7 @@ pub fn unhex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Octets as pairs of hexadecimal digits.
+/// Bytes as pairs of hexadecimal digits.
 pub fn hex(octets: &[u8]) -> String {
     octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }

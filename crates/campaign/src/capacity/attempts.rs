@@ -1,4 +1,4 @@
-//! The attempts of a search: each is a plan of one step, and a run of its own.
+//! The attempts of a search: each is a plan with one step, and a separate run.
 
 use super::Asked;
 use crate::CampaignError;
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use store::RunFile;
 
-/// The part that gave way in an attempt, and its run file, if one was made.
+/// The part that failed in an attempt, and its run file, if one was made.
 type Outcome = (Option<GaveWay>, Option<PathBuf>);
 
 impl Asked<'_> {
-    /// Refuses what cannot run here, before anything is touched; says who runs where.
+    /// Refuses attempts that cannot run here, before anything is changed; reports the CPUs of each role.
     pub(super) fn check(&self) -> Result<(), CampaignError> {
         let plan = plan(&self.wanted(1), 1)?;
         let roles = plan.roles(&self.cpus, &self.named)?;
@@ -26,14 +26,14 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// A short attempt, whose run is not kept: it is in `file` or one of its numbers.
+    /// A short attempt, whose run is not kept: its file is `file` or a numbered variant.
     pub(super) fn probe(&self, wanted: &Wanted, file: &Path) -> Result<Option<GaveWay>, CampaignError> {
         let (gave_way, made) = self.attempt(wanted, self.probe_ns, (None, file), (Proof::Seen, Vec::new()))?;
         made.iter().for_each(|made| remove(made));
         self.told("", wanted, gave_way)
     }
 
-    /// The hold of a search, and where its run is, which stays: the file that was asked for, else `usual` or one of its numbers.
+    /// The final hold of a search. Its run is kept, in the requested file, otherwise in `usual` or a numbered variant.
     pub(super) fn hold(&self, search: &Search, usual: &Path) -> Result<Outcome, CampaignError> {
         let text = serde_json::to_string_pretty(search).map_err(|error| CampaignError::Failed(error.to_string()))?;
         let documents = vec![(DOCUMENT.to_owned(), text)];
@@ -42,7 +42,7 @@ impl Asked<'_> {
         Ok((self.told("hold: ", &search.wanted, gave_way)?, made))
     }
 
-    /// Measures, and says what gave way.
+    /// Measures, and returns the part that failed.
     fn attempt(
         &self,
         wanted: &Wanted,
@@ -90,7 +90,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Says how an attempt ended; one that was interrupted ends the search.
+    /// Reports the result of an attempt; an interrupted one ends the search.
     fn told(&self, what: &str, wanted: &Wanted, outcome: Option<GaveWay>) -> Result<Option<GaveWay>, CampaignError> {
         let streams = match wanted.streams {
             1 => "1 stream".to_owned(),
@@ -109,7 +109,7 @@ impl Asked<'_> {
     }
 }
 
-/// The samples that are not in time are kept with their causes.
+/// Late samples are stored with their causes.
 fn thresholds(wanted: Wanted) -> Thresholds {
     let family = if wanted.relay { "use/" } else { "age/" };
     Thresholds::new(move |name| name.starts_with(family).then_some(wanted.within_ns))

@@ -1,4 +1,4 @@
-//! The most streams that a host holds: a search by short attempts, and the hold of its answer.
+//! The largest number of streams that a host sustains: a search by short attempts, and a longer hold of the result.
 
 mod attempts;
 mod search;
@@ -14,40 +14,40 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::CpuList;
 
-/// Samples that say nothing with 95 % of a share of them: three are to be beyond the quantile (the rule of three).
+/// A quantile is only known with 95 % confidence if three samples are expected beyond it (the rule of three).
 const BEYOND: f64 = 3.0;
 
-/// A search, and the ways by which its attempts become runs.
+/// A search, and the functions that run its attempts.
 pub struct Asked<'a> {
-    /// Every attempt, but for its number of streams.
+    /// Settings of every attempt, without the number of streams.
     pub one: Wanted,
-    /// Most streams that are tried.
+    /// Largest number of streams to try.
     pub max: u16,
-    /// Fewer streams than these fail.
+    /// Fewer streams than this fail.
     pub at_least: Option<u16>,
-    /// How long each attempt of the search is, in ns.
+    /// Duration of each attempt of the search, in ns.
     pub probe_ns: u64,
-    /// How long the answer is held, in ns.
+    /// Duration of the hold, in ns.
     pub hold_ns: u64,
-    /// Length of a window, in ns; `None`: as the plan of an attempt has it.
+    /// Length of a window, in ns; `None`: as in the plan of an attempt.
     pub window_ns: Option<u64>,
-    /// Hold idle states off meanwhile.
+    /// True if idle states are held off during the attempts.
     pub hold_idle: bool,
-    /// Run file of the answer; `None`: the usual one or one of its numbers.
+    /// Run file of the answer; `None`: the default name or a numbered variant.
     pub out: Option<PathBuf>,
     /// CPUs that the command line names.
     pub named: Named,
     /// Facts of the CPUs.
     pub cpus: CpuFacts,
-    /// Set by a signal, whichever attempt is under way.
+    /// Set by a signal; applies to every attempt.
     pub interrupted: Arc<AtomicBool>,
-    /// A run on these CPUs for so many ns.
+    /// Settings of a run on these CPUs for this many ns.
     pub spec: &'a dyn Fn(CpuList, u64) -> RunSpec,
     /// Starts a run.
     pub start: &'a dyn Fn(RunSpec) -> Result<Run, CampaignError>,
-    /// Says a warning.
+    /// Reports a warning.
     pub say: Say<'a>,
-    /// Says how it goes on, to those who want to know.
+    /// Reports progress, if the user asked for it.
     pub tell: Say<'a>,
 }
 
@@ -56,18 +56,18 @@ impl Asked<'_> {
         Wanted { streams, ..self.one }
     }
 
-    /// Refuses what cannot be found out here; says who runs where.
+    /// Refuses a search that is impossible here; reports the CPUs of each role.
     ///
     /// # Errors
-    /// The need that is not met, and what to do.
+    /// The unmet requirement, and advice.
     pub fn refuse(&self) -> Result<(), CampaignError> {
         self.check()
     }
 
-    /// Searches, and holds the answer; its run file. `usual` is its name where none was asked for.
+    /// Searches, and holds the result; returns its run file. `usual` is the default name.
     ///
     /// # Errors
-    /// An attempt could not be measured, or the search was told to end.
+    /// An attempt could not be measured, or the search was interrupted.
     pub fn answer(&self, usual: &Path) -> Result<PathBuf, CampaignError> {
         let probe = usual.with_extension("probe.triptime");
         let tried = search::search(self.max, |streams| self.probe(&self.wanted(streams), &probe))?;
@@ -85,14 +85,14 @@ impl Asked<'_> {
             held = made;
             Ok::<_, CampaignError>(gave_way)
         })?;
-        // The usual name may be that of another search.
+        // The default name may belong to another search.
         let nothing =
             "capacity: no frame of the test set came while the last number of streams was held: nothing is known of it";
         held.ok_or_else(|| CampaignError::Failed(nothing.into()))
     }
 }
 
-/// The shortest hold in which one stream alone could prove the quantile, in ns.
+/// The shortest hold in which a single stream could prove the quantile, in ns.
 pub fn shortest_hold_ns(one: &Wanted) -> f64 {
     (BEYOND / (1.0 - one.quantile) / f64::from(one.rate) * 1e9).ceil()
 }

@@ -1,15 +1,14 @@
-//! The search for the most streams that are held: doubling, then halving the distance, then the hold. Pure: what an attempt is, others
-//! say.
+//! The search for the largest number of streams: doubling, then bisection, then the hold. A pure algorithm: the caller runs the attempts.
 
 use report::capacity::{GaveWay, Part, Tried};
 
-/// A number of streams gives way when as many of its attempts did: a stall of the machine alone does not end the search.
+/// Failed attempts until a number of streams counts as too large: a single stall of the machine does not end the search.
 const FAILURES: u8 = 2;
 
-/// Holds that are tried, each with a tenth less streams than the one before.
+/// Number of holds that are tried, each with a tenth fewer streams than the one before.
 const HOLDS: u8 = 4;
 
-/// Tries numbers of streams up to `max`, until one is held and the next is not; what was tried, in order.
+/// Tries numbers of streams up to `max`, until one is sustained and the next is not; returns all attempts in order.
 ///
 /// # Errors
 /// The error with which `attempt` ends the search.
@@ -31,13 +30,13 @@ pub(super) fn search<E>(max: u16, mut attempt: impl FnMut(u16) -> Result<Option<
     Ok(tried)
 }
 
-/// The most streams that were held; 0: not even one.
+/// The largest number of sustained streams; 0 if none.
 pub(super) fn held(tried: &[Tried]) -> u16 {
     let held = tried.iter().filter(|tried| tried.gave_way.is_none());
     held.map(|tried| tried.streams).max().unwrap_or(0)
 }
 
-/// One number of streams, until as many attempts failed as end it, or more held than failed.
+/// Repeats one number of streams until the failures reach the limit, or successes outnumber failures.
 fn repeated<E>(streams: u16, attempt: &mut impl FnMut(u16) -> Result<Option<GaveWay>, E>) -> Result<Tried, E> {
     let mut tried = Tried {
         streams,
@@ -62,7 +61,7 @@ fn repeated<E>(streams: u16, attempt: &mut impl FnMut(u16) -> Result<Option<Gave
     }
 }
 
-/// Of two attempts that failed: it is the host's only when both are.
+/// The result of two failed attempts: the host is the cause only if it is in both.
 fn of_both(first: Option<GaveWay>, second: Option<GaveWay>) -> Option<GaveWay> {
     match (first, second) {
         (Some(first), Some(second)) if first.part == Part::Host => Some(second),
@@ -70,7 +69,7 @@ fn of_both(first: Option<GaveWay>, second: Option<GaveWay>) -> Option<GaveWay> {
     }
 }
 
-/// Holds `streams`, or where that fails fewer and fewer of them; puts the holds that failed, but for the last, behind what was `tried`.
+/// Holds `streams`, and after a failure fewer and fewer; appends the failed holds, except the last, to `tried`.
 ///
 /// # Errors
 /// The error with which `attempt` ends it.
@@ -103,7 +102,7 @@ mod tests {
     use report::capacity::{GaveWay, Part, Tried};
     use std::convert::Infallible;
 
-    /// A host that holds so many streams, and a test set that sends so many, of which every so-many-th attempt is disturbed.
+    /// A simulated host that sustains a number of streams, and a test set that sends a number of them; attempts at a fixed interval are disturbed.
     struct Simulated {
         host: u16,
         test_set: u16,

@@ -1,4 +1,4 @@
-//! The measurements to make of a matrix, and those that are left out.
+//! The measurements of a matrix, and the cells that are left out.
 
 use crate::CampaignError;
 use ::matrix::{Chosen, Here, LeftOut, Setup, State, StateError, choose, expected_ns, plan_file};
@@ -6,22 +6,22 @@ use plan::{Cell, MatrixTable, Plan, Roles};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The measurements to make, and their place.
+/// The measurements to make, and their settings.
 pub struct Course {
-    /// The plan, each step as long as it was asked for.
+    /// The plan, with the requested duration of each step.
     pub plan: Plan,
-    /// The cells that are measured, and how many times.
+    /// The cells to measure, and their repetitions.
     pub chosen: Chosen,
     /// The cells that cannot be measured here.
     pub left_out: Vec<LeftOut>,
     /// Time for all of it, in ns.
     pub budget_ns: Option<u64>,
-    /// How many times each is measured at most.
+    /// Largest number of measurements of each cell.
     pub repetitions: u32,
 }
 
 impl Course {
-    /// The cells that can be measured here, as many times as fit into the time: the one given, or that of the plan.
+    /// The cells that can be measured here, with as many repetitions as fit into the given time or the plan's budget.
     pub fn of(plan: Plan, table: &MatrixTable, here: &Here, budget_ns: Option<u64>) -> Self {
         let mut possible: Vec<(Cell, u64)> = Vec::new();
         let mut left_out = Vec::new();
@@ -41,10 +41,10 @@ impl Course {
         }
     }
 
-    /// Refuses where there is nothing to measure.
+    /// Errors if there is nothing to measure.
     ///
     /// # Errors
-    /// Why the first cell is left out.
+    /// The reason why the first cell is left out.
     pub fn check(&self) -> Result<(), CampaignError> {
         if !self.chosen.cells.is_empty() {
             return Ok(());
@@ -64,10 +64,10 @@ impl Course {
         )))
     }
 
-    /// The state in the folder, if it is of this matrix; else a new one.
+    /// The state in the folder, if it belongs to this matrix; otherwise a new one.
     ///
     /// # Errors
-    /// The folder holds something else.
+    /// The folder has other contents.
     pub fn state(
         &self,
         (options, seed): (Vec<String>, Option<u32>),
@@ -102,7 +102,7 @@ impl Course {
     /// Writes the state and the plan of each cell into the folder.
     ///
     /// # Errors
-    /// The file that cannot be written, and why.
+    /// The file that cannot be written, and the reason.
     pub fn write(&self, state: &State, folder: &Path) -> Result<(), CampaignError> {
         state.write(folder)?;
         for cell in &state.cells {
@@ -114,7 +114,7 @@ impl Course {
     }
 }
 
-/// Another order each time.
+/// A new seed for each matrix.
 fn another() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(1, |since| since.subsec_nanos() ^ since.as_secs() as u32)

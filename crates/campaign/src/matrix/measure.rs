@@ -1,4 +1,4 @@
-//! One measurement of a cell: this program again, with the plan of the cell.
+//! One measurement of a cell: this program in a child process, with the plan of the cell.
 
 use super::result::is_complete;
 use crate::CampaignError;
@@ -15,16 +15,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::thread::kill_children_with_us;
 
-/// How often it is looked whether a measurement has ended.
+/// Interval between checks for the end of a measurement.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How a measurement ended.
+/// Result of a measurement.
 pub(super) enum Ended {
-    /// Its run file is there, whatever the verdict.
+    /// Its run file is complete, whatever the verdict.
     Complete,
-    /// A signal ended it before its time; nothing of it is kept.
+    /// A signal ended it early; its files are removed.
     Interrupted,
-    /// It left no whole run file; what it said.
+    /// It left no complete run file; with its error message.
     Failed(String),
 }
 
@@ -44,7 +44,7 @@ pub(super) fn run(
     }
     let path = || folder.now().map(|folder| folder.join(name));
     let file = &path()?;
-    // The file of an interrupted measurement.
+    // Removes the file of an interrupted measurement.
     remove(file);
     let could_not = |error: std::io::Error| CampaignError::Failed(format!("cannot start a measurement: {error}"));
     let mut command = Command::new(std::env::current_exe().map_err(could_not)?);
@@ -59,14 +59,14 @@ pub(super) fn run(
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
-    // Ctrl-C is for this process, which tells the measurement.
+    // Ctrl-C goes to this process only, which stops the measurement.
     command.process_group(0);
     kill_children_with_us(&mut command);
     let mut child = command.spawn().map_err(could_not)?;
     let said = reader(&mut child);
     let status = wait(&mut child, interrupted, keeper).map_err(could_not)?;
     let said = said.join().unwrap_or_default();
-    // The folder may have been moved meanwhile, and the run in it.
+    // The folder may have been moved in the meantime, together with the run.
     let file = &path()?;
     if is_complete(file) {
         return Ok(Ended::Complete);
@@ -78,12 +78,12 @@ pub(super) fn run(
     })
 }
 
-/// A thread that takes what the child says: a full pipe would hold it up.
+/// A thread that reads the child's output: a full pipe would block the child.
 fn reader(child: &mut Child) -> std::thread::JoinHandle<String> {
     let stderr = child.stderr.take();
     std::thread::spawn(move || {
         let mut said = Vec::new();
-        // Text that cannot be read is not said; the exit status is.
+        // Unreadable output is ignored; the exit status remains.
         let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut said));
         String::from_utf8_lossy(&said).into_owned()
     })
@@ -101,7 +101,7 @@ fn wait(
         }
         if interrupted.load(Ordering::Relaxed) && !is_told {
             is_told = true;
-            // ESRCH: it ended this moment.
+            // ESRCH: it has just ended.
             let _ = kill_process(Pid::from_child(child), Signal::INT);
         }
         keeper.goes_on();
@@ -109,7 +109,7 @@ fn wait(
     }
 }
 
-/// The last thing that was said, without the program's name.
+/// The last message, without the program's name.
 fn reason(said: &str, status: &std::process::ExitStatus) -> String {
     let last = said.lines().rev().find_map(|line| line.strip_prefix("triptime: "));
     last.map_or_else(|| format!("it ended without a word ({status})"), str::to_owned)

@@ -1,4 +1,4 @@
-//! A matrix measured: each cell several times, each time as a run of its own in a folder.
+//! Measurement of a matrix: each cell several times, each time as a separate run in a folder.
 
 mod course;
 mod measure;

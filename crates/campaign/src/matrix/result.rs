@@ -9,15 +9,15 @@ use report::verdict::{Judgement, Verdict};
 use std::path::{Path, PathBuf};
 use store::RunFile;
 
-/// True if the run in a file came to its end.
+/// True if the run in a file is complete.
 pub(super) fn is_complete(file: &Path) -> bool {
     RunFile::open(file).is_ok_and(|run| run.state() == RunState::Complete)
 }
 
-/// The matrix in a folder, as far as it is measured.
+/// The matrix in a folder, with the measurements made so far.
 ///
 /// # Errors
-/// No matrix is there, or a run of it cannot be read.
+/// There is no matrix, or a run of it cannot be read.
 pub fn of_folder(folder: &Path) -> Result<Matrix, CampaignError> {
     let Some(state) = State::read(folder)? else {
         let text = format!("{}: no matrix in this folder", folder.display());
@@ -26,7 +26,7 @@ pub fn of_folder(folder: &Path) -> Result<Matrix, CampaignError> {
     of_state(&state, folder)
 }
 
-/// The same, of a matrix whose state is known.
+/// The same for a known state.
 ///
 /// # Errors
 /// A run of it cannot be read.
@@ -56,10 +56,10 @@ pub fn of_state(state: &State, folder: &Path) -> Result<Matrix, CampaignError> {
     made(&plan.name, &order, runs, &absent.collect::<Vec<_>>())
 }
 
-/// The matrix of these runs, of which one at a time is open.
+/// The matrix of these runs; only one run is open at a time.
 ///
 /// # Errors
-/// One of them cannot be opened or read, or is no cell of a matrix.
+/// A run cannot be opened or read, or is not a cell of a matrix.
 pub fn of_runs<E: From<CampaignError>>(runs: impl IntoIterator<Item = Result<RunFile, E>>) -> Result<Matrix, E> {
     let runs = runs.into_iter().map(|run| Ok(judged(&run?, false)?));
     let runs = runs.collect::<Result<Vec<_>, E>>()?;
@@ -74,7 +74,7 @@ fn made(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Abse
     })
 }
 
-/// The run in a file, if it came to its end.
+/// The run in a file, if it is complete.
 fn measured(file: &Path, for_causes: bool) -> Result<Option<Measurement>, CampaignError> {
     match is_complete(file) {
         true => judged(&RunFile::open(file)?, for_causes).map(Some),
@@ -92,7 +92,7 @@ fn judged(run: &RunFile, for_causes: bool) -> Result<Measurement, CampaignError>
     })
 }
 
-/// True if a limit failed in any of these runs, as far as they are there.
+/// True if a limit failed in any of these runs; missing files are ignored.
 pub(super) fn any_failed(files: &[PathBuf]) -> Result<bool, CampaignError> {
     for file in files {
         if measured(file, false)?.is_some_and(|run| run.judgement.verdict == Verdict::Fail) {
@@ -102,7 +102,7 @@ pub(super) fn any_failed(files: &[PathBuf]) -> Result<bool, CampaignError> {
     Ok(false)
 }
 
-/// Conditions of a cell in its runs.
+/// Conditions of a cell, from its runs.
 fn conditions(cell: &Cell) -> Conditions {
     Conditions {
         place: cell.place.name().to_owned(),

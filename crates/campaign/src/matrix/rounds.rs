@@ -1,4 +1,4 @@
-//! The measurements of a matrix, round by round, until the last or until the time is used up.
+//! The measurements of a matrix, round by round, until all are done or the time is used up.
 
 use super::measure::{self, Ended};
 use super::result::{any_failed, is_complete};
@@ -15,34 +15,34 @@ use units::format_ns;
 
 /// A matrix under way.
 pub struct Rounds<'a> {
-    /// Its plan, each step as long as it was asked for.
+    /// Its plan, with the requested duration of each step.
     pub plan: &'a Plan,
     /// Time for all of it, in ns.
     pub budget_ns: Option<u64>,
-    /// The measurements that there are, and their order.
+    /// The existing measurements, and their order.
     pub state: State,
     /// Where they are.
     pub folder: &'a Folder,
     /// Set by a signal.
     pub interrupted: Arc<AtomicBool>,
-    /// Says how it goes on, to those who want to know.
+    /// Reports progress, if the user asked for it.
     pub tell: Say<'a>,
-    /// How long measurements took, the last of each cell.
+    /// Duration of the last measurement of each cell.
     pub took_ns: Vec<(Cell, u64)>,
-    /// Keeper of the whole.
+    /// Keeper of the matrix's folder.
     pub keeper: FolderKeeper,
 }
 
-/// How it ended.
+/// Result of the rounds.
 pub enum RoundsEnd {
-    /// All that fits is measured; what is to be said beside it.
+    /// All measurements that fit are done; with additional notes.
     Measured(Vec<String>),
-    /// Before that.
+    /// Interrupted earlier.
     Interrupted,
 }
 
 impl Rounds<'_> {
-    /// Measures what is missing.
+    /// Makes the missing measurements.
     ///
     /// # Errors
     /// The folder is gone, or a measurement could not be started.
@@ -74,7 +74,7 @@ impl Rounds<'_> {
         Ok(missing.into_iter().map(|(_, cell)| cell).collect())
     }
 
-    /// Measures a cell once; whether it was interrupted.
+    /// Measures a cell once; returns true if it was interrupted.
     fn one(&mut self, round: u32, cell: &Cell) -> Result<bool, CampaignError> {
         let name = run_file(Path::new(""), cell, round);
         let words = self.state.setup.options.clone();
@@ -90,11 +90,11 @@ impl Rounds<'_> {
         Ok(false)
     }
 
-    /// The cells whose limits failed without a flight recorder, once more with it.
+    /// Repeats the cells whose limits failed without a flight recorder, this time with it.
     fn causes(&mut self) -> Result<RoundsEnd, CampaignError> {
         let mut said = Vec::new();
         if !self.state.setup.options.iter().any(|option| option == NO_RECORDER) {
-            // Each run that failed has told its causes itself.
+            // The failed runs already have their causes.
             return Ok(RoundsEnd::Measured(said));
         }
         let with: Vec<String> = self
@@ -127,7 +127,7 @@ impl Rounds<'_> {
         Ok(RoundsEnd::Measured(said))
     }
 
-    /// Cells of which a limit failed, and whose causes were not looked for.
+    /// Cells with a failed limit whose causes are still unknown.
     fn failed(&self) -> Result<Vec<Cell>, CampaignError> {
         let rounds = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
         let folder = &self.folder.now()?;
@@ -145,7 +145,7 @@ impl Rounds<'_> {
     fn child(&mut self, cell: &Cell, name: &Path, options: &[String]) -> Result<Ended, CampaignError> {
         let mut words: Vec<String> = options.iter().chain(&self.state.cpus).cloned().collect();
         if cell.isolation != Isolation::Isolcpus {
-            // Without this a guest isolates all its CPUs but the first.
+            // Without this option a guest isolates all its CPUs except the first.
             words.push("--isolate=".to_owned());
         }
         let started = Instant::now();
@@ -153,7 +153,8 @@ impl Rounds<'_> {
             let folder = self.folder.now()?;
             let plan = plan_file(&folder, cell);
             let ended = measure::run(self.folder, (&plan, name), &words, &self.interrupted, &mut self.keeper)?;
-            // Moved before it had found its plan or made its file: it has to look again.
+            // If the folder was moved before the measurement found its plan or made its file, it
+            // must run again.
             if !matches!(ended, Ended::Failed(_)) || self.folder.now()? == folder {
                 break ended;
             }
@@ -174,7 +175,7 @@ impl Rounds<'_> {
         Ok(self.state.write(&self.folder.now()?)?)
     }
 
-    /// How long these are expected to take: as long as they took before, or by their steps.
+    /// Expected duration of these cells: their last duration, or an estimate from their steps.
     fn needed_ns(&self, cells: &[Cell]) -> u64 {
         let one = |cell: &Cell| {
             let took = self.took_ns.iter().find(|(known, _)| known == cell).map(|(_, ns)| *ns);

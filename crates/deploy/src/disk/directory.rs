@@ -1,12 +1,12 @@
-//! Directories of FAT: entries of 32 octets, with the long name of a file in entries before its own.
+//! Directories of FAT: entries of 32 bytes; entries before a file's own entry have its long name.
 
 use std::collections::BTreeSet;
 
-/// Octets of an entry.
+/// Bytes of an entry.
 const ENTRY: u64 = 32;
 /// Letters of a long name in one entry.
 const LETTERS: usize = 13;
-/// 1 January 1980, the first day that there is: the same each time.
+/// 1 January 1980, the first possible date: a constant, so that output is reproducible.
 const DAY: u16 = 0x0021;
 
 const FOLDER: u8 = 0x10;
@@ -22,7 +22,7 @@ pub(super) struct DirectoryEntry {
     pub(super) size: u32,
 }
 
-/// A directory under way.
+/// A directory under construction.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     octets: Vec<u8>,
@@ -30,9 +30,9 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Octets of one with files of these names.
+    /// Size in bytes of a directory with files of these names.
     pub(super) fn octets<'a>(names: impl Iterator<Item = &'a str>, is_root: bool) -> u64 {
-        // A label, or the folder itself and the one above it; and the end, which is a zero.
+        // Entries of the label, or of the folder itself and its parent; plus the end mark, which is a zero.
         let own = if is_root { 1 } else { 2 };
         let long = |name: &str| {
             if short(name).is_some() {
@@ -54,7 +54,7 @@ impl Directory {
         this
     }
 
-    /// One that begins at cluster `own`, in the one that begins at `parent`; 0 for the root.
+    /// A directory that starts at cluster `own`, in the one that starts at `parent`; 0 for the root.
     pub(super) fn inner(own: u32, parent: u32) -> Self {
         let mut this = Self::default();
         this.entry(*b".          ", FOLDER, own, 0);
@@ -62,7 +62,7 @@ impl Directory {
         this
     }
 
-    /// Adds a file. Its name is of letters, digits, dots and hyphens.
+    /// Adds a file. Its name may have letters, digits, dots and hyphens.
     pub(super) fn add(&mut self, name: &str, entry: &DirectoryEntry) {
         let found = short(name).unwrap_or_else(|| {
             let short = self.free(name);
@@ -82,14 +82,14 @@ impl Directory {
     fn entry(&mut self, name: [u8; 11], attributes: u8, first: u32, size: u32) {
         let [low, high] = [first as u16, (first >> 16) as u16];
         self.octets.extend(name);
-        // Created, used and written on the first day at midnight.
+        // Created, accessed and written on the first day at midnight.
         self.octets.extend([attributes, 0, 0, 0, 0]);
         self.octets
             .extend([DAY, DAY, high, 0, DAY, low].iter().flat_map(|word| word.to_le_bytes()));
         self.octets.extend(size.to_le_bytes());
     }
 
-    /// A short name for a long one, which no other file has: `LIMITS~1.TOM`.
+    /// An unused short name for a long one: `LIMITS~1.TOM`.
     fn free(&self, name: &str) -> [u8; 11] {
         let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
         let upper = |text: &str, most: usize| -> Vec<u8> {
@@ -106,13 +106,13 @@ impl Directory {
             found[8..][..ending.len()].copy_from_slice(&ending);
             found
         };
-        // Numbers enough: a directory of ours has a few files.
+        // There are enough numbers: our directories have a few files.
         let mut numbers = 1..=999_999;
         let free = numbers.find(|number| !self.short.contains(&made(*number)));
         made(free.unwrap_or(1))
     }
 
-    /// The entries of a long name, its last letters first.
+    /// The entries of a long name, with its last letters first.
     fn long(&mut self, name: &str, short: &[u8; 11]) {
         let sum = short.iter().fold(0_u8, |sum, c| sum.rotate_right(1).wrapping_add(*c));
         let letters: Vec<u16> = name.encode_utf16().collect();
@@ -135,7 +135,7 @@ impl Directory {
     }
 }
 
-/// The name as an entry has it, if it needs no long one: eight capital letters or digits and three behind a dot.
+/// The short form of a name, if it needs no long one: eight capital letters or digits, and three after a dot.
 fn short(name: &str) -> Option<[u8; 11]> {
     let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
     let is_part = |part: &str, most: usize| {

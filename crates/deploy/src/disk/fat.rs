@@ -1,18 +1,18 @@
-//! A volume of FAT32 with files that are there from the beginning (Microsoft's specification of FAT, version 1.03): the only file system
-//! that every firmware reads and every desk computer writes.
+//! A FAT32 volume with initial files (Microsoft's specification of FAT, version 1.03): the only file system that every firmware reads and every
+//! desktop computer writes.
 
 use super::directory::{Directory, DirectoryEntry};
 use super::{DiskError, SECTOR};
 
-/// Sectors before the first table: parameters, free space, both again, and room as other programs leave it.
+/// Sectors before the first table: parameters, free space, copies of both, and as much reserved space as other programs leave.
 const RESERVED: u64 = 32;
-/// Where the parameters are again.
+/// Sector of the copy of the parameters.
 const AGAIN: usize = 6;
-/// The first cluster; the root is there.
+/// The first cluster, which is the root's.
 const FIRST: u32 = 2;
-/// The last cluster of a chain.
+/// Mark of the last cluster of a chain.
 const END: u32 = 0x0fff_ffff;
-/// Up to this size a cluster is one sector; above, eight.
+/// Volumes up to this size have clusters of one sector; larger ones, of eight.
 const SMALL: u64 = 260 << 20;
 
 /// A file or folder.
@@ -48,22 +48,22 @@ pub(super) struct Volume<'a> {
     /// Its serial number.
     pub(super) number: u32,
     pub(super) sectors: u64,
-    /// Sectors of the disk before it.
+    /// Sectors of the disk before the volume.
     pub(super) hidden: u64,
 }
 
 impl Volume<'_> {
-    /// Octets of the volume with these files in its root, with their places; zeros elsewhere.
+    /// Contents of the volume with these files in its root, with their positions; zeros elsewhere.
     ///
     /// # Errors
-    /// They do not fit.
+    /// The files do not fit.
     pub(super) fn pieces(&self, root: &[Node<'_>]) -> Result<Vec<(u64, Vec<u8>)>, DiskError> {
         let mut clusters = Clusters {
             octets: self.per_cluster() * SECTOR,
             chains: vec![0x0fff_fff8, END],
             data: Vec::new(),
         };
-        // The root has the first cluster, before it is known how many it takes: what is in it comes behind it.
+        // The root starts at the first cluster. Its size is computed first, so that its files can be placed after it.
         let root_length = clusters.needed(Directory::octets(root.iter().map(|node| node.name.as_str()), true));
         clusters.reserve(root_length);
         let mut directory = Directory::root(self.label);
@@ -90,7 +90,7 @@ impl Volume<'_> {
         if self.sectors * SECTOR <= SMALL { 1 } else { 8 }
     }
 
-    /// Sectors of a table: as the specification reckons it, which may be a few more than are needed.
+    /// Sectors of a table, by the formula of the specification, which may give a few more than needed.
     fn table_sectors(&self) -> u64 {
         let described = (256 * self.per_cluster() + 2) / 2;
         (self.sectors - RESERVED).div_ceil(described)
@@ -118,9 +118,9 @@ impl Volume<'_> {
         octets.extend((SECTOR as u16).to_le_bytes());
         octets.push(self.per_cluster() as u8);
         octets.extend((RESERVED as u16).to_le_bytes());
-        // Two tables; no root of the older kind; the number of sectors is further behind; a fixed disk.
+        // Two tables; no root of the older kind; the number of sectors is in a later field; a fixed disk.
         octets.extend([2, 0, 0, 0, 0, 0xf8, 0, 0]);
-        // Sectors of a track, heads.
+        // Sectors per track, heads.
         octets.extend([63, 0, 255, 0]);
         octets.extend((self.hidden as u32).to_le_bytes());
         octets.extend((self.sectors as u32).to_le_bytes());
@@ -133,13 +133,13 @@ impl Volume<'_> {
         octets.extend(self.number.to_le_bytes());
         octets.extend(format!("{:11}", self.label).as_bytes());
         octets.extend(b"FAT32   ");
-        // No program: a firmware that starts this sector is told to start another disk.
+        // No boot program: if firmware runs this sector, it is told to try another disk.
         octets.extend([0xcd, 0x18]);
         signed(octets)
     }
 }
 
-/// How much is free, and from where to look (FSInfo).
+/// Free space, and the first free cluster (FSInfo).
 fn free_space(free: u32, next: u32) -> Vec<u8> {
     let mut octets = b"RRaA".to_vec();
     octets.resize(484, 0);
@@ -155,7 +155,7 @@ fn signed(mut octets: Vec<u8>) -> Vec<u8> {
     octets
 }
 
-/// The clusters that are taken, each with the one that follows it.
+/// The used clusters, each with its successor.
 struct Clusters {
     octets: u64,
     chains: Vec<u32>,
@@ -167,7 +167,7 @@ impl Clusters {
         octets.div_ceil(self.octets)
     }
 
-    /// Takes so many in a row; the first, or 0 for none.
+    /// Reserves this many in a row; returns the first, or 0 for none.
     fn reserve(&mut self, count: u64) -> u32 {
         let first = self.chains.len() as u32;
         for number in 1..=count {
@@ -183,7 +183,7 @@ impl Clusters {
         self.data[at..][..content.len()].copy_from_slice(content);
     }
 
-    /// Puts nodes into the clusters, and their names into the directory, which begins at cluster `own`; 0 for the root.
+    /// Writes nodes into the clusters, and their names into the directory, which starts at cluster `own`; 0 for the root.
     fn fill(&mut self, directory: &mut Directory, nodes: &[Node<'_>], own: u32) -> Result<(), DiskError> {
         for node in nodes {
             let (first, size) = match &node.what {

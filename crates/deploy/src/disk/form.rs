@@ -1,11 +1,11 @@
-//! Additions to the octets of a disk for other programs: VMware wants a text, Hyper-V 512 octets behind the last.
+//! Additional data that some hypervisors need for a disk: VMware a text file, Hyper-V a footer of 512 bytes.
 
 use super::{Identity, SECTOR};
 
-/// The text that describes a disk of so many octets in the file `flat` (VMware, Virtual Disk Format 1.1, `monolithicFlat`).
+/// The text that describes a disk of this size in the file `flat` (VMware, Virtual Disk Format 1.1, `monolithicFlat`).
 pub fn vmdk(identity: &Identity, size: u64, flat: &str) -> String {
     let sectors = size / SECTOR;
-    // As VMware counts disks behind its SCSI adapters.
+    // Geometry that VMware uses for disks on its SCSI adapters.
     let (heads, per_track) = (255, 63);
     let cylinders = sectors / (heads * per_track);
     format!(
@@ -13,20 +13,20 @@ pub fn vmdk(identity: &Identity, size: u64, flat: &str) -> String {
          # Extent description\nRW {sectors} FLAT \"{flat}\" 0\n\n\
          # The Disk Data Base\n#DDB\n\nddb.virtualHWVersion = \"13\"\nddb.geometry.cylinders = \"{cylinders}\"\n\
          ddb.geometry.heads = \"{heads}\"\nddb.geometry.sectors = \"{per_track}\"\nddb.adapterType = \"lsilogic\"\n",
-        // All ones would say that it has a parent of no content.
+        // All ones would mean that it has a parent without content.
         identity.number("vmdk") & 0x7fff_ffff,
     )
 }
 
-/// The footer behind a disk of so many octets in a fixed VHD (Microsoft, Virtual Hard Disk Image Format Specification 1.0).
+/// The footer after a disk of this size in a fixed VHD (Microsoft, Virtual Hard Disk Image Format Specification 1.0).
 pub fn vhd_footer(identity: &Identity, size: u64) -> Vec<u8> {
     let mut octets = b"conectix".to_vec();
     octets.extend(2_u32.to_be_bytes());
     octets.extend(0x0001_0000_u32.to_be_bytes());
     octets.extend(u64::MAX.to_be_bytes());
-    // Made at the first instant that there is: the same each time.
+    // Created at the first possible time: a constant, so that output is reproducible.
     octets.extend([0; 4]);
-    // Of this maker readers take the size as it is; of those that they do not know, what cylinders, heads and sectors multiply to.
+    // With this creator name readers use the size field; with unknown ones they multiply cylinders, heads and sectors.
     octets.extend(b"win ");
     octets.extend(0x000a_0000_u32.to_be_bytes());
     octets.extend(b"Wi2k");
@@ -47,7 +47,7 @@ pub fn vhd_footer(identity: &Identity, size: u64) -> Vec<u8> {
     octets
 }
 
-/// Cylinders, heads, sectors of a track, as the specification's appendix reckons them.
+/// Cylinders, heads, and sectors per track, by the specification's appendix.
 fn geometry(sectors: u64) -> (u16, u8, u8) {
     let sectors = sectors.min(65535 * 16 * 255);
     let (mut per_track, mut heads, mut tracks);

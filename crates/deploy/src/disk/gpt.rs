@@ -1,9 +1,9 @@
-//! The table of partitions (UEFI specification 2.10, chapter 5): a protective record for programs that know no other table, the table at
-//! the begin of the disk, and the same again at its end.
+//! The partition table (UEFI specification 2.10, chapter 5): a protective record for programs that only know the older table, the table at the start
+//! of the disk, and a copy at its end.
 
 use super::SECTOR;
 
-/// Entries of a table, and octets of each: the least that the specification allows.
+/// Number of entries of a table, and bytes of each: the minimum of the specification.
 const ENTRIES: u32 = 128;
 const ENTRY: u32 = 128;
 /// Sectors of all entries.
@@ -14,9 +14,9 @@ const HEADER: u32 = 92;
 /// Purposes of partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartitionKind {
-    /// Program that the firmware starts: C12A7328-F81F-11D2-BA4B-00A0C93EC93B.
+    /// A program that the firmware starts: C12A7328-F81F-11D2-BA4B-00A0C93EC93B.
     System,
-    /// Files for everybody: EBD0A0A2-B9E5-4433-87C0-68B6B72699C7. Windows gives a letter to no other kind.
+    /// Files for all systems: EBD0A0A2-B9E5-4433-87C0-68B6B72699C7. Windows gives a drive letter to no other kind.
     Data,
 }
 
@@ -29,7 +29,7 @@ impl PartitionKind {
         let mut octets = [0; 16];
         octets[..8].copy_from_slice(&u64::to_be_bytes(first));
         octets[8..].copy_from_slice(&u64::to_be_bytes(second));
-        // The first three groups are numbers in the order of the processor.
+        // The first three groups are little-endian numbers.
         octets[..4].reverse();
         octets[4..6].reverse();
         octets[6..8].reverse();
@@ -50,7 +50,7 @@ pub(super) struct Partition {
     pub(super) last: u64,
 }
 
-/// The tables of a disk of so many sectors, with their places in octets.
+/// The tables of a disk with this many sectors, with their positions in bytes.
 pub(super) fn table(sectors: u64, uuid: [u8; 16], partitions: &[Partition]) -> Vec<(u64, Vec<u8>)> {
     let mut entries: Vec<u8> = partitions.iter().flat_map(entry).collect();
     entries.resize((ENTRIES * ENTRY) as usize, 0);
@@ -60,7 +60,7 @@ pub(super) fn table(sectors: u64, uuid: [u8; 16], partitions: &[Partition]) -> V
         let put = |octets: &mut Vec<u8>, value: u64| octets.extend(value.to_le_bytes());
         octets.extend([0, 0, 1, 0]);
         octets.extend(HEADER.to_le_bytes());
-        // Its own checksum, of the header without it, and a reserved word.
+        // Its own checksum, which is computed with this field as zero, and a reserved word.
         octets.extend([0; 8]);
         put(&mut octets, own);
         put(&mut octets, other);
@@ -96,11 +96,11 @@ fn entry(partition: &Partition) -> Vec<u8> {
     octets
 }
 
-/// A table of the older kind, which says that all of the disk is taken (5.2.3).
+/// A table of the older kind that marks the whole disk as used (5.2.3).
 fn protective(sectors: u64) -> Vec<u8> {
     let mut octets = vec![0; 446];
     let length = u32::try_from(sectors - 1).unwrap_or(u32::MAX);
-    // Not to be booted; from cylinder 0, head 0, sector 2; of the kind 0xee; to beyond what cylinders can say.
+    // Not bootable; from cylinder 0, head 0, sector 2; type 0xee; to the largest position that cylinders can express.
     octets.extend([0, 0, 2, 0, 0xee, 0xff, 0xff, 0xff]);
     octets.extend(1_u32.to_le_bytes());
     octets.extend(length.to_le_bytes());

@@ -1,12 +1,12 @@
-//! A disk that boots by itself under UEFI: a GUID partition table, an EFI system partition with one program, and a partition of files
-//! that every system reads, for what is to be done and what came of it.
+//! A disk that boots under UEFI: a GUID partition table, an EFI system partition with one program, and a partition that every system reads, for the
+//! task's files and its results.
 //!
 //! ```text
 //! | table | EFI system partition      | data: words.txt, ... | table |
 //! |       | \EFI\BOOT\BOOTX64.EFI     |                      | again |
 //! ```
 //!
-//! Identifiers are made from the contents and no stamp is of today: the same input gives the same octets.
+//! Identifiers are computed from the contents and time stamps are constants: the same input gives the same bytes.
 
 mod directory;
 mod fat;
@@ -23,38 +23,38 @@ use fat::{Node, Volume};
 use gpt::{Partition, PartitionKind};
 use sha2::{Digest, Sha256};
 
-/// Octets of a sector.
+/// Bytes of a sector.
 pub const SECTOR: u64 = 512;
-/// Partitions begin and end at multiples of this.
+/// Partitions start and end at multiples of this.
 const ALIGNED: u64 = 1 << 20;
-/// The smallest volume that has clusters enough to be FAT32 (65 525 of one sector), with its tables.
+/// The smallest volume with enough clusters for FAT32 (65 525 of one sector), including its tables.
 const SMALLEST: u64 = 34 << 20;
-/// The largest that is made: larger clusters would be wanted then.
+/// The largest volume: above it larger clusters would be needed.
 const LARGEST: u64 = 8 << 30;
 
-/// Name of the data's file system, as users see it.
+/// Label of the data's file system, visible to users.
 pub const LABEL: &str = "TRIPTIME";
 /// The file with the words of the command, on that file system.
 pub const WORDS: &str = "words.txt";
 
-/// Why there is no such disk.
+/// Reasons why a disk cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiskError {
-    /// It does not fit.
+    /// The contents do not fit.
     #[error("{octets} octets do not fit onto a partition of the disk: {LARGEST} is the most")]
     TooLarge {
-        /// Octets that were to fit.
+        /// Size of the contents in bytes.
         octets: u64,
     },
-    /// No name of a file.
+    /// Not a valid file name.
     #[error(
         "\"{0}\" is no name of a file on the disk: letters, digits, and . _ - between them, 60 at the most, each name once"
     )]
     Name(String),
-    /// No stub.
+    /// The stub is not usable.
     #[error("the stub of a unified kernel image: {0}")]
     Stub(&'static str),
-    /// No kernel.
+    /// The kernel is not usable.
     #[error("the kernel: {0}")]
     Kernel(&'static str),
 }
@@ -64,7 +64,7 @@ pub enum DiskError {
 pub struct Identity([u8; 32]);
 
 impl Identity {
-    /// Of these contents.
+    /// The digest of these contents.
     pub fn of<'a>(contents: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut digest = Sha256::new();
         for content in contents {
@@ -74,18 +74,18 @@ impl Identity {
         Self(digest.finalize().into())
     }
 
-    /// Name of the data's partition, by which the guest finds the disk that it was booted from.
+    /// Name of the data partition, which the guest uses to find its boot disk.
     pub fn partition(&self) -> String {
         let digits: String = self.0[..4].iter().map(|octet| format!("{octet:02x}")).collect();
         format!("triptime-{digits}")
     }
 
-    /// An identifier of the form of RFC 9562, version 8, for this use.
+    /// An identifier in the form of RFC 9562, version 8, for this use.
     fn uuid(&self, of: &str) -> [u8; 16] {
         let Self(digest) = Self::of([self.0.as_slice(), of.as_bytes()]);
         let mut uuid = [0; 16];
         uuid.copy_from_slice(&digest[..16]);
-        // Tables of partitions have the first half in the order of the processor.
+        // Partition tables store the first half in little-endian order.
         uuid[7] = (uuid[7] & 0x0f) | 0x80;
         uuid[8] = (uuid[8] & 0x3f) | 0x80;
         uuid
@@ -100,29 +100,29 @@ impl Identity {
 /// Contents of a disk.
 #[derive(Debug, Clone)]
 pub struct DiskSpec<'a> {
-    /// Identity that its identifiers are made from.
+    /// Source of its identifiers.
     pub identity: Identity,
-    /// The EFI program that is started.
+    /// The EFI program to start.
     pub program: &'a [u8],
     /// Names and contents of the data's files.
     pub files: &'a [(String, Vec<u8>)],
-    /// Octets of the data's partition; at least 34 MiB.
+    /// Size of the data partition in bytes; at least 34 MiB.
     pub room: u64,
 }
 
-/// A disk: octets at places, and zeros elsewhere.
+/// A disk: contents with positions, and zeros elsewhere.
 #[derive(Debug, Clone)]
 pub struct Disk {
-    /// Octets in all.
+    /// Total size in bytes.
     pub size: u64,
-    /// Where something is, from the first octet of the disk on.
+    /// Contents with their offsets from the start of the disk.
     pub pieces: Vec<(u64, Vec<u8>)>,
 }
 
 /// Makes the disk.
 ///
 /// # Errors
-/// Something does not fit, or a file has a name that cannot be.
+/// The contents do not fit, or a file has an invalid name.
 pub fn disk(spec: &DiskSpec<'_>) -> Result<Disk, DiskError> {
     let program = Node::file("BOOTX64.EFI", spec.program);
     let system = [Node::folder("EFI", vec![Node::folder("BOOT", vec![program])])];
@@ -139,7 +139,7 @@ pub fn disk(spec: &DiskSpec<'_>) -> Result<Disk, DiskError> {
         .collect();
     let content: u64 = spec.files.iter().map(|(_, content)| content.len() as u64).sum();
 
-    // A program that is to be replaced by a newer one needs room for both.
+    // Room for two programs, so that a newer one can replace the old one.
     let system_size = size_for(spec.program.len() as u64 + (8 << 20))?;
     let data_size = size_for(spec.room.max(content + (8 << 20)))?;
     let system_at = ALIGNED;
@@ -175,7 +175,7 @@ pub fn disk(spec: &DiskSpec<'_>) -> Result<Disk, DiskError> {
     Ok(Disk { size, pieces })
 }
 
-/// Octets of a partition for so many, with its tables.
+/// Size of a partition for this many bytes, including its tables.
 fn size_for(octets: u64) -> Result<u64, DiskError> {
     let tables = octets / 32;
     let size = (octets.saturating_add(tables))

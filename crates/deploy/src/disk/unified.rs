@@ -1,23 +1,23 @@
-//! Unified kernel images (UAPI.5): the stub, an EFI program, with the kernel, its arguments and its initial root in sections of their own.
-//! The form of the program is Microsoft's PE32+.
+//! Unified kernel images (UAPI.5): the stub, an EFI program, with the kernel, its arguments and its initial root as additional sections. The file
+//! format is Microsoft's PE32+.
 
 use super::DiskError;
 
-/// The least of a kernel's header: up to the mark of what it is (Documentation/arch/x86/boot.rst).
+/// Offset in a kernel's header up to which it must exist: its magic number (Documentation/arch/x86/boot.rst).
 const KERNEL_MARK: usize = 0x202;
-/// Octets of a section's header, and of what stands before the optional header.
+/// Bytes of a section's header, and of the headers before the optional header.
 const SECTION: usize = 40;
 const COFF: usize = 24;
-/// Initialised data that is read.
+/// Flags of initialised, readable data.
 const READ_DATA: u32 = 0x4000_0040;
 /// x86-64.
 const MACHINE: u16 = 0x8664;
 /// An optional header of the 64-bit form.
 const PE32_PLUS: u16 = 0x20b;
-/// Where in an optional header the place of signatures stands.
+/// Offset of the signatures' entry in an optional header.
 const SIGNATURES: usize = 112 + 4 * 8;
 
-/// Parts that an image is put together from.
+/// Parts of an image.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
     /// `linuxx64.efi.stub` of systemd.
@@ -26,18 +26,18 @@ pub struct Parts<'a> {
     pub kernel: &'a [u8],
     /// Arguments of the kernel.
     pub arguments: &'a str,
-    /// Archive that it unpacks as its root.
+    /// Archive that the kernel unpacks as its root.
     pub initramfs: &'a [u8],
 }
 
 /// The image.
 ///
 /// # Errors
-/// The stub or the kernel are something else.
+/// The stub or the kernel is not usable.
 pub fn unified(parts: &Parts<'_>) -> Result<Vec<u8>, DiskError> {
     check_kernel(parts.kernel)?;
     let mut program = Program::read(parts.stub)?;
-    // The kernel is last: some stubs let it unpack itself behind its end.
+    // The kernel is last, because some stubs let it decompress itself beyond its end.
     for (name, content) in [
         (".cmdline", parts.arguments.as_bytes()),
         (".initrd", parts.initramfs),
@@ -66,9 +66,9 @@ fn check_kernel(kernel: &[u8]) -> Result<(), DiskError> {
 /// An EFI program to which sections are added.
 struct Program {
     octets: Vec<u8>,
-    /// Where its headers begin.
+    /// Offset of its headers.
     at: usize,
-    /// Where the headers of its sections begin.
+    /// Offset of the headers of its sections.
     sections: usize,
 }
 
@@ -127,7 +127,7 @@ impl Program {
         let number = u16::try_from(count + 1).map_err(|_| wrong)?;
         self.octets[self.at + 6..self.at + 8].copy_from_slice(&number.to_le_bytes());
         self.set(self.at + COFF + 56, end.next_multiple_of(memory));
-        // Nobody checks the sum of an EFI program; a wrong one would be worse than none.
+        // Nothing verifies the checksum of an EFI program; zero means none, a wrong one would be worse.
         self.set(self.at + COFF + 64, 0);
         Ok(())
     }
@@ -140,7 +140,7 @@ impl Program {
         self.half(self.at + 6).map_or(0, usize::from)
     }
 
-    /// Of places in memory and in the file; none is zero.
+    /// Alignment of addresses in memory and in the file; `None` if one is zero.
     fn alignments(&self) -> Option<(u32, u32)> {
         let (memory, file) = (self.word(self.at + COFF + 32)?, self.word(self.at + COFF + 36)?);
         let is_power = |value: u32| value.is_power_of_two() && value <= 1 << 20;

@@ -1,4 +1,4 @@
-//! The root file system of a container: our binary, and what a program may look for beside it.
+//! The root file system of a container: the binary, and the files that a program may expect.
 
 use std::io;
 use tar::{Builder, EntryType};
@@ -8,11 +8,11 @@ use super::header;
 /// One path of the root file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerEntry<'a> {
-    /// Without a leading slash.
+    /// Path without a leading slash.
     pub path: &'static str,
     /// Its permissions.
     pub mode: u32,
-    /// Folder or file that is there.
+    /// Folder or file at this path.
     pub content: Content<'a>,
 }
 
@@ -21,11 +21,11 @@ pub struct LayerEntry<'a> {
 pub enum Content<'a> {
     /// A folder.
     Folder,
-    /// A file with these octets.
+    /// A file with these bytes.
     File(std::borrow::Cow<'a, [u8]>),
 }
 
-/// Everything of the root file system, folders before what is in them.
+/// All entries of the root file system, folders before their contents.
 pub fn root<'a>(program: &'a [u8], version: &str) -> Vec<LayerEntry<'a>> {
     let folder = |path, mode| LayerEntry {
         path,
@@ -37,7 +37,7 @@ pub fn root<'a>(program: &'a [u8], version: &str) -> Vec<LayerEntry<'a>> {
         mode,
         content: Content::File(octets),
     };
-    // The inventory says what system it is; there is none but the binary.
+    // The inventory reports the operating system; this image has none.
     let release =
         format!("NAME=triptime\nID=triptime\nPRETTY_NAME=\"triptime {version} (image without an operating system)\"\n");
     vec![

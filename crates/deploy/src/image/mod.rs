@@ -1,6 +1,6 @@
-//! The image of our own binary: an OCI image layout, which is also what `docker load` and `podman load` read, in one tar file.
+//! The image of the program's own binary: an OCI image layout, which `docker load` and `podman load` can read, too, in one tar file.
 //!
-//! The layer is not compressed, and no stamp is of today: the same binary gives the same octets, whatever the version of a compressor.
+//! The layer is not compressed, and time stamps are constants: the same binary gives the same bytes, independent of a compressor's version.
 
 mod layer;
 #[cfg(test)]
@@ -16,14 +16,14 @@ use tar::{Builder, EntryType, Header};
 
 use crate::{PROGRAM, RUNS};
 
-/// Description of an image by itself.
+/// Metadata of an image.
 #[derive(Debug, Clone)]
 pub struct ImageSpec<'a> {
     /// Name and tag: `localhost/triptime:0.1.0`.
     pub reference: &'a Reference,
     /// Version of the binary.
     pub version: &'a str,
-    /// Commit it was built from; `None`: not known.
+    /// Commit it was built from; `None` if unknown.
     pub revision: Option<&'a str>,
     /// Its processor as OCI calls it: `amd64`.
     pub architecture: &'a str,
@@ -142,7 +142,7 @@ fn config(spec: &ImageSpec<'_>, layer: &str) -> Value {
     })
 }
 
-/// The instant of every stamp: none is of the day on which the image was written.
+/// The constant time of every stamp.
 const STAMP: &str = "1970-01-01T00:00:00Z";
 
 fn manifest(config: &[u8], config_digest: &str, layer: &[u8], layer_digest: &str) -> Value {
@@ -162,7 +162,7 @@ fn manifest(config: &[u8], config_digest: &str, layer: &[u8], layer_digest: &str
     })
 }
 
-/// The image by the names that containerd (`ctr images import`) and OCI tools look for.
+/// The index of the image, with the names that containerd (`ctr images import`) and OCI tools look for.
 fn index(reference: &Reference, manifest: &[u8], digest: &str) -> Value {
     json!({
         "schemaVersion": 2,
@@ -179,7 +179,7 @@ fn index(reference: &Reference, manifest: &[u8], digest: &str) -> Value {
     })
 }
 
-/// Manifest that `docker load` reads: the same blobs.
+/// Manifest for `docker load`, with the same blobs.
 fn archive(reference: &Reference, config: &str, layer: &str) -> Value {
     json!([{"Config": blob(config), "RepoTags": [reference.to_string()], "Layers": [blob(layer)]}])
 }
@@ -194,7 +194,7 @@ fn directory(tar: &mut Builder<impl io::Write>, path: &str) -> io::Result<()> {
     tar.append_data(&mut header, path, io::empty())
 }
 
-/// Of root, and without a time.
+/// A tar header owned by root, without a time.
 fn header(kind: EntryType, mode: u32, size: u64) -> Header {
     let mut header = Header::new_ustar();
     header.set_entry_type(kind);
