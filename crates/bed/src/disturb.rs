@@ -1,34 +1,34 @@
-//! Refuses to disturb others by a measurement: by spinning on CPUs, and by frames on the port of somebody's connection.
+//! Refuses measurements that would disturb others: by spinning on their CPUs, or by sending frames on a port that carries a user's connection.
 
 use host::{CpuFacts, Host, Resident, ssh_client};
 use units::CpuList;
 
-/// Names that are written out.
+/// Number of names that a message lists.
 const MOST_NAMED: usize = 3;
 
-/// CPUs that carry others' real-time work.
+/// CPUs with real-time work of other processes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a thread would spin at real-time priority, and keep others waiting: {0}; name other CPUs with --cpus or --cpu, or add --disturb"
 )]
 pub struct Disturbing(String);
 
-/// Refuses CPUs on which a thread that spins at real-time priority would keep others' real-time threads, virtual CPUs or interrupt
-/// threads waiting. CPUs that are kept free of the kernel's work and were named are dedicated to the measurement: nobody is asked.
+/// Refuses CPUs on which a thread that spins at real-time priority would delay real-time threads, virtual CPUs or interrupt threads of others. CPUs
+/// that are isolated from the kernel's work and were named by the user count as dedicated to the measurement and are not checked.
 ///
 /// # Errors
-/// The threads that would wait.
+/// The threads that would be delayed.
 pub fn leave_alone(spun: &CpuList, named: bool, facts: &CpuFacts) -> Result<(), Disturbing> {
     let dedicated = if named { facts.kept_free() } else { CpuList::default() };
     let asked = spun.without(&dedicated);
     if asked.is_empty() {
         return Ok(());
     }
-    // Owners that cannot be seen cannot be asked: the notes of a run say where they are unknown.
+    // Owners that cannot be seen cannot be checked: a run's notes say if they are unknown.
     refuse(&Host::live().residents(&asked).unwrap_or_default())
 }
 
-/// A port by which somebody is connected to this machine.
+/// A port that carries a user's connection to this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} carries the connection to this machine (a default route, or the session of ssh): name a port of its own for the bed"

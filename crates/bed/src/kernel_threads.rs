@@ -1,4 +1,4 @@
-//! Kernel threads that ran on the judged CPUs while something was measured: what no control group keeps away.
+//! Kernel threads that ran on the judged CPUs during a measurement: no control group can keep them away.
 
 use crate::partition::in_short;
 use host::ThreadStat;
@@ -7,31 +7,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use units::CpuList;
 
-/// Every kernel thread that is seen from here, by its number.
+/// All visible kernel threads by number.
 #[derive(Debug, Clone, Default)]
 pub struct KernelThreads(BTreeMap<u32, Seen>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {
     name: String,
-    /// The CPU it ran on last.
+    /// The CPU it last ran on.
     cpu: u32,
-    /// True if it can run on that one alone.
+    /// True if it can run on that CPU only.
     is_bound: bool,
-    /// How often it has left its CPU.
+    /// Number of context switches away from it.
     switches: u64,
 }
 
 impl KernelThreads {
-    /// The kernel threads of this moment; none in a container, which does not see them.
+    /// The present kernel threads; empty in a container, where they are invisible.
     pub fn look() -> Self {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         Self(numbers.filter_map(|number| Some((number, seen(number)?))).collect())
     }
 
-    /// Of those that ran since `before`, on each of these CPUs: how many are bound to it and how many are not, by name. Where no kernel
-    /// thread is seen at all, nothing is said.
+    /// The kernel threads that ran since `before`, for each of these CPUs: number and names, bound and not bound. Empty if no kernel thread is
+    /// visible.
     pub fn since(&self, before: &Self, cpus: &CpuList) -> Vec<Fact> {
         if self.0.is_empty() {
             return Vec::new();
@@ -73,7 +73,7 @@ fn seen(number: u32) -> Option<Seen> {
     })
 }
 
-/// Of its own will, and not.
+/// Voluntary and involuntary switches.
 fn switches(status: &str) -> u64 {
     let of = |line: &str| {
         let (name, value) = line.split_once(':')?;

@@ -1,6 +1,6 @@
-//! A test bed, and what is put on it: its networks, faults on its wire, loads beside a measurement, CPUs kept apart for one.
+//! A test bed and its parts: its networks, faults on its wire, loads during a measurement, CPUs reserved for a measurement.
 //!
-//! The bed itself is a [`Bed`]; what joins its ends is a [`Network`].
+//! The bed itself is a [`Bed`]; its ends are connected by a [`Network`].
 
 #![forbid(unsafe_code)]
 

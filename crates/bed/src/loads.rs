@@ -1,21 +1,21 @@
-//! The loads of a run: started together, watched, ended together, each an event of the run.
+//! The loads of a run: they are started, watched and ended together; each of these is an event of the run.
 
 use crate::load::{Load, LoadError, LoadSpec};
 use model::EventKind;
 use run::Events;
 use units::Monotonic;
 
-/// Loads that run.
+/// Running loads.
 #[derive(Default)]
 pub struct Loads(Vec<RunningLoad>);
 
 struct RunningLoad {
     load: Load,
-    /// When it began.
+    /// Time of its start.
     began: Monotonic,
-    /// True if its early end is an event already.
+    /// True if its early end was already reported.
     reported: bool,
-    /// Why it does nothing, as an event says already.
+    /// Reason why it does nothing, if already reported.
     missed: Option<String>,
 }
 
@@ -23,7 +23,7 @@ impl Loads {
     /// Starts loads; each is an event of the run.
     ///
     /// # Errors
-    /// The error that kept one of them from starting; those that ran are ended then.
+    /// A load could not be started; those already started are ended.
     pub fn start(specs: impl IntoIterator<Item = LoadSpec>, events: &Events) -> Result<Self, LoadError> {
         let mut loads = Self::default();
         for spec in specs {
@@ -40,7 +40,7 @@ impl Loads {
         Ok(loads)
     }
 
-    /// Takes more of them, which run already.
+    /// Adds loads that are already running.
     pub fn join(&mut self, more: Self) {
         self.0.extend(more.0);
     }
@@ -50,7 +50,7 @@ impl Loads {
         self.0.iter().map(|entry| entry.load.describe()).collect()
     }
 
-    /// Writes an event for each load that ended by itself, or that does nothing though the run is to be measured beside it.
+    /// Writes an event for each load that ended early, or that does nothing although the run needs it.
     pub fn look(&mut self, events: &Events) {
         for entry in &mut self.0 {
             if entry.missed.is_none()
@@ -68,7 +68,7 @@ impl Loads {
         }
     }
 
-    /// Ends the loads; each event says how much it did.
+    /// Ends the loads; an event for each reports its amount of work.
     pub fn stop(&mut self, events: &Events) {
         for RunningLoad {
             load,
@@ -79,11 +79,11 @@ impl Loads {
         {
             let name = load.describe();
             let report = load.stop();
-            // That it ended by itself was said when it did.
+            // An early end was already reported.
             if !reported {
                 events.write(EventKind::LoadStopped, format!("{name}: {report}"));
             }
-            // Said again where it was said before: what began since then is concerned, too.
+            // Reported again, because measurements that began since the first report are affected, too.
             let missed = missed.or_else(|| report.is_missed.then(|| report.note.clone()));
             if let Some(why) = missed {
                 miss((&name, began), &why, events);
@@ -92,19 +92,19 @@ impl Loads {
     }
 }
 
-/// A load that does not do what the run is to be measured beside: nothing that was measured since it began is what it seems.
+/// Reports a load that does not work: measurements since its start were made without it.
 fn miss((load, began): (&str, Monotonic), why: &str, events: &Events) {
     let text = format!("{load}: {why}: the run was to be measured beside it");
     events.write_since(began, EventKind::Incomplete, text);
 }
 
-/// Name of the setting that says what runs beside a measurement.
+/// Name of the setting that lists the loads of a measurement.
 pub const SETTING: &str = "load";
 
-/// Its value where nothing of ours does.
+/// Value of the setting if triptime runs no load.
 pub const NONE: &str = "none of ours";
 
-/// Setting of a series: the loads that run beside its measurement.
+/// Setting of a series: its loads.
 pub fn setting(descriptions: &[String]) -> (String, String) {
     let value = match descriptions {
         [] => NONE.to_owned(),

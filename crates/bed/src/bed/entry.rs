@@ -1,4 +1,4 @@
-//! Where frames come into a bed, and so their path to the device under test inside this kernel.
+//! Entry of frames into a bed, and so their path to the device under test inside this kernel.
 
 use super::Bed;
 use super::names::{DEVICE_IF, DEVICE_PORT, End, TEST_SET_IF, TEST_SET_PORT};
@@ -7,21 +7,21 @@ use sys::netns::NetNs;
 use trace::hops::{Point, PointKind};
 use trace::path::{FIRST, FramePath};
 
-/// Name of the point at which a program that forwards has taken the frame.
+/// Name of the point at which a forwarding program has received the frame.
 const TAKEN_BY_SWITCH: &str = "switch";
 
-/// Where frames to the device under test come in.
+/// Entry of frames to the device under test.
 #[derive(Debug)]
 pub(super) enum FrameEntry {
-    /// At the device's own interface: nothing of this machine is before it, or nothing of it is known.
+    /// The device's own interface: nothing of this machine is before it, or nothing is known about the path before it.
     Device,
-    /// At this port of the switch, from which on the path is found.
+    /// This port of the switch; the path is searched from here.
     Switch(&'static str),
-    /// Here, and a program forwards them, so that the path cannot be found by looking for it.
+    /// A known path, which a search could not find because a program forwards the frames.
     Known(FramePath),
 }
 
-/// The end of every path: the device's interface behind point number `parent`, and who receives there.
+/// The end of every path: the device's interface after point number `parent`, and its receiver.
 fn device(namespace: &NetNs, parent: usize) -> Result<[Point; 2], SysError> {
     namespace.run(|| {
         Ok([
@@ -31,7 +31,7 @@ fn device(namespace: &NetNs, parent: usize) -> Result<[Point; 2], SysError> {
     })?
 }
 
-/// The path over two taps: the test set's has the frame, the switch has taken it, and gives it to the device's.
+/// The path over two taps: the test set's tap receives the frame, the switch reads it, and writes it to the device's tap.
 pub(super) fn over_taps(test_set: &NetNs, device_end: &NetNs) -> Result<FramePath, SysError> {
     let [first, taken] = test_set.run(|| {
         Ok::<_, SysError>([
@@ -50,7 +50,7 @@ pub(super) fn over_taps(test_set: &NetNs, device_end: &NetNs) -> Result<FramePat
     ))
 }
 
-/// The path over a switch in user space that takes frames from one veth port and gives them to the other.
+/// The path over a switch in user space that forwards frames from one veth port to the other.
 pub(super) fn over_ports(switch: &NetNs, program: &str, device_end: &NetNs) -> Result<FramePath, SysError> {
     let (from, to) = (TEST_SET_PORT, DEVICE_PORT);
     let [first, taken, port] = switch.run(|| {
@@ -70,7 +70,7 @@ pub(super) fn over_ports(switch: &NetNs, program: &str, device_end: &NetNs) -> R
     ))
 }
 
-/// The path over the same switch to the tap of a guest, inside which this kernel sees nothing.
+/// The path over the same switch to the tap of a guest; this kernel cannot trace inside the guest.
 pub(super) fn to_tap(switch: &NetNs, program: &str) -> Result<FramePath, SysError> {
     let (from, to) = (TEST_SET_PORT, DEVICE_PORT);
     let points = switch.run(|| {
@@ -92,10 +92,10 @@ fn elsewhere() -> SysError {
 }
 
 impl Bed {
-    /// The path of frames from the test set to the device under test, and where on it they can be traced.
+    /// The path of frames from the test set to the device under test, and the points on it that can be traced.
     ///
     /// # Errors
-    /// The device is on another machine, or what the kernel refused.
+    /// The device is on another machine, or an error of the kernel.
     pub fn frame_path(&self) -> Result<FramePath, SysError> {
         match (&self.entry, &self.switch) {
             (FrameEntry::Known(path), _) => Ok(path.clone()),

@@ -5,8 +5,8 @@
 //!   [ ts0 ]---tap---[ rules, each direction ]---tap---[ dut0 ]
 //! ```
 //!
-//! It is for checking that counters count: the same rules and the same seed choose the same frames in every run. Its
-//! latency is that of a thread of ordinary priority and says nothing about a host.
+//! It tests that counters count: the same rules and the same seed choose the same frames in every run. Its latency is that of a thread of ordinary
+//! priority, and is no property of the host.
 
 use super::names::{DEVICE_IF, End, TEST_SET_IF};
 use crate::fault::{Faults, Wire};
@@ -16,10 +16,10 @@ use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::tap::Tap;
 
-/// How long an interface may take to find its carrier; it takes milliseconds.
+/// Time that an interface may take to get its carrier; it usually takes milliseconds.
 const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A test bed of two namespaces and a faulty wire, gone when dropped.
+/// A test bed of two namespaces and a faulty wire; dropping it removes it.
 #[derive(Debug)]
 pub struct FaultBed {
     wire: Wire,
@@ -49,7 +49,7 @@ impl FaultBed {
         namespace.run(|| PacketPort::open(name, options))?
     }
 
-    /// Takes the interface of one end down, or up and waits until it takes frames.
+    /// Takes the interface of one end down, or brings it up and waits until it can send frames.
     ///
     /// # Errors
     /// An error from the kernel.
@@ -74,7 +74,7 @@ impl FaultBed {
         &self.wire
     }
 
-    /// Takes the bed down and says what broke the wire, if anything did.
+    /// Takes the bed down, and reports the error of the wire, if there was one.
     ///
     /// # Errors
     /// An error of reading from or writing to the taps.
@@ -92,13 +92,13 @@ impl FaultBed {
 
 fn add_tap(name: &str) -> Result<Tap, SysError> {
     let tap = Tap::create(name)?;
-    // The kernel would give it another address in every run.
+    // The kernel would choose a different address in every run.
     sys::link::set_mac(name, sys::link::local_mac(name))?;
     bring_up(name)?;
     Ok(tap)
 }
 
-/// Frames sent before the carrier is there are dropped.
+/// Waits for the carrier, because frames sent before it are dropped.
 fn bring_up(name: &str) -> Result<(), SysError> {
     sys::link::set_up(name)?;
     let deadline = Instant::now() + CARRIER_PATIENCE;

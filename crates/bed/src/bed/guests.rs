@@ -1,6 +1,6 @@
-//! Beds whose devices are guests: where another device has its interface, there is a tap or a macvtap for a hypervisor to open.
+//! Beds for guests: they have a tap or a macvtap for a hypervisor in place of a device's interface.
 //!
-//! The address of a guest's card is that of the interface which another device would have.
+//! A guest's card has the address that the device's interface would have.
 
 use super::entry::{FrameEntry, to_tap};
 use super::kernel::{BRIDGE, bridge_up, bridged, bring_up, namespaces, side_by_side};
@@ -15,7 +15,7 @@ use sys::tap::Tap;
 
 /// Parts of a bed for guests that depend on its network.
 struct Made {
-    /// The way from the test set to a guest.
+    /// The path from the test set to a guest.
     way: &'static str,
     test_set: NetNs,
     guests: Vec<EndInterface>,
@@ -66,7 +66,7 @@ fn bridge(guests: usize) -> Result<Made, SysError> {
     })
 }
 
-/// A veth pair from the test set to the switch's namespace, where the macvtap of each guest stands on it.
+/// A veth pair from the test set to the switch's namespace, and on its end there a macvtap for each guest.
 fn macvtaps(guests: usize) -> Result<Made, SysError> {
     let (test_set, switch) = joined()?;
     let guests = (0..guests)
@@ -88,7 +88,7 @@ fn macvtaps(guests: usize) -> Result<Made, SysError> {
     })
 }
 
-/// So many guests on one port of this machine, each with a namespace for its macvtap. Their addresses are made from the port's, for another
+/// This many guests on one port of this machine, each with a namespace for its macvtap. Their addresses are derived from the port's, because another
 /// machine may have such guests on the same network.
 pub(super) fn on_port(port: &LinkInfo, guests: usize) -> Result<Vec<EndInterface>, SysError> {
     let mut ends = Vec::new();
@@ -106,8 +106,8 @@ pub(super) fn on_port(port: &LinkInfo, guests: usize) -> Result<Vec<EndInterface
     Ok(ends)
 }
 
-/// The guest's card has the macvtap's address: frames for another one do not reach it. The groups that the guest wants are not known here,
-/// so it gets all of them.
+/// The guest's card has the macvtap's address, because frames for other addresses do not reach it. The guest's multicast groups are unknown here, so
+/// it gets frames of all groups.
 fn macvtap(namespace: NetNs, name: String) -> Result<EndInterface, SysError> {
     namespace.run(|| set_all_multicast(&name))??;
     Ok(EndInterface {
@@ -116,13 +116,13 @@ fn macvtap(namespace: NetNs, name: String) -> Result<EndInterface, SysError> {
     })
 }
 
-/// The test set at the very tap that the guest's card is joined to.
+/// The test set directly on the tap of the guest's card.
 fn tap() -> Result<Made, SysError> {
     let test_set = NetNs::create()?;
     test_set.run(|| {
         Tap::create(TEST_SET_IF)?.leave()?;
         set_mac(TEST_SET_IF, local_mac(TEST_SET_IF))?;
-        // It has a carrier when the guest is there.
+        // It gets a carrier when the guest starts.
         set_up(TEST_SET_IF)
     })??;
     let guest = EndInterface {
@@ -140,7 +140,7 @@ fn tap() -> Result<Made, SysError> {
     })
 }
 
-/// An Open vSwitch of its own with a veth pair to the test set, and a tap for each guest.
+/// A private Open vSwitch with a veth pair to the test set, and a tap for each guest.
 fn open_vswitch(guests: usize, files: Files) -> Result<Made, BedError> {
     Vswitch::is_installed()?;
     let (test_set, switch) = joined()?;
@@ -160,7 +160,7 @@ fn open_vswitch(guests: usize, files: Files) -> Result<Made, BedError> {
     })
 }
 
-/// The namespaces of a test set and of what is in the middle, with a veth pair between them.
+/// The namespaces of a test set and of the switch, connected by a veth pair.
 fn joined() -> Result<(NetNs, NetNs), SysError> {
     let (test_set, switch) = (NetNs::create()?, NetNs::create()?);
     switch.run(|| {
@@ -170,7 +170,7 @@ fn joined() -> Result<(NetNs, NetNs), SysError> {
     Ok((test_set, switch))
 }
 
-/// A tap in `switch` for each guest, up, and what else is to be done with it.
+/// A tap in `switch` for each guest, up, after the additional setup.
 fn taps(
     switch: &NetNs,
     guests: usize,

@@ -1,4 +1,4 @@
-//! Where a bed ends: an interface, in a network namespace or in that of this process.
+//! The ends of a bed: an interface in a network namespace, or in the namespace of this process.
 
 use super::names::device_end;
 use probes::{Port, ProbeError};
@@ -6,40 +6,40 @@ use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 
-/// Where an end is.
+/// An end of a bed.
 #[derive(Debug)]
 pub struct EndInterface {
-    /// `None` in the namespace of this process.
+    /// `None`: the namespace of this process.
     pub(super) namespace: Option<NetNs>,
     pub(super) interface: String,
-    /// Kind of the interface that a guest's network card is joined to, and the card's address; `None`: it is not for a guest.
+    /// Kind of interface for a guest's network card, and the card's address; `None`: not for a guest.
     pub(super) card: Option<(Card, [u8; 6])>,
 }
 
-/// Kinds of interfaces that a guest's network card is joined to.
+/// Kinds of interfaces for a guest's network card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Card {
-    /// A tap, which is opened by its name.
+    /// A tap, opened by its name.
     Tap,
-    /// A macvtap, which has a device file.
+    /// A macvtap, opened by its device file.
     Macvtap,
 }
 
-/// Where a device under test is joined to a bed.
+/// The end of a bed for a device under test.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceEnd<'a> {
     /// Its network namespace; `None`: that of this process.
     pub namespace: Option<&'a NetNs>,
     /// Its interface there.
     pub interface: &'a str,
-    /// The interface's address; where it is for a guest, that of the guest's card.
+    /// The interface's address; for a guest, the address of the guest's card.
     pub mac: [u8; 6],
-    /// Kind of the interface that a guest's card is joined to; `None`: it is not for a guest.
+    /// Kind of interface for the guest's card; `None`: not for a guest.
     pub card: Option<Card>,
 }
 
 impl EndInterface {
-    /// In a namespace of ours.
+    /// An end in a namespace of the bed.
     pub(super) fn within(namespace: NetNs, interface: String) -> Self {
         Self {
             namespace: Some(namespace),
@@ -48,7 +48,7 @@ impl EndInterface {
         }
     }
 
-    /// For who moves in there.
+    /// The end's description for a place.
     pub fn device(&self) -> Result<DeviceEnd<'_>, SysError> {
         Ok(DeviceEnd {
             namespace: self.namespace.as_ref(),
@@ -81,7 +81,7 @@ impl EndInterface {
     }
 }
 
-/// The namespaces of devices, by what each is called.
+/// The namespaces of devices, with their names.
 pub fn named(devices: &[EndInterface]) -> impl Iterator<Item = (String, &NetNs)> {
     let numbered = devices.iter().enumerate();
     numbered.filter_map(|(number, end)| Some((device_end(number), end.namespace.as_ref()?)))

@@ -10,10 +10,10 @@ use sys::netns::NetNs;
 
 pub(super) const BRIDGE: &str = "br0";
 
-/// How long an interface may take to find its carrier; it takes milliseconds.
+/// Time that an interface may take to get its carrier; it usually takes milliseconds.
 const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A veth pair, an end in each namespace.
+/// A veth pair with an end in each namespace.
 pub(super) fn veth() -> Result<Bed, SysError> {
     let (test_set, device) = (NetNs::create()?, NetNs::create()?);
     test_set.run(|| add_veth(TEST_SET_IF, DEVICE_IF, &device))??;
@@ -32,7 +32,7 @@ pub(super) fn bridge(devices: usize) -> Result<Bed, SysError> {
     finish(Network::Bridge, test_set, devices, Some(switch), entry)
 }
 
-/// The namespaces of a test set and of a bridge that it is joined to.
+/// The namespaces of a test set and of a bridge, connected.
 pub(super) fn bridged() -> Result<(NetNs, NetNs), SysError> {
     let (test_set, switch) = (NetNs::create()?, NetNs::create()?);
     switch.run(|| add_bridge(BRIDGE))??;
@@ -52,7 +52,7 @@ pub(super) fn side_by_side(devices: usize) -> String {
     }
 }
 
-/// Joins `end` to the bridge in `switch` by a veth pair.
+/// Connects `end` to the bridge in `switch` by a veth pair.
 pub(super) fn join(switch: &NetNs, end: &NetNs, name: &str, port: &str) -> Result<(), SysError> {
     switch.run(|| {
         add_veth(port, name, end)?;
@@ -62,7 +62,7 @@ pub(super) fn join(switch: &NetNs, end: &NetNs, name: &str, port: &str) -> Resul
     end.run(|| set_up(name))?
 }
 
-/// A veth pair from the test set to the switch's namespace, where the macvlan of each device stands on it.
+/// A veth pair from the test set to the switch's namespace, and on its end there a macvlan for each device.
 pub(super) fn macvlan(devices: usize) -> Result<Bed, SysError> {
     let (test_set, switch, devices) = (NetNs::create()?, NetNs::create()?, namespaces(devices)?);
     switch.run(|| {
@@ -77,7 +77,7 @@ pub(super) fn macvlan(devices: usize) -> Result<Bed, SysError> {
     finish(Network::Macvlan, test_set, devices, Some(switch), entry)
 }
 
-/// So many network namespaces.
+/// This many network namespaces.
 pub(super) fn namespaces(count: usize) -> Result<Vec<NetNs>, SysError> {
     (0..count).map(|_| NetNs::create()).collect()
 }
@@ -110,7 +110,7 @@ pub(super) fn finish(
     })
 }
 
-/// Brings interfaces of our own up and waits for their carrier.
+/// Brings interfaces of the bed up and waits for their carrier.
 pub(super) fn bring_up<'a>(ends: impl Iterator<Item = &'a EndInterface> + Clone) -> Result<(), SysError> {
     for end in ends.clone() {
         end.run(|| set_up(&end.interface))?;
@@ -125,7 +125,7 @@ fn carrier(name: &str) -> Result<bool, SysError> {
     find(name).map(|link| link.carrier)
 }
 
-/// Carrier appears a moment after both ends are up; frames sent before are dropped.
+/// Waits for the carrier, which appears a moment after both ends are up; frames sent before are dropped.
 fn until_carrier(name: &str, has: impl Fn() -> Result<bool, SysError>) -> Result<(), SysError> {
     let deadline = Instant::now() + CARRIER_PATIENCE;
     while !has()? {

@@ -1,4 +1,4 @@
-//! The management network of a bed: a second interface of each device, on a bridge of its own.
+//! The management network of a bed: a second interface of each device, on a separate bridge.
 //!
 //! ```text
 //!   station                                       device under test
@@ -6,7 +6,7 @@
 //!                    [               | p-mgmt0 ]---tap----[ a second card of the guest ]
 //! ```
 //!
-//! The device's kernel has an address there, and answers by itself: ARP, and ICMP echo. Nothing of it is on the process bus.
+//! The device's kernel has an address there, and answers ARP and ICMP echo itself. None of this traffic is on the process bus.
 
 use super::kernel::{BRIDGE, bridge_up, bridged, bring_up, join};
 use super::names::{TEST_SET_IF, management_if, management_port};
@@ -18,37 +18,37 @@ use sys::netns::NetNs;
 use sys::tap::Tap;
 use units::CpuList;
 
-/// The network: a part of what is kept for benchmarks (RFC 2544), so that it is nobody's. The first address is the station's, the devices
-/// have those behind it.
+/// The network: a part of the range reserved for benchmarks (RFC 2544), so that it is in no other use. The first address is the station's, the
+/// following ones are the devices'.
 const NETWORK: [u8; 3] = [198, 18, 0];
 const STATION: u8 = 1;
 const PREFIX: u8 = 24;
 
-/// A management network, gone when dropped.
+/// A management network; dropping it removes it.
 #[derive(Debug)]
 pub struct Management {
     /// Sender of the requests.
     station: EndInterface,
     switch: NetNs,
     devices: Vec<Device>,
-    /// The CPUs of a guest that its second card interrupts.
+    /// The CPUs of a guest for the interrupts of its second card.
     interrupts: CpuList,
 }
 
-/// A device's end of it.
+/// A device's end of the network.
 #[derive(Debug)]
 struct Device {
     /// Its interface, or the tap of its card.
     interface: String,
-    /// Name of the device in words.
+    /// Name of the device for messages.
     who: String,
     mac: [u8; 6],
     address: Ipv4Addr,
-    /// True if a guest has it.
+    /// True if it is the card of a guest.
     is_card: bool,
 }
 
-/// The way from the station of a management network to a device.
+/// Path from the station of a management network to a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StationWay {
     /// The station's network namespace.
@@ -61,7 +61,7 @@ pub struct StationWay {
     pub to: Ipv4Addr,
     /// Address of the device's card.
     pub to_mac: [u8; 6],
-    /// Name of the device that answers, in words: `dut0`.
+    /// Name of the answering device for messages: `dut0`.
     pub who: String,
 }
 
@@ -74,15 +74,15 @@ pub struct SecondCard<'a> {
     pub tap: &'a str,
     /// The card's address.
     pub mac: [u8; 6],
-    /// Settings of the card for the guest's kernel, in the form of the agent's argument.
+    /// Settings of the card for the guest's kernel, as an argument of the agent.
     pub argument: String,
 }
 
 impl Management {
-    /// Joins all devices of `bed` to a management network. The cards of guests interrupt `interrupts` of their CPUs.
+    /// Connects all devices of `bed` to a management network. The cards of guests interrupt the guests' CPUs `interrupts`.
     ///
     /// # Errors
-    /// A device that has no network namespace of its own, or what the kernel refused; nothing of the network remains then.
+    /// A device without its own network namespace, or an error of the kernel; nothing of the network remains then.
     pub fn beside(bed: &Bed, interrupts: CpuList) -> Result<Self, BedError> {
         let (station, switch) = bridged()?;
         let mut devices = Vec::new();
@@ -101,7 +101,7 @@ impl Management {
         })
     }
 
-    /// The way to each device, as long as this lives.
+    /// The path to each device, valid as long as this value exists.
     pub fn ways(&self) -> Vec<StationWay> {
         let namespace = self.station.namespace.as_ref().map(NetNs::path).unwrap_or_default();
         let to = |device: &Device| StationWay {
@@ -118,7 +118,7 @@ impl Management {
         self.devices.iter().map(to).collect()
     }
 
-    /// The card of guest number `number`, from 0; `None`: that device is in no guest.
+    /// The card of guest number `number`, from 0; `None` if that device is not a guest.
     pub fn card(&self, number: usize) -> Option<SecondCard<'_>> {
         let device = self.devices.get(number).filter(|device| device.is_card)?;
         Some(SecondCard {

@@ -5,13 +5,13 @@
 //!   [ ts0 ]---veth---[ p-ts | bridge | p-dut ]---veth---[ dut0 ]
 //! ```
 //!
-//! The middle between the ends is a [`Network`]; the bridge is the usual one. Ends and middle are network namespaces without
-//! names: each is held by a file descriptor of this process alone. The kernel removes a namespace, and every interface in
-//! it, when the last descriptor closes, so nothing is left behind however the process ends: normally, by a signal, by a
-//! panic, or by `kill -9`. Or the ends are two ports of this machine ([`Bed::of_ports`]), used as they are.
+//! The middle between the ends is a [`Network`], by default a bridge. Ends and middle are network namespaces without names: each is held by a file
+//! descriptor of this process only. The kernel removes a namespace, and every interface in it, when the last descriptor closes, so nothing is left
+//! however the process ends: normally, by a signal, by a panic, or by `kill -9`. Alternatively the ends are two existing ports of this machine
+//! ([`Bed::of_ports`]).
 //!
-//! Several devices under test can be side by side, each in a namespace of its own: on the bridge each has a port, and on one port
-//! each has a macvlan. All get the same frames from the test set.
+//! Several devices under test can be side by side, each in its own namespace: on the bridge each has a port, and on one physical port each has a
+//! macvlan. All get the same frames from the test set.
 
 mod ends;
 mod entry;
@@ -47,37 +47,37 @@ use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
 use vswitch::Files;
 
-/// The rights that building a bed and measuring over it take.
+/// The rights needed for building a bed and measuring over it.
 pub const NEEDS: [Need; 3] = [
     Need::Capability(Capability::SysAdmin, "build the test bed of network namespaces"),
     Need::Capability(Capability::NetAdmin, "join the test bed's namespaces"),
     Need::Capability(Capability::NetRaw, "open packet sockets in the test bed"),
 ];
 
-/// The right that measuring over a port takes that is there already.
+/// The right needed for measuring over an existing port.
 pub const NEEDS_OF_PORT: [Need; 1] = [Need::Capability(Capability::NetRaw, "open packet sockets")];
 
-/// A test bed, gone when dropped.
+/// A test bed; dropping it removes it.
 #[derive(Debug)]
 pub struct Bed {
     name: String,
     what: String,
-    /// Kind of switch that forwards the frames, or why that is not known.
+    /// Kind of switch that forwards the frames, or the reason why it is unknown.
     forwards: Result<&'static str, &'static str>,
-    /// The thread or program that forwards; before the ends, so that it ends before they go.
+    /// The thread or program that forwards. It is declared before the ends, so that it ends before they are removed.
     _forwarder: Option<Box<dyn Forwarder>>,
     test_set: EndInterface,
-    /// One, or several side by side; none where it is on another machine.
+    /// One device, or several side by side; none if it is on another machine.
     devices: Vec<EndInterface>,
-    /// Where frames to the devices come in.
+    /// Entry of frames to the devices.
     entry: FrameEntry,
-    /// Namespace of the middle; `None` where there is none, or no namespace of ours.
+    /// Namespace of the middle; `None` if there is none, or if it is not ours.
     switch: Option<NetNs>,
 }
 
 /// Thread or program that forwards in user space; dropping it ends it.
 trait Forwarder: std::fmt::Debug + Send + Sync {
-    /// Why it forwards nothing any more, if that is so.
+    /// Reason why it no longer forwards; `None` if it does.
     fn ended(&self) -> Option<String>;
 }
 
@@ -87,19 +87,19 @@ impl Forwarder for Arc<Wire> {
     }
 }
 
-/// Why a bed could not be built.
+/// Reasons why a bed could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BedError {
-    /// The kernel.
+    /// Error of the kernel.
     #[error(transparent)]
     Sys(#[from] SysError),
-    /// Something that the bed needs is not here.
+    /// A requirement of the bed is missing on this machine.
     #[error("{0}")]
     NotAvailable(String),
 }
 
 impl Bed {
-    /// Builds the usual bed, over a bridge, with one device.
+    /// Builds the default bed, over a bridge, with one device.
     ///
     /// # Errors
     /// An error from the kernel; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
@@ -107,11 +107,11 @@ impl Bed {
         kernel::bridge(1)
     }
 
-    /// Builds a bed over `network` with so many devices: namespaces, interfaces and what forwards between them, all up.
+    /// Builds a bed over `network` with this many devices: namespaces, interfaces and forwarder, all up.
     ///
     /// # Errors
-    /// Several devices on a network that takes one, what the kernel refused, or what is not installed; nothing of the bed remains
-    /// then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    /// Several devices on a network for one, an error of the kernel, or a missing program; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and
+    /// `CAP_NET_ADMIN`.
     pub fn over(network: Network, devices: usize) -> Result<Self, BedError> {
         Self::for_these(network, devices, Files::Private)
     }
@@ -127,22 +127,22 @@ impl Bed {
         }
     }
 
-    /// Builds a bed over `network` for so many guests: what would be a device's interface is a tap or macvtap, for a hypervisor to open
-    /// ([`Bed::device`] says where). A tap has no carrier until then.
+    /// Builds a bed over `network` for this many guests: instead of a device's interface there is a tap or macvtap for a hypervisor ([`Bed::device`]
+    /// describes it). A tap has no carrier until it is opened.
     ///
     /// # Errors
-    /// A network that guests cannot be joined to, several of them on one that takes one, or what the kernel refused; nothing of the bed
-    /// remains then. Needs /dev/net/tun or a devtmpfs at /dev, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    /// A network that guests cannot use, several guests on a network for one, or an error of the kernel; nothing of the bed remains then. Needs
+    /// /dev/net/tun or a devtmpfs at /dev, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn for_guests(network: Network, guests: usize) -> Result<Self, BedError> {
         check_number(network, guests)?;
         guests::build(network, guests, Files::Private)
     }
 
-    /// The same as [`Bed::for_guests`] if they are guests, else as [`Bed::over`], for a process that stays: a program that forwards has
-    /// its files in `folder`.
+    /// Like [`Bed::for_guests`] for guests, otherwise like [`Bed::over`], for a process that keeps the bed: a forwarding program has its files in
+    /// `folder`.
     ///
     /// # Errors
-    /// As of those.
+    /// See these functions.
     pub fn kept(network: Network, devices: usize, are_guests: bool, folder: &Path) -> Result<Self, BedError> {
         let files = Files::In(folder.to_owned());
         match are_guests {
@@ -151,17 +151,17 @@ impl Bed {
         }
     }
 
-    /// The ends of its devices; what of it has no other name goes.
+    /// The ends of its devices; parts of the bed without a name are removed.
     pub fn into_devices(self) -> Vec<EndInterface> {
         self.devices
     }
 
-    /// Why what forwards in user space forwards nothing any more, if that is so.
+    /// Reason why forwarding in user space has stopped; `None` if it runs.
     pub fn ended(&self) -> Option<String> {
         self._forwarder.as_ref()?.ended()
     }
 
-    /// Builds a bed over a wire that makes faults; gives the wire too, for its counts.
+    /// Builds a bed over a wire that makes faults; also returns the wire, for its counts.
     ///
     /// # Errors
     /// An error from the kernel; nothing of the bed remains then. Needs /dev/net/tun, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
@@ -183,8 +183,8 @@ impl Bed {
         Ok((bed, wire))
     }
 
-    /// Takes two ports of this namespace as the ends: they are neither moved nor changed. The way between them is not ours. Several
-    /// devices each get a macvlan on the device's port, in a namespace of its own; they go with the bed.
+    /// Uses two ports of this namespace as the ends, without moving or changing them. The path between them is external. Several devices each get a
+    /// macvlan on the device's port, in their own namespaces; these are removed with the bed.
     ///
     /// # Errors
     /// A port that is missing, is down, or is both ends; a macvlan that the kernel refused.
@@ -192,16 +192,16 @@ impl Bed {
         ports::take(test_set, device, Stands::These(devices))
     }
 
-    /// The same for so many guests: each gets a macvtap on the device's port, in a namespace of its own; they go with the bed. While they
-    /// are there, the port receives the frames of every group.
+    /// The same for this many guests: each gets a macvtap on the device's port, in its own namespace; these are removed with the bed. While they
+    /// exist, the port receives the frames of every multicast group.
     ///
     /// # Errors
-    /// As of [`Bed::of_ports`]; a macvtap that the kernel refused.
+    /// See [`Bed::of_ports`]; or the kernel refused a macvtap.
     pub fn of_ports_for_guests(test_set: &str, device: &str, guests: usize) -> Result<Self, SysError> {
         ports::take(test_set, device, Stands::Guests(guests))
     }
 
-    /// Takes one port of this namespace as the test set's end, as it is; the device is on another machine.
+    /// Uses one existing port of this namespace as the test set's end; the device is on another machine.
     ///
     /// # Errors
     /// The port is missing or down.
@@ -217,23 +217,23 @@ impl Bed {
     /// Opens a packet port at one end.
     ///
     /// # Errors
-    /// No such end on this machine, or what the kernel refused.
+    /// There is no such end on this machine, or an error of the kernel.
     pub fn port(&self, end: End, options: &PortOptions) -> Result<PacketPort, SysError> {
         self.place(end)?.port(options)
     }
 
-    /// Opens a port at one end, whose frames are stamped as its options say.
+    /// Opens a port at one end with the stamps that its options ask for.
     ///
     /// # Errors
-    /// No such end on this machine, what the kernel refused, or a NIC that has no such stamps.
+    /// There is no such end on this machine, an error of the kernel, or a NIC without such stamps.
     pub fn stamped_port(&self, end: End, options: &PortOptions) -> Result<Port, ProbeError> {
         self.place(end)?.stamped_port(options)
     }
 
-    /// Checks that the NICs at the test set and at the device can stamp these frames, as far as they are on this machine.
+    /// Checks that the NICs at the test set and at the device can stamp these frames, if they are on this machine.
     ///
     /// # Errors
-    /// The NIC that cannot, and why.
+    /// The NIC that cannot, and the reason.
     pub fn can_stamp(&self, [test_set, device]: [Directions; 2]) -> Result<(), ProbeError> {
         let first = self.devices.first().map(|end| (end, device));
         for (end, directions) in std::iter::once((&self.test_set, test_set)).chain(first) {
@@ -247,7 +247,7 @@ impl Bed {
     /// Opens a packet port at device number `number`, from 0.
     ///
     /// # Errors
-    /// No such device, or what the kernel refused.
+    /// There is no such device, or an error of the kernel.
     pub fn port_of_device(&self, number: usize, options: &PortOptions) -> Result<PacketPort, SysError> {
         match self.devices.get(number) {
             Some(device) => device.port(options),
@@ -255,10 +255,10 @@ impl Bed {
         }
     }
 
-    /// The end of device number `number`, from 0, for who moves in there.
+    /// The end of device number `number`, from 0, for a place.
     ///
     /// # Errors
-    /// No such device, or one whose address cannot be read.
+    /// There is no such device, or its address cannot be read.
     pub fn device(&self, number: usize) -> Result<DeviceEnd<'_>, SysError> {
         let end = self.devices.get(number).ok_or_else(|| self.no_device(number))?;
         end.device()
@@ -276,7 +276,7 @@ impl Bed {
     /// MAC address of one end.
     ///
     /// # Errors
-    /// No such end on this machine, or what the kernel refused.
+    /// There is no such end on this machine, or an error of the kernel.
     pub fn mac(&self, end: End) -> Result<[u8; 6], SysError> {
         self.place(end)?.mac()
     }
@@ -293,7 +293,7 @@ impl Bed {
         Ok(facts)
     }
 
-    /// Name of the network between the ends, in a word or few: `bridge`, `SR-IOV virtual function of eth0`.
+    /// Short name of the network between the ends: `bridge`, `SR-IOV virtual function of eth0`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -308,7 +308,7 @@ impl Bed {
         self.forwards.map(str::to_owned).map_err(str::to_owned)
     }
 
-    /// Its network namespaces, by what each is: `ts`, `dut`, `dut1` and so on, and `sw` of what is between.
+    /// Its network namespaces by name: `ts`, `dut`, `dut1` and so on, and `sw` for the middle.
     pub fn namespaces(&self) -> Vec<(String, &NetNs)> {
         let test_set = self
             .test_set
@@ -327,7 +327,7 @@ impl Bed {
     }
 }
 
-/// Checks that so many devices can be on this network.
+/// Checks that this network can have this many devices.
 fn check_number(network: Network, devices: usize) -> Result<(), BedError> {
     match devices != 1 && !network.takes_several() {
         true => Err(BedError::NotAvailable(format!(

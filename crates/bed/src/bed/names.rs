@@ -2,14 +2,14 @@
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
-/// Name of the device under test's interface; of the first, where there are several.
+/// Name of the device under test's interface; of the first, if there are several.
 pub const DEVICE_IF: &str = "dut0";
 /// The switch's end of the veth pair to the test set.
 pub(super) const TEST_SET_PORT: &str = "p-ts";
 /// The switch's end of the veth pair to the device under test.
 pub(super) const DEVICE_PORT: &str = "p-dut";
 
-/// Name of the interface of device number `number`, from 0. Each has a name of its own, for its address is made from it.
+/// Name of the interface of device number `number`, from 0. Each has a different name, because its address is derived from it.
 pub fn device_if(number: usize) -> String {
     format!("dut{number}")
 }
@@ -27,12 +27,12 @@ pub(super) fn management_if(number: usize) -> String {
     format!("mgmt{number}")
 }
 
-/// Name of the interface that it is joined to there: the bridge's end of a veth pair, or a guest's tap.
+/// Name of the interface at the other side of it: the bridge's end of a veth pair, or a guest's tap.
 pub(super) fn management_port(number: usize) -> String {
     format!("p-mgmt{number}")
 }
 
-/// Name of the end of that device, where it has one: `dut`, `dut1` and so on.
+/// Name of that device's end, if it has one: `dut`, `dut1` and so on.
 pub fn device_end(number: usize) -> String {
     match number {
         0 => "dut".to_owned(),
@@ -43,8 +43,8 @@ pub fn device_end(number: usize) -> String {
 /// One of the two ends of the bed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Where merging units and the trip test set are.
+    /// The end with merging units and the trip test set.
     TestSet,
-    /// Where the relay is; the first, where several devices are side by side.
+    /// The end with the relay; the first one, if there are several devices.
     Device,
 }

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
-    /// A veth pair, nothing between: the floor for every other.
+    /// A veth pair with nothing in between: the lower bound for all others.
     Veth,
     /// A bridge with a veth pair to each end: containers and virtual machines on a bridge.
     Bridge,
-    /// A macvlan over a veth: containers with an address of their own on the host's port.
+    /// A macvlan over a veth: containers with their own address on the host's port.
     Macvlan,
-    /// Two taps, joined by a thread of ours: a switch in user space.
+    /// Two taps connected by a thread of this process: a switch in user space.
     Tap,
     /// Open vSwitch with its datapath in user space, and a veth pair to each end.
     OpenVswitch,
 }
 
 impl Network {
-    /// Every one of them, the shortest way first.
+    /// All networks, the shortest path first.
     pub const ALL: [Self; 5] = [Self::Veth, Self::Bridge, Self::Macvlan, Self::Tap, Self::OpenVswitch];
 
     /// Its name in plans, series and tables.
@@ -34,7 +34,7 @@ impl Network {
         }
     }
 
-    /// The way from end to end in one line.
+    /// The path from end to end in one line.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Veth => "test set ts0 - veth - dut0 device under test",
@@ -47,7 +47,7 @@ impl Network {
         }
     }
 
-    /// Kind of switch that forwards the frames; `none` where nothing is between the ends.
+    /// Kind of switch that forwards the frames; `none` if there is nothing between the ends.
     pub(super) fn switch(self) -> &'static str {
         match self {
             Self::Veth => NO_SWITCH,
@@ -58,7 +58,7 @@ impl Network {
         }
     }
 
-    /// The same between a test set and guests.
+    /// The same for guests.
     pub(super) fn switch_of_guests(self) -> &'static str {
         match self {
             Self::Tap => NO_SWITCH,
@@ -66,12 +66,12 @@ impl Network {
         }
     }
 
-    /// True if several devices under test can be side by side on it, which get the same frames.
+    /// True if several devices under test can be side by side on it and get the same frames.
     pub fn takes_several(self) -> bool {
         matches!(self, Self::Bridge | Self::Macvlan | Self::OpenVswitch)
     }
 
-    /// True if frames are forwarded by a thread, which needs a CPU that nobody spins on.
+    /// True if a thread forwards the frames; it needs a CPU on which no thread spins.
     pub fn in_user_space(self) -> bool {
         matches!(self, Self::Tap | Self::OpenVswitch)
     }

@@ -10,9 +10,9 @@ use sys::link::{LinkInfo, add_macvlan, find, list, local_mac, set_mac};
 /// Devices at the device's port.
 #[derive(Debug, Clone, Copy)]
 pub enum Stands {
-    /// So many devices in network namespaces; a single one at the port itself.
+    /// This many devices in network namespaces; a single one uses the port itself.
     These(usize),
-    /// So many guests.
+    /// This many guests.
     Guests(usize),
 }
 
@@ -45,7 +45,7 @@ pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, 
     })
 }
 
-/// Makes the devices' interfaces at this port; they are gone when dropped.
+/// Makes the devices' interfaces at this port; dropping them removes them.
 pub fn behind(device: &str, stands: Stands) -> Result<Vec<EndInterface>, SysError> {
     let port = that_is_up(device)?;
     match stands {
@@ -89,7 +89,7 @@ pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
     })
 }
 
-/// So many devices on one port. Their addresses are made from the port's, for another machine may have such devices on the same network.
+/// This many devices on one port. Their addresses are derived from the port's, because another machine may have such devices on the same network.
 fn macvlans(port: &LinkInfo, count: usize) -> Result<Vec<EndInterface>, SysError> {
     let mut devices = Vec::new();
     for (number, namespace) in namespaces(count)?.into_iter().enumerate() {
@@ -103,7 +103,7 @@ fn macvlans(port: &LinkInfo, count: usize) -> Result<Vec<EndInterface>, SysError
     Ok(devices)
 }
 
-/// The address of the interface of this name on a port.
+/// The address of the interface with this name on a port.
 pub fn mac_on(port: &LinkInfo, name: &str) -> [u8; 6] {
     local_mac(&format!("{name} on {:02x?}", port.mac))
 }

@@ -1,4 +1,4 @@
-//! A bed of two taps, joined by a thread: the least that a switch in user space is.
+//! A bed of two taps, connected by a thread: the simplest switch in user space.
 
 use super::entry::{FrameEntry, over_taps};
 use super::names::{DEVICE_IF, TEST_SET_IF};
@@ -12,13 +12,13 @@ use sys::link::{local_mac, set_mac};
 use sys::netns::NetNs;
 use sys::tap::Tap;
 
-/// The longest frame an interface of an MTU of 65535 gives.
+/// The longest frame of an interface with an MTU of 65535.
 const LONGEST_FRAME: usize = 65_535 + 18;
 
-/// The switch thread. Dropping it ends the thread, and with it both taps.
+/// The switch thread. Dropping it ends the thread and removes both taps.
 #[derive(Debug)]
 pub(super) struct Switch {
-    /// Dropped to end the thread.
+    /// Dropping it ends the thread.
     go_on: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
@@ -35,7 +35,7 @@ pub(super) fn build() -> Result<Bed, BedError> {
     Ok(bed)
 }
 
-/// A tap with the address that an interface of its name has in every bed.
+/// A tap whose address is derived from its name, so that it is the same in every bed.
 fn create(name: &str) -> Result<Tap, SysError> {
     let tap = Tap::create(name)?;
     set_mac(name, local_mac(name))?;
@@ -82,7 +82,7 @@ impl Drop for Switch {
     }
 }
 
-/// Sleeps until a tap has a frame; false when the thread is to end.
+/// Sleeps until a tap has a frame; returns false when the thread must end.
 fn wait(near: &Tap, far: &Tap, stopped: &PipeReader) -> bool {
     let mut fds = [
         PollFd::new(near, PollFlags::IN),
@@ -95,7 +95,7 @@ fn wait(near: &Tap, far: &Tap, stopped: &PipeReader) -> bool {
     }
 }
 
-/// Passes on every frame that is there. One that the far side does not take is dropped, as by any switch.
+/// Forwards all available frames. A frame that the other side does not accept is dropped, as by any switch.
 fn pass(from: &Tap, to: &Tap, frame: &mut [u8]) -> Result<(), SysError> {
     while let Some(octets) = from.read(frame)? {
         to.write(&frame[..octets])?;

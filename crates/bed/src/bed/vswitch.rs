@@ -1,5 +1,5 @@
-//! A bed over Open vSwitch with its datapath in user space (`datapath_type=netdev`). It has a directory of its own, and touches no Open
-//! vSwitch that runs on this machine already.
+//! A bed over Open vSwitch with its datapath in user space (`datapath_type=netdev`). It has a separate directory, and does not affect an Open vSwitch
+//! that already runs on this machine.
 
 use super::entry::{FrameEntry, over_ports};
 use super::names::{TEST_SET_IF, TEST_SET_PORT, device_if, device_port};
@@ -18,32 +18,32 @@ use sys::link::{add_veth, set_up};
 use sys::netns::NetNs;
 use sys::thread::kill_children_with_us;
 
-/// Programs that it needs; Debian has them in openvswitch-switch and openvswitch-common.
+/// Programs that it needs; in Debian they are in openvswitch-switch and openvswitch-common.
 const PROGRAMS: [&str; 4] = ["ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "ovs-vsctl"];
 
-/// Where programs of the administrator are that PATH may not name.
+/// Folders of administrators' programs that PATH may lack.
 const MORE_PATHS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// Variables by which the programs find their files (ovs-vswitchd(8)); all of them the private directory.
+/// Environment variables with the programs' folders (ovs-vswitchd(8)); all are set to the private directory.
 const DIRECTORIES: [&str; 4] = ["OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR", "OVS_SYSCONFDIR"];
 
-/// The switch, as its daemons know it.
+/// Name of the switch in its daemons.
 const BRIDGE: &str = "br0";
 
-/// Seconds a command may wait for the daemons.
+/// Time limit in seconds for a command that waits for the daemons.
 const TIMEOUT: &str = "--timeout=10";
 
-/// Open vSwitch, running. Dropping it ends both daemons and removes their directory, if it is a private one.
+/// A running Open vSwitch. Dropping it ends both daemons, and removes their directory if it is private.
 #[derive(Debug)]
 pub(super) struct Vswitch {
-    /// The daemons, by their names.
+    /// The daemons with their names.
     daemons: Vec<(String, OwnedFd)>,
-    /// Dropped to tell the keeper to end the daemons.
+    /// Dropping it makes the keeper end the daemons.
     go_on: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
 }
 
-/// An Open vSwitch of its own with a veth pair to each end. The way to the first device is known.
+/// A private Open vSwitch with a veth pair to each end. The path to the first device is known.
 pub(super) fn build(devices: usize, files: Files) -> Result<Bed, BedError> {
     Vswitch::is_installed()?;
     let (test_set, switch, devices) = (NetNs::create()?, NetNs::create()?, kernel::namespaces(devices)?);
@@ -69,7 +69,7 @@ pub(super) fn build(devices: usize, files: Files) -> Result<Bed, BedError> {
 }
 
 impl Vswitch {
-    /// Checks that all programs that it needs are here.
+    /// Checks that all programs that it needs are installed.
     pub(super) fn is_installed() -> Result<(), BedError> {
         PROGRAMS.iter().try_for_each(|program| find(program).map(|_| ()))
     }
@@ -118,7 +118,7 @@ impl Forwarder for Vswitch {
     }
 }
 
-/// True if a process has ended; its parent has not looked yet.
+/// True if a process has ended, even if its parent has not waited for it yet.
 fn has_ended(process: &OwnedFd) -> bool {
     let mut fds = [PollFd::new(process, PollFlags::IN)];
     poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
@@ -140,7 +140,7 @@ fn until_dropped(stopped: &Receiver<()>) {
 /// The directory and the daemons that use it.
 struct Daemons {
     directory: PathBuf,
-    /// True if nobody looks at it afterwards.
+    /// True if the directory is removed afterwards.
     is_private: bool,
     running: Vec<(&'static str, Child)>,
 }
@@ -176,7 +176,7 @@ impl Daemons {
         Ok(())
     }
 
-    /// By which it is seen that one has ended.
+    /// Handles that show the end of a daemon.
     fn handles(&self) -> Result<Vec<(String, OwnedFd)>, BedError> {
         let handle = |(program, child): &(&'static str, Child)| {
             let handle = pidfd_open(Pid::from_child(child), PidfdFlags::empty());
@@ -186,7 +186,7 @@ impl Daemons {
         self.running.iter().map(handle).collect()
     }
 
-    /// Runs a command to its end.
+    /// Runs a command, and waits for its end.
     fn finish(&self, program: &str, arguments: &[&str]) -> Result<(), BedError> {
         let output = self.command(program, arguments)?.stderr(Stdio::piped()).output();
         let output = output.map_err(|error| failed(program, &error.to_string()))?;
@@ -204,7 +204,7 @@ impl Daemons {
 
 impl Drop for Daemons {
     fn drop(&mut self) {
-        // The switch before its database.
+        // The switch ends before its database.
         for (_, child) in self.running.iter_mut().rev() {
             let _ = child.kill();
             let _ = child.wait();
@@ -215,12 +215,12 @@ impl Drop for Daemons {
     }
 }
 
-/// Where the daemons have their database and sockets.
+/// Directory of the daemons' database and sockets.
 #[derive(Debug, Clone)]
 pub(super) enum Files {
-    /// In a directory that nobody looks for.
+    /// A temporary directory.
     Private,
-    /// In this one, which stays, with logs and the numbers of the processes, so that `ovs-appctl` finds them.
+    /// This directory, which is kept, with logs and PID files, so that `ovs-appctl` finds them.
     In(PathBuf),
 }
 
@@ -248,14 +248,14 @@ impl Files {
     }
 }
 
-/// A word of the command line of each daemon that has its files in this directory, and of nobody else: the database's and the switch's.
+/// A word of each daemon's command line that identifies daemons with files in this directory: the database's and the switch's.
 pub fn marks(directory: &Path) -> [String; 2] {
     let socket = directory.join("db.sock");
     let socket = socket.display();
     [format!("--remote=punix:{socket}"), format!("unix:{socket}")]
 }
 
-/// One of the programs, whose files are in this directory.
+/// A command with its files in this directory.
 fn command(directory: &Path, program: &str, arguments: &[&str]) -> Result<Command, BedError> {
     let mut command = Command::new(find(program)?);
     command.args(["-vconsole:off", "-vsyslog:off"]).args(arguments);
@@ -267,7 +267,7 @@ fn command(directory: &Path, program: &str, arguments: &[&str]) -> Result<Comman
     Ok(command)
 }
 
-/// Names a port that a switch with so many devices lacks, in words; `None`: it has all of them. Its files are in this directory.
+/// Describes a port that a switch for this many devices lacks; `None` if it has all. Its files are in this directory.
 pub fn missing(directory: &Path, devices: usize) -> Option<String> {
     let ports = command(directory, "ovs-vsctl", &[TIMEOUT, "list-ports", BRIDGE])
         .and_then(|mut command| {
@@ -286,7 +286,7 @@ pub fn missing(directory: &Path, devices: usize) -> Option<String> {
         .map(|port| format!("{port} is no port of {BRIDGE} of Open vSwitch"))
 }
 
-/// Where a program is.
+/// Path of a program.
 fn find(program: &str) -> Result<PathBuf, BedError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let directories = std::env::split_paths(&path).chain(MORE_PATHS.map(PathBuf::from));

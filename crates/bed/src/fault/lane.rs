@@ -1,32 +1,32 @@
-//! One direction of the wire: decides for each frame that goes in what comes out. It does no I/O itself.
+//! One direction of the wire: decides for each entering frame which frames leave. It does no I/O.
 
 use super::rule::{Chooser, Fault, Rule};
 use units::Monotonic;
 
-/// Most frames that are held up at once; a frame that would be one more is passed on unharmed and counted.
+/// Largest number of frames that are held up at a time; further ones are passed on unharmed and counted.
 pub const MOST_HELD: usize = 4_096;
 
 /// Counts of the frames of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RuleCounts {
-    /// Frames it was applied to.
+    /// Frames with this fault.
     pub injected: u64,
-    /// Of these, frames that came out behind an unharmed one that went in later.
+    /// Number of these that left after an unharmed frame that entered later.
     pub overtaken: u64,
-    /// Of these, frames that are still held up.
+    /// Number of these that are still held up.
     pub held: u64,
-    /// Frames it chose and left alone, because [`MOST_HELD`] were held up already.
+    /// Chosen frames that were passed on unharmed, because [`MOST_HELD`] were already held up.
     pub left_alone: u64,
 }
 
 /// Counts of the frames of a direction so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LaneCounts {
-    /// Frames that went in.
+    /// Frames that entered.
     pub entered: u64,
-    /// Frames that came out, copies too.
+    /// Frames that left, including copies.
     pub left: u64,
-    /// Frames that the interface at the far end did not take, since it was down or full; they are among `left`.
+    /// Frames that the interface at the far end did not accept, because it was down or full; they are included in `left`.
     pub refused: u64,
     /// By rule, in the order given.
     pub rules: Vec<RuleCounts>,
@@ -37,7 +37,7 @@ pub struct LaneCounts {
 pub(super) struct Lane {
     chooser: Chooser,
     counts: LaneCounts,
-    /// The highest number of a frame that came out unharmed.
+    /// The highest number of a frame that left unharmed.
     highest: u64,
     held: Vec<HeldFrame>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Lane {
 /// A frame that is held up.
 #[derive(Debug)]
 struct HeldFrame {
-    /// How many went in before it.
+    /// Number of frames that entered before it.
     number: u64,
     rule: usize,
     until: Until,
@@ -55,7 +55,7 @@ struct HeldFrame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
     Instant(Monotonic),
-    /// So many more frames have come out.
+    /// Number of frames that must still leave before it.
     Passed(u32),
 }
 
@@ -78,12 +78,12 @@ impl Lane {
         &self.counts
     }
 
-    /// Notes that a frame that came out was not taken.
+    /// Counts a frame that left but was not accepted.
     pub(super) fn refused(&mut self) {
         self.counts.refused += 1;
     }
 
-    /// When the next frame that is held up until an instant is due.
+    /// Time when the next delayed frame is due.
     pub(super) fn next_due(&self) -> Option<Monotonic> {
         let due = |held: &HeldFrame| match held.until {
             Until::Instant(due) => Some(due),
@@ -92,14 +92,14 @@ impl Lane {
         self.held.iter().filter_map(due).min()
     }
 
-    /// The frames whose delay is over at `now`, the earliest due first.
+    /// The frames whose delay has ended at `now`, in order of their due times.
     pub(super) fn ripe(&mut self, now: Monotonic, out: &mut Vec<Vec<u8>>) {
         while let Some(due) = self.next_due().filter(|due| *due <= now) {
             self.release(|held| held.until == Until::Instant(due), out);
         }
     }
 
-    /// Takes a frame in at `now`; what comes out because of it goes to the end of `out`.
+    /// Processes a frame that enters at `now`; appends the frames that leave because of it to `out`.
     pub(super) fn enter(&mut self, mut frame: Vec<u8>, now: Monotonic, out: &mut Vec<Vec<u8>>) {
         self.counts.entered += 1;
         let number = self.counts.entered;
@@ -135,16 +135,16 @@ impl Lane {
             }
             (Fault::Corrupt { offset, bits }, None) => {
                 frame[offset] ^= bits;
-                // It is no frame that another one can come out behind: the receiver may not even know it for one.
+                // It does not count as a frame for others to be held back after: the receiver may not even recognize it.
                 self.counts.left += 1;
                 out.push(frame);
             }
-            // Neither a delay nor holding back is without an end.
+            // A delay without an end does not occur.
             (Fault::Drop | Fault::Delay(_) | Fault::HoldBack(_), None) => {}
         }
     }
 
-    /// Lets a frame out, and those behind it that waited for it.
+    /// Lets a frame leave, followed by those that waited for it.
     fn pass(&mut self, number: u64, frame: Vec<u8>, out: &mut Vec<Vec<u8>>) {
         for held in &mut self.held {
             if let Until::Passed(left) = &mut held.until
@@ -157,7 +157,7 @@ impl Lane {
         self.release(|held| held.until == Until::Passed(0), out);
     }
 
-    /// Lets out the frames that `is_ready` holds for, in the order they came.
+    /// Lets the frames leave for which `is_ready` is true, in order of their arrival.
     fn release(&mut self, is_ready: impl Fn(&HeldFrame) -> bool, out: &mut Vec<Vec<u8>>) {
         let (ready, held): (Vec<HeldFrame>, Vec<HeldFrame>) =
             std::mem::take(&mut self.held).into_iter().partition(is_ready);

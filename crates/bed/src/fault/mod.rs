@@ -1,4 +1,4 @@
-//! Faults of a wire: chosen frames are lost, doubled, delayed, reordered or corrupted, and it is counted exactly which.
+//! Faults of a wire: chosen frames are lost, doubled, delayed, reordered or corrupted, with exact counts.
 
 mod lane;
 mod rule;

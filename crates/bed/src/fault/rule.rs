@@ -1,4 +1,4 @@
-//! Rules that choose frames and the fault of each. Only the rules, the seed and the order of the frames decide it.
+//! Rules that choose frames and their faults. The choice only depends on the rules, the seed and the order of the frames.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,41 +10,41 @@ const ETHER_TYPE: usize = 12;
 /// Faults of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It does not come out.
+    /// It is lost.
     Drop,
-    /// It comes out twice, one right behind the other.
+    /// It leaves twice, without another frame in between.
     Duplicate,
-    /// It comes out that much later, behind whatever came out meanwhile.
+    /// It leaves this much later, after all frames that left in the meantime.
     Delay(Duration),
-    /// It comes out behind the next so many frames that the rule is about and that come out at once and unharmed; 1 swaps it
-    /// with the next one. It never comes out when fewer follow.
+    /// It leaves after this many later frames of the rule that leave unharmed and undelayed; 1 swaps it with the next one. It never leaves if fewer
+    /// follow.
     HoldBack(u32),
-    /// These bits of the octet at `offset` are turned over. A frame that is too short is left as it is and not counted.
+    /// These bits of the byte at `offset` are inverted. A frame that is too short stays unchanged and is not counted.
     Corrupt {
-        /// Octets from the start of the frame.
+        /// Offset in bytes from the start of the frame.
         offset: usize,
-        /// Bits to turn over.
+        /// Bits to invert.
         bits: u8,
     },
 }
 
-/// Choice among the frames that a rule is about.
+/// Choice among the frames of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
-    /// Every n-th: the n-th, the 2n-th and so on; 0 is none.
+    /// Every n-th: the n-th, the 2n-th and so on; 0 chooses none.
     Every(u64),
-    /// These, counted from 1.
+    /// Frames with these numbers, counted from 1.
     Numbers(BTreeSet<u64>),
-    /// Each with this chance, in millionths.
+    /// Each frame with this probability, in millionths.
     Chance(u32),
 }
 
 type Predicate = Box<dyn Fn(&[u8]) -> bool + Send>;
 
-/// One fault and the frames it is for.
+/// One fault and the frames it applies to.
 ///
-/// A rule is about the frames of its EtherType that its condition holds for, and counts them from 1, whatever other rules
-/// make of them. Of the rules that choose a frame, the first one gets it.
+/// A rule counts the frames of its EtherType for which its condition is true, from 1, independent of other rules. If several rules choose a frame,
+/// the first one is applied.
 pub struct Rule {
     ether_type: Option<u16>,
     condition: Option<Predicate>,
@@ -53,7 +53,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A rule about all frames.
+    /// A rule for all frames.
     pub fn new(which: Which, fault: Fault) -> Self {
         Self {
             ether_type: None,
@@ -63,7 +63,7 @@ impl Rule {
         }
     }
 
-    /// Only about frames whose EtherType, or VLAN tag, is this.
+    /// Limits the rule to frames with this EtherType or VLAN tag.
     #[must_use]
     pub fn of_type(self, ether_type: u16) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Rule {
         }
     }
 
-    /// Only about frames that `condition` holds for; it must depend on nothing but the frame.
+    /// Limits the rule to frames for which `condition` is true; it must only depend on the frame.
     #[must_use]
     pub fn when(self, condition: impl Fn(&[u8]) -> bool + Send + 'static) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl Rule {
         self.fault
     }
 
-    /// True if the rule is about a frame.
+    /// True if the rule applies to a frame.
     pub(super) fn is_about(&self, frame: &[u8]) -> bool {
         let type_fits = self.ether_type.is_none_or(|wanted| {
             let octets = frame.get(ETHER_TYPE..ETHER_TYPE + 2);
@@ -114,7 +114,7 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// Goes through the rules for frame after frame.
+/// Applies the rules to frame after frame.
 #[derive(Debug)]
 pub(super) struct Chooser {
     rules: Vec<Chosen>,
@@ -124,7 +124,7 @@ pub(super) struct Chooser {
 struct Chosen {
     rule: Rule,
     seen: u64,
-    /// Each rule has its own, so that one more rule does not change what the others choose.
+    /// Each rule has its own generator, so that an additional rule does not change the choices of the others.
     numbers: Numbers,
 }
 
@@ -142,7 +142,7 @@ impl Chooser {
         Self { rules }
     }
 
-    /// The index of the rule that gets the next frame.
+    /// The index of the rule for the next frame.
     pub(super) fn choose(&mut self, frame: &[u8]) -> Option<usize> {
         let mut first = None;
         for (index, chosen) in self.rules.iter_mut().enumerate() {
@@ -153,7 +153,7 @@ impl Chooser {
         first
     }
 
-    /// The rule with an index that [`Chooser::choose`] gave.
+    /// The rule with an index from [`Chooser::choose`].
     pub(super) fn rule(&self, index: usize) -> &Rule {
         &self.rules[index].rule
     }
@@ -174,7 +174,7 @@ impl Chosen {
     }
 }
 
-/// Numbers without a pattern, the same for the same seed (splitmix64).
+/// Pseudorandom numbers, the same for the same seed (splitmix64).
 #[derive(Debug)]
 struct Numbers(u64);
 

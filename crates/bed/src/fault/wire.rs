@@ -9,13 +9,13 @@ use std::time::Duration;
 use sys::SysError;
 use sys::tap::{Tap, wait_readable};
 
-/// How long the thread sleeps before it looks whether it is to end.
+/// Longest sleep of the thread until it checks if it must end.
 const LOOK_UP: Duration = Duration::from_millis(20);
 
-/// Frames taken from one side before the other gets its turn.
+/// Number of frames from one side before the other side's turn.
 const TURN: usize = 64;
 
-/// Longest frame, with room for the tag of a VLAN.
+/// Longest frame, including a VLAN tag.
 const LONGEST_FRAME: usize = 9_022;
 
 /// A direction through the wire.
@@ -27,16 +27,16 @@ pub enum Direction {
     ToTestSet,
 }
 
-/// The side of the wire a frame is seen on.
+/// Side of the wire on which a frame is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// As it went in.
+    /// As the frame entered.
     Entering,
-    /// As it came out.
+    /// As the frame left.
     Leaving,
 }
 
-/// Is shown every frame.
+/// Function that observes every frame.
 pub type Observer = Box<dyn FnMut(Direction, Side, &[u8]) + Send>;
 
 /// Faults of a wire.
@@ -46,13 +46,13 @@ pub struct Faults {
     pub to_device: Vec<Rule>,
     /// Rules for frames from the device under test to the test set.
     pub to_test_set: Vec<Rule>,
-    /// Where the chances come from.
+    /// Seed of the random choices.
     pub seed: u64,
-    /// Function that is shown every frame, on the wire's thread.
+    /// Function that observes every frame, on the wire's thread.
     pub observer: Option<Observer>,
 }
 
-/// A wire between two taps; ends when dropped, with what it holds.
+/// A wire between two taps. Dropping it ends it, and drops the frames that it still has.
 #[derive(Debug)]
 pub struct Wire {
     shared: Arc<Shared>,
@@ -64,7 +64,7 @@ struct Shared {
     to_device: Mutex<Lane>,
     to_test_set: Mutex<Lane>,
     end: AtomicBool,
-    /// The error that ended the thread before its time.
+    /// The error that ended the thread early.
     broken_by: OnceLock<SysError>,
 }
 
@@ -73,7 +73,7 @@ impl Wire {
     pub(crate) fn start(test_set: Tap, device: Tap, faults: Faults) -> Result<Self, SysError> {
         let shared = Arc::new(Shared {
             to_device: Mutex::new(Lane::new(faults.to_device, faults.seed)),
-            // Another seed, so that the two directions do not choose alike.
+            // A different seed, so that the two directions choose different frames.
             to_test_set: Mutex::new(Lane::new(faults.to_test_set, !faults.seed)),
             end: AtomicBool::new(false),
             broken_by: OnceLock::new(),
@@ -104,12 +104,12 @@ impl Wire {
         })
     }
 
-    /// Counts of one direction so far.
+    /// Present counts of one direction.
     pub fn counts(&self, way: Direction) -> LaneCounts {
         self.shared.lane(way).counts().clone()
     }
 
-    /// Why the wire carries nothing any more, if that is so.
+    /// Reason why the wire no longer carries frames; `None` if it does.
     pub fn broken(&self) -> Option<String> {
         if let Some(error) = self.shared.broken_by.get() {
             return Some(error.to_string());
@@ -118,7 +118,7 @@ impl Wire {
         ended.then(|| "its thread panicked".to_owned())
     }
 
-    /// Ends the wire and says what broke it, if anything did.
+    /// Ends the wire, and reports its error, if there was one.
     ///
     /// # Errors
     /// An error of reading from or writing to the taps.
@@ -135,7 +135,8 @@ impl Drop for Wire {
     fn drop(&mut self) {
         self.shared.end.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was printed, and a second one here would end the process.
+            // The panic message was already printed, and a second panic here would abort the
+            // process.
             let _ = thread.join();
         }
     }
@@ -195,7 +196,7 @@ impl Carrier {
         self.write(way, &mut lane)
     }
 
-    /// Takes one frame and lets out what comes of it; false when there was none.
+    /// Processes one frame and lets the resulting frames leave; returns false if there was none.
     fn carry(&mut self, way: Direction) -> Result<bool, SysError> {
         let from = match way {
             Direction::ToDevice => &self.test_set,
@@ -215,7 +216,7 @@ impl Carrier {
         Ok(true)
     }
 
-    /// Writes while the lane is held, so that whoever reads its counts knows those frames delivered.
+    /// Writes while the lane is locked, so that the counts only include delivered frames.
     fn write(&mut self, way: Direction, lane: &mut Lane) -> Result<(), SysError> {
         let to = match way {
             Direction::ToDevice => &self.device,

@@ -1,4 +1,4 @@
-//! Threads that drive all other data out of the caches.
+//! Threads that evict all other data from the caches.
 
 use std::hint::black_box;
 
@@ -10,18 +10,18 @@ use super::request::LoadRequestError;
 use super::settings::{Settings, size_text};
 use super::workers::{Turn, Workers, placed};
 
-/// Threads that follow a random chain of pointers through a buffer and write to it in large strides: neither order can be
-/// fetched ahead, and every access takes a cache line from somebody else.
+/// Threads that follow a random chain of pointers through a buffer and write to it in large strides: neither pattern can be prefetched, and every
+/// access evicts a cache line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CacheLoad {
-    /// Octets of each thread's buffer: about the size of the cache to empty, L2 or L3. `None`: the last-level cache, which
-    /// empties the smaller ones too.
+    /// Bytes of each thread's buffer: about the size of the cache to fill, L2 or L3. `None`: the size of the last-level cache, which also fills the
+    /// smaller ones.
     pub size: Option<u64>,
-    /// Threads, which take turns over the CPUs; `None`: one per CPU.
+    /// Number of threads, distributed over the CPUs in turn; `None`: one per CPU.
     pub threads: Option<usize>,
 }
 
-/// One cache line: 64 octets on x86-64 and on most Arm processors.
+/// One cache line: 64 bytes on x86-64 and on most Arm processors.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 struct CacheLine {
@@ -30,13 +30,13 @@ struct CacheLine {
     written: u32,
 }
 
-/// Lines between two looks at whether to stop: some 100 us of work.
+/// Lines between two checks of the stop flag: about 100 us of work.
 const PIECE: usize = 4096;
 /// Lines from one write to the next: a page of 4 KiB and a line, so that page, set and line all change.
 const STRIDE: usize = 65;
-/// Size where that of the cache cannot be read.
+/// Size if that of the cache cannot be read.
 const USUAL_BYTES: u64 = 8 << 20;
-/// So that lines are numbered in 32 bits.
+/// Limit that keeps line numbers within 32 bits.
 const MOST_BYTES: u64 = 64 << 30;
 
 impl CacheLoad {
@@ -86,7 +86,7 @@ impl ThreadLoad for CacheLoad {
         let places = placed(self.threads, cpus).collect();
         let mut workers = Workers::new(Self::NAME);
         for (cpu, mut lines) in buffers(Self::NAME, places, self.bytes())? {
-            // A chain links by 32 bits; more lines than that are refused as too large before.
+            // The chain has 32-bit links; a larger number of lines was refused before.
             let count = u32::try_from(lines.capacity()).unwrap_or(u32::MAX);
             workers.spawn(cpu, move |turn| {
                 chain(&mut lines, count, || turn.goes_on());
@@ -98,7 +98,7 @@ impl ThreadLoad for CacheLoad {
     }
 }
 
-/// Links `count` lines into one random ring (Sattolo 1986: a shuffle that yields exactly one cycle), as long as `goes_on`.
+/// Links `count` lines into one random ring (Sattolo 1986: a shuffle with exactly one cycle), as long as `goes_on` returns true.
 fn chain(lines: &mut Vec<CacheLine>, count: u32, goes_on: impl Fn() -> bool) {
     for next in 0..count {
         if next.is_multiple_of(PIECE as u32) && !goes_on() {
@@ -118,7 +118,7 @@ fn chain(lines: &mut Vec<CacheLine>, count: u32, goes_on: impl Fn() -> bool) {
     }
 }
 
-/// Chases and writes in turn until the load stops.
+/// Reads along the chain and writes in strides, alternately, until the load stops.
 fn thrash(lines: &mut [CacheLine], turn: &Turn) {
     let (mut at, mut strides) = (0, (0..lines.len()).step_by(STRIDE));
     let mut lap = 0;
@@ -140,7 +140,7 @@ fn thrash(lines: &mut [CacheLine], turn: &Turn) {
     }
 }
 
-/// xorshift64 (Marsaglia 2003): the chain need not be unpredictable to anyone but a prefetcher.
+/// xorshift64 (Marsaglia 2003): the chain only has to be unpredictable for a prefetcher.
 struct Random(u64);
 
 impl Random {

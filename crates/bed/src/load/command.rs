@@ -1,9 +1,8 @@
 //! An external program as a load.
 //!
-//! A thread of ours, the keeper, starts the program and stays until it ended: the program is killed with the keeper
-//! (parent-death signal), so it does not outlive this process however that dies. The program leads a process group of its
-//! own, and the whole group ends with it. A program that moves its children out of the group, as daemons do, or that
-//! is still starting them when this process is killed, can leave them behind.
+//! A keeper thread starts the program and lives until it ends. The program is killed with the keeper (parent-death signal), so it does not outlive
+//! this process, however that ends. The program leads its own process group, and the whole group ends with it. Children that leave the group, as
+//! daemons do, or that are being started when this process is killed, can survive.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -24,22 +23,22 @@ use super::output::LastLines;
 use super::usage::group_cpu_ms;
 use super::{LoadError, words};
 
-/// How often the keeper looks whether the program still runs.
+/// Interval at which the keeper checks if the program still runs.
 const LOOK: Duration = Duration::from_millis(20);
-/// How often it adds up the CPU time, which reads every process's `stat`.
+/// Interval at which it adds up the CPU time, which reads every process's `stat`.
 const ACCOUNT: Duration = Duration::from_millis(250);
-/// How long the program may take to end after SIGTERM.
+/// Time that the program may take to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Name of this program in a command line, and where it is.
+/// Name of this program in a command line, and its path.
 const OWN: &str = "triptime";
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// A program that runs. Dropping it ends the program.
+/// A running program. Dropping it ends the program.
 #[derive(Debug)]
 pub(super) struct Runner {
     shared: Arc<Shared>,
-    /// Dropped to tell the keeper to end the program.
+    /// Dropping it makes the keeper end the program.
     go_on: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
 }
@@ -51,7 +50,7 @@ struct Shared {
     failure: Mutex<Option<String>>,
 }
 
-/// The name of the program that `line` starts, without its directory.
+/// Name of the program in `line`, without its directory.
 pub(super) fn label(line: &str) -> String {
     let program = words::split(line).map_or_else(|_| line.to_owned(), |words| words[0].clone());
     let name = Path::new(&program).file_name().and_then(|name| name.to_str());
@@ -59,7 +58,7 @@ pub(super) fn label(line: &str) -> String {
 }
 
 impl Runner {
-    /// Starts it on `cpus`, in a network namespace if that is another than this process's.
+    /// Starts it on `cpus`, in a network namespace if that differs from this process's.
     pub(super) fn start(line: &str, cpus: &CpuList, namespace: Option<&Path>) -> Result<Self, LoadError> {
         let words = words::split(line).map_err(|why| LoadError::Words {
             line: line.to_owned(),
@@ -145,12 +144,12 @@ impl Shared {
     }
 }
 
-/// Puts the calling thread, and so what it starts, on `cpus` with the normal policy.
+/// Puts the calling thread, and thus its children, on `cpus` with the normal policy.
 fn enter(cpus: &CpuList, program: &str) -> Result<(), LoadError> {
     let load = || format!("load command {program}");
     let mut set = CpuSet::new();
     for cpu in cpus.iter() {
-        // One by one first: that names the CPU that cannot be used, and why.
+        // Tries each CPU alone first, so that an error names the CPU and the reason.
         let alone = RtThread {
             policy: Policy::Other,
             cpu: Some(cpu),
@@ -170,7 +169,7 @@ fn enter(cpus: &CpuList, program: &str) -> Result<(), LoadError> {
 
 fn spawn(words: &[String]) -> Result<Child, LoadError> {
     use std::os::unix::process::CommandExt;
-    // It is in every place, whatever it is called there.
+    // The program exists in every place, but its path may differ.
     let program = if words[0] == OWN { OWN_PROGRAM } else { &words[0] };
     let mut command = Command::new(program);
     command.args(&words[1..]).process_group(0);
@@ -189,13 +188,13 @@ fn spawn(words: &[String]) -> Result<Child, LoadError> {
     })
 }
 
-/// Watches the program until it ends, or until `stopped` hears that it should.
+/// Watches the program until it ends, or until `stopped` receives a request.
 fn keep_running(mut child: Child, stopped: &Receiver<()>, shared: &Shared) {
     let mut output = LastLines::of(child.stderr.take());
     let group = Pid::from_child(&child);
     let mut accounted = Instant::now();
     let mut wanted = true;
-    // Looked at once more when it is no longer wanted: it may have ended since the last look.
+    // One more check after the request: it may have ended since the last check.
     while !has_ended(group) {
         if !wanted {
             account(group, shared);
@@ -214,7 +213,7 @@ fn keep_running(mut child: Child, stopped: &Receiver<()>, shared: &Shared) {
     shared.fail(&how_it_ended(&mut child, &output));
 }
 
-/// How a program ended that should have gone on.
+/// Describes the early end of a program.
 fn how_it_ended(child: &mut Child, output: &LastLines) -> String {
     let (status, hint) = match child.wait() {
         Ok(status) if status.success() => (status.to_string(), ": let it run longer than the measurement"),
@@ -230,7 +229,7 @@ fn how_it_ended(child: &mut Child, output: &LastLines) -> String {
     format!("it ended by itself ({status}){hint}{said}")
 }
 
-/// Asks the program to end, waits, and kills what is left.
+/// Asks the program to end, waits, and kills the rest of its group.
 fn end(child: &mut Child, group: Pid, output: &mut LastLines) {
     // ESRCH: it ended this moment.
     let _ = kill_process_group(group, Signal::TERM);
@@ -242,7 +241,7 @@ fn end(child: &mut Child, group: Pid, output: &mut LastLines) {
     reap(child, group);
 }
 
-/// True if the program ended. It is not reaped, so its number stays its own.
+/// True if the program has ended. It is not reaped, so its number stays reserved.
 fn has_ended(child: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(
@@ -251,14 +250,14 @@ fn has_ended(child: Pid) -> bool {
     )
 }
 
-/// Kills what is left of the group, then takes the program's status.
+/// Kills the rest of the group, then takes the program's status.
 fn reap(child: &mut Child, group: Pid) {
     let _ = kill_process_group(group, Signal::KILL);
-    // The status is kept in `child`; an error means that somebody else took it, and there is nothing left to reap.
+    // The status is kept in `child`; an error means that it was already reaped elsewhere.
     let _ = child.wait();
 }
 
-/// CPU time only grows: a member that ended unreaped by its parent would otherwise take its share away.
+/// Adds up CPU time, which may only grow: the time of members that ended without being reaped by their parent must not be subtracted.
 fn account(group: Pid, shared: &Shared) {
     shared
         .work_ms

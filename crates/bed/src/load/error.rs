@@ -1,8 +1,8 @@
-//! Why a load does not start.
+//! Errors when starting a load.
 
 use sys::{ErrorKind, SysError};
 
-/// An amount outside what a load takes.
+/// An amount outside a load's range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{load} load: {key} is {value}: {rule}")]
 pub struct AmountError {
@@ -12,11 +12,11 @@ pub struct AmountError {
     pub key: &'static str,
     /// Value that was given.
     pub value: String,
-    /// Values that would do.
+    /// The allowed values.
     pub rule: String,
 }
 
-/// Why a load does not start.
+/// Reasons why a load does not start.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LoadError {
     /// No CPU to run on.
@@ -25,17 +25,17 @@ pub enum LoadError {
         /// The load.
         load: String,
     },
-    /// An amount that cannot be.
+    /// An impossible amount.
     #[error(transparent)]
     Amount(#[from] AmountError),
-    /// More memory than there is.
+    /// Not enough memory.
     #[error("{load} load: no room in memory for {bytes} octets, {buffers} times: ask for less")]
     NoMemory {
         /// The kind of load.
         load: &'static str,
         /// Buffers, one per thread.
         buffers: usize,
-        /// Octets of one buffer.
+        /// Bytes of one buffer.
         bytes: u64,
     },
     /// A command that cannot be split into words.
@@ -54,14 +54,14 @@ pub enum LoadError {
         /// Why, and what to do.
         why: String,
     },
-    /// A thread, socket or pipe the system does not give.
+    /// A thread, socket or pipe that the system could not provide.
     #[error("{load}: {operation}: {why}")]
     System {
         /// The load.
         load: String,
         /// Operation that failed.
         operation: &'static str,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// A CPU, namespace or packet socket that cannot be used.
@@ -69,13 +69,13 @@ pub enum LoadError {
     Refused {
         /// The load.
         load: String,
-        /// Why not.
+        /// The error of the kernel.
         source: SysError,
     },
 }
 
 impl LoadError {
-    /// Distinguishes a wrong request from a machine that does not give what the request needs.
+    /// Distinguishes an invalid request from missing resources of the machine.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoCpu { .. } | Self::Amount(_) | Self::Words { .. } | Self::Program { .. } => ErrorKind::Usage,

@@ -1,4 +1,4 @@
-//! Groups of threads that send each other small messages, as hackbench (rt-tests) has them.
+//! Groups of threads that send small messages to each other, as in hackbench (rt-tests).
 
 use units::CpuList;
 
@@ -9,15 +9,15 @@ use super::request::LoadRequestError;
 use super::settings::{Settings, size_text};
 use super::workers::{Workers, in_turn};
 
-/// Groups of threads: every sender of a group writes to every receiver of it in turn. The threads take turns over the CPUs, so
-/// that messages and wake-ups cross between them. It is `hackbench --threads`, without end.
+/// Groups of threads: every sender of a group writes to each of its receivers in turn. The threads are distributed over the CPUs, so that messages
+/// and wake-ups cross between them. It is an endless `hackbench --threads`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HackbenchLoad {
-    /// Groups; hackbench has 10.
+    /// Number of groups; 10 in hackbench.
     pub groups: usize,
-    /// Senders of a group, and as many receivers; hackbench has 20.
+    /// Number of senders of a group, and of receivers; 20 in hackbench.
     pub fds: usize,
-    /// Octets of a message; hackbench sends 100.
+    /// Bytes of a message; 100 in hackbench.
     pub bytes: usize,
     /// Carrier of the messages.
     pub over: Over,
@@ -27,7 +27,7 @@ const GROUPS: usize = 1;
 const FDS: usize = 20;
 
 impl Default for HackbenchLoad {
-    /// One group of hackbench: 20 senders and 20 receivers over sockets, messages of 100 octets.
+    /// One group of hackbench: 20 senders and 20 receivers over sockets, messages of 100 bytes.
     fn default() -> Self {
         Self {
             groups: GROUPS,

@@ -9,10 +9,10 @@ use super::error::{AmountError, LoadError};
 use super::settings::size_text;
 use super::workers::Workers;
 
-/// More threads than this is a slip of the finger.
+/// Upper limit of a count: a larger number is probably a typing error.
 const MOST: u64 = 10_000;
 
-/// Of a load that ran and did nothing.
+/// Note for a load that ran but did nothing.
 pub(super) const IDLE: &str = "it did no work";
 
 /// A load made of threads of this process.
@@ -20,10 +20,10 @@ pub(super) trait ThreadLoad {
     /// Its name on the command line, in plans and in series.
     fn name(&self) -> &'static str;
 
-    /// Its settings by key, as they are read back; those left to the machine are left out.
+    /// Its settings by key, in the form for parsing; defaults that the machine determines are omitted.
     fn settings(&self) -> Vec<(&'static str, String)>;
 
-    /// Refuses amounts that cannot be.
+    /// Refuses impossible amounts.
     fn check(&self) -> Result<(), AmountError>;
 
     /// Its work in one line, with amounts.
@@ -37,7 +37,7 @@ pub(super) trait ThreadLoad {
         None
     }
 
-    /// Words about one that ran and did nothing, and whether the run beside it then lacks the load that it was to be measured beside.
+    /// Text for a load that did nothing, and true if the run then lacks its load.
     fn idle(&self) -> (&'static str, bool) {
         (IDLE, false)
     }
@@ -46,12 +46,12 @@ pub(super) trait ThreadLoad {
     fn start(&self, cpus: &CpuList) -> Result<Workers, LoadError>;
 }
 
-/// Refuses a number that is 0 or beyond reason.
+/// Refuses a number that is 0 or too large.
 pub(super) fn check_count(load: &'static str, key: &'static str, value: usize) -> Result<(), AmountError> {
     check_range(load, key, value as u64, 1..=MOST, |count| count.to_string())
 }
 
-/// Refuses octets outside `range`.
+/// Refuses a number of bytes outside `range`.
 pub(super) fn check_bytes(
     load: &'static str,
     key: &'static str,
@@ -61,7 +61,7 @@ pub(super) fn check_bytes(
     check_range(load, key, value, range, size_text)
 }
 
-/// Refuses a value outside `range`; `show` writes it as the user would.
+/// Refuses a value outside `range`; `show` formats it as the user would write it.
 pub(super) fn check_range(
     load: &'static str,
     key: &'static str,
@@ -80,8 +80,8 @@ pub(super) fn check_range(
     })
 }
 
-/// An empty buffer of `bytes` octets for the thread at each place. Only address space yet: the thread touches the pages on its own
-/// CPU and so on its own node.
+/// An empty buffer of `bytes` bytes for the thread on each CPU. It only reserves address space: the thread touches the pages on its own CPU, and so
+/// on its own memory node.
 pub(super) fn buffers<T>(load: &'static str, places: Vec<u32>, bytes: u64) -> Result<Vec<(u32, Vec<T>)>, LoadError> {
     let count = places.len();
     check_room(load, count, bytes)?;
@@ -99,7 +99,7 @@ pub(super) fn buffers<T>(load: &'static str, places: Vec<u32>, bytes: u64) -> Re
     buffers.collect()
 }
 
-/// Refuses buffers that together are more than the memory which is free: the kernel would give them and kill for them later.
+/// Refuses buffers that exceed the free memory in total: the kernel would grant them and kill a process later.
 fn check_room(load: &'static str, buffers: usize, bytes: u64) -> Result<(), LoadError> {
     let refusal = LoadError::NoMemory { load, buffers, bytes };
     let wanted = bytes.checked_mul(buffers as u64).ok_or_else(|| refusal.clone())?;
@@ -109,7 +109,7 @@ fn check_room(load: &'static str, buffers: usize, bytes: u64) -> Result<(), Load
     }
 }
 
-/// Memory that can be had without swapping: `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)).
+/// Memory available without swapping: `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)).
 fn available_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -131,7 +131,7 @@ pub(super) fn counted(count: usize, what: impl Display) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A setting left out when the machine decides it.
+/// A setting, omitted if the machine determines it.
 pub(super) fn given<T: ToString>(key: &'static str, value: Option<T>) -> Option<(&'static str, String)> {
     value.map(|value| (key, value.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Engineering, time and MMS traffic over the management network of a bed: requests to a device, each of which its kernel answers.
+//! Engineering, time and MMS traffic over the management network of a bed: requests to a device, which its kernel answers.
 
 use super::error::{AmountError, LoadError};
 use super::kind::{ThreadLoad, check_bytes, check_range};
@@ -17,27 +17,27 @@ use wire::echo::{Echo, IPV4};
 /// Shortest and longest Ethernet frame without FCS and VLAN tag (IEEE Std 802.3).
 const LEAST_BYTES: u64 = 60;
 const MOST_BYTES: usize = 1514;
-/// More frames a second than this no thread sends one by one.
+/// Largest number of frames per second: a thread cannot send more one by one.
 const MOST_RATE: u64 = 1_000_000;
-/// Frames of one system call: as many as a NIC's driver takes in one poll (`NAPI_POLL_WEIGHT`). A thread that was held up for longer sends
-/// no more of what is overdue.
+/// Frames per system call: as many as a NIC's driver processes in one poll (`NAPI_POLL_WEIGHT`). After a longer delay a thread sends at most this
+/// many overdue frames.
 const BATCH: usize = 64;
-/// Answers that wait to be counted.
+/// Number of answers that can wait to be counted.
 const RING: usize = 1024;
-/// Number by which our answers are told from others.
+/// Identifier that distinguishes our answers from others.
 const IDENTIFIER: u16 = 0x7454;
-/// How long the last answers may take: an emulated guest is slow.
+/// Time that the last answers may take: an emulated guest is slow.
 const LAST_NS: i64 = 200_000_000;
-/// How long a sender that has nothing to do sleeps at the most: then it looks whether to go on.
+/// Longest sleep of an idle sender, in ns; then it checks the stop flag.
 const LONGEST_NS: i64 = 100_000_000;
 
-/// How many frames a second.
+/// Number of frames per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub enum Rate {
-    /// So many.
+    /// This many.
     Frames(u32),
-    /// As many as a thread of ordinary priority sends: a neighbour that has lost its manners.
+    /// As many as a thread of ordinary priority can send: an overload.
     Most,
 }
 
@@ -68,29 +68,29 @@ impl std::fmt::Display for Rate {
     }
 }
 
-/// A thread that sends requests to one device, and counts what comes back.
+/// A thread that sends requests to one device, and counts the answers.
 ///
 /// Needs `CAP_SYS_ADMIN` and `CAP_NET_RAW`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManagementLoad {
-    /// How many.
+    /// Frames per second.
     pub rate: Rate,
-    /// Octets of a frame without FCS: 60 to 1514. Its answer is as long.
+    /// Bytes of a frame without FCS: 60 to 1514. The answer has the same length.
     pub bytes: usize,
-    /// The way there.
+    /// The path to the device.
     pub way: StationWay,
 }
 
 impl ManagementLoad {
     pub(super) const NAME: &str = "management";
 
-    /// Octets of a frame unless others are asked for: the longest, as a file transfer sends them.
+    /// Default size of a frame in bytes: the longest, as in a file transfer.
     pub const BYTES: usize = MOST_BYTES;
 
-    /// Refuses octets that no frame has.
+    /// Refuses impossible frame sizes.
     ///
     /// # Errors
-    /// The rule that they break: the octets that would do.
+    /// The allowed range in bytes.
     pub fn check_bytes(bytes: u64) -> Result<(), String> {
         check_bytes(Self::NAME, "bytes", bytes, LEAST_BYTES..=MOST_BYTES as u64).map_err(|error| error.rule)
     }
@@ -202,10 +202,10 @@ impl Sender {
         Ok(())
     }
 
-    /// Each frame when it is due, by its number: who is late does not shift those behind it.
+    /// Sends each frame at its due time, computed from its number, so that a late frame does not delay the following ones.
     fn paced(&mut self, rate: u64, turn: &Turn) -> Result<(), SysError> {
         let begin = sys::clock::monotonic();
-        // Frames that were due so far: sent, or given up.
+        // Number of frames that were due so far, sent or skipped.
         let mut done = 0_u64;
         while turn.goes_on() {
             let elapsed_ns = u128::try_from(sys::clock::monotonic() - begin).unwrap_or(0);
@@ -231,7 +231,7 @@ impl Sender {
                 turn.did_extra(sent as u64);
                 Ok(())
             }
-            // The queue is full: what does not fit is not sent.
+            // The queue is full: the remaining frames are not sent.
             Err(error) if error.is_transient() => Ok(()),
             Err(error) => Err(error),
         }
@@ -246,7 +246,7 @@ impl Sender {
         turn.did(answers);
     }
 
-    /// Takes the answers under way when it is told to end.
+    /// Receives the last answers after the stop request.
     fn take_the_last(&mut self, turn: &Turn) -> Result<(), SysError> {
         let until = sys::clock::monotonic() + LAST_NS;
         loop {

@@ -10,15 +10,15 @@ use super::request::LoadRequestError;
 use super::settings::{Settings, size_text, word_of};
 use super::workers::{Turn, Workers, placed};
 
-/// Threads that read, write or copy a buffer from end to end, for ever: memory bandwidth.
+/// Threads that repeatedly read, write or copy a whole buffer, to use memory bandwidth.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemoryLoad {
-    /// Octets of each thread's buffer: more than the last-level cache, or it never reaches memory. `None`: twice that cache,
-    /// at least 64 MiB and at most 1 GiB.
+    /// Bytes of each thread's buffer: it must exceed the last-level cache to reach memory. `None`: twice that cache, at least 64 MiB and at most 1
+    /// GiB.
     pub size: Option<u64>,
     /// Access to it.
     pub access: Access,
-    /// Threads, which take turns over the CPUs; `None`: one per CPU.
+    /// Number of threads, distributed over the CPUs in turn; `None`: one per CPU.
     pub threads: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ pub enum Access {
     Write,
     /// Copy one half to the other.
     Copy,
-    /// These three in turn, a whole lap of each.
+    /// These three in turn, each for a whole pass.
     #[default]
     Mix,
 }
@@ -42,14 +42,14 @@ const ACCESS: [(&str, Access); 4] = [
     ("copy", Access::Copy),
     ("mix", Access::Mix),
 ];
-/// Words of 8 octets between two looks at whether to stop: 1 MiB, some 100 us of work.
+/// Words of 8 bytes between two checks of the stop flag: 1 MiB, about 100 us of work.
 const PIECE: usize = (1 << 20) / 8;
-/// Size where that of the cache cannot be read, and the least one chosen.
+/// Size if that of the cache cannot be read, and the smallest automatic one.
 const LEAST_CHOSEN: u64 = 64 << 20;
 const MOST_CHOSEN: u64 = 1 << 30;
 /// Two words, so that there are halves.
 const LEAST_BYTES: u64 = 16;
-/// More than any one machine has (4 PiB, the reach of an x86-64 processor).
+/// More than any machine has (4 PiB, the address range of an x86-64 processor).
 const MOST_BYTES: u64 = 1 << 52;
 
 impl MemoryLoad {
@@ -125,7 +125,7 @@ impl ThreadLoad for MemoryLoad {
     }
 }
 
-/// Brings the buffer to its length; false when the load stopped before.
+/// Fills the buffer to its length; returns false if the load was stopped before.
 fn fill(buffer: &mut Vec<u64>, words: usize, turn: &Turn) -> bool {
     while buffer.len() < words && turn.goes_on() {
         let piece = PIECE.min(words - buffer.len());
@@ -135,7 +135,7 @@ fn fill(buffer: &mut Vec<u64>, words: usize, turn: &Turn) -> bool {
     turn.goes_on()
 }
 
-/// Lap after lap until the load stops.
+/// Repeats passes until the load stops.
 fn stream(buffer: &mut [u64], access: Access, turn: &Turn) {
     let laps: &[fn(&mut [u64], &Turn)] = match access {
         Access::Read => &[read],
@@ -167,7 +167,7 @@ fn write(buffer: &mut [u64], turn: &Turn) {
     }
 }
 
-/// Octets read and octets written both count, as STREAM counts them (McCalpin, "What is this STREAM benchmark?").
+/// Copies. Bytes read and bytes written both count, as in STREAM (McCalpin, "What is this STREAM benchmark?").
 fn copy(buffer: &mut [u64], turn: &Turn) {
     let (from, to) = buffer.split_at_mut(buffer.len() / 2);
     let pieces = from.chunks(PIECE).zip(to.chunks_mut(PIECE));

@@ -1,4 +1,4 @@
-//! Threads that send each other small messages, as hackbench (rt-tests) makes them: system calls, wake-ups, switches.
+//! Threads that send small messages to each other, as in hackbench (rt-tests): system calls, wake-ups, context switches.
 
 use std::io::{self, ErrorKind, PipeWriter, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -21,9 +21,9 @@ pub enum Over {
 }
 
 const OVER: [(&str, Over); 2] = [("sockets", Over::Sockets), ("pipes", Over::Pipes)];
-/// Octets of a message unless given, as hackbench has it.
+/// Default size of a message in bytes, as in hackbench.
 pub(super) const BYTES: usize = 100;
-/// Longest message, in octets: each thread holds one.
+/// Longest message in bytes: each thread has a buffer of this size.
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Over {
@@ -42,7 +42,7 @@ pub(super) fn read_bytes(settings: &mut Settings) -> Result<usize, LoadRequestEr
     Ok(bytes.map_or(BYTES, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)))
 }
 
-/// Refuses a message that is none, or longer than is good for anything.
+/// Refuses an empty or too long message.
 pub(super) fn check_message(load: &'static str, bytes: usize) -> Result<(), AmountError> {
     check_bytes(load, "bytes", bytes as u64, 1..=MOST_BYTES)
 }
@@ -61,7 +61,7 @@ pub(super) fn group(
         ends.push(sending);
         workers.spawn(cpu, move |turn| receive(&mut *receiving, bytes, turn))?;
     }
-    // The last sender to end closes them, and so ends the receivers.
+    // The last sender to end closes them, which ends the receivers.
     let ends: Arc<[SendingEnd]> = ends.into();
     for cpu in cpus {
         let ends = Arc::clone(&ends);
@@ -70,7 +70,7 @@ pub(super) fn group(
     Ok(())
 }
 
-/// Where messages go in; several threads may write to it.
+/// The sending side of a channel; several threads may write to it.
 enum SendingEnd {
     Socket(UnixStream),
     Pipe(PipeWriter),
@@ -85,7 +85,7 @@ impl SendingEnd {
     }
 }
 
-/// A channel: where messages go in, and where they come out.
+/// A channel: its sending and its receiving side.
 fn channel(over: Over) -> io::Result<(SendingEnd, Box<dyn Read + Send>)> {
     match over {
         Over::Sockets => {
@@ -111,7 +111,7 @@ fn no_channel(load: String, error: &io::Error) -> LoadError {
     }
 }
 
-/// Sends one message after the other to each end. When the load stops, a full channel lets go as its receiver ends.
+/// Sends messages to each end in turn. When the load stops, a full channel is unblocked by the end of its receiver.
 fn send(ends: &[SendingEnd], bytes: usize, turn: &Turn) -> Result<(), String> {
     let message = vec![0x55; bytes];
     for end in ends.iter().cycle() {
@@ -123,7 +123,7 @@ fn send(ends: &[SendingEnd], bytes: usize, turn: &Turn) -> Result<(), String> {
     Ok(())
 }
 
-/// Messages are counted where they arrive. When the load stops, an empty channel lets go as its senders end.
+/// Receives and counts messages. When the load stops, an empty channel is unblocked by the end of its senders.
 fn receive(end: &mut dyn Read, bytes: usize, turn: &Turn) -> Result<(), String> {
     let mut message = vec![0; bytes];
     while turn.goes_on() {

@@ -1,7 +1,7 @@
 //! Loads: work that competes with a measurement, on the CPUs that the user chooses.
 //!
-//! A load runs from [`Load::start`] until [`Load::stop`] or until it is dropped, and leaves no thread, process, namespace or
-//! file behind. It says how much it did, so that a load that did nothing is noticed.
+//! A load runs from [`Load::start`] until [`Load::stop`] or until it is dropped, and leaves no thread, process, namespace or file behind. It reports
+//! its amount of work, so that an idle load is noticed.
 //!
 //! The threads of a load belong to this process and run under the normal policy, nice 0. Starting and stopping one maps and
 //! unmaps memory, which interrupts the process's other CPUs for a moment (TLB flush): start loads before a measured window
@@ -43,7 +43,7 @@ pub use messages::Over;
 pub use packets::PacketLoad;
 pub use request::{LoadRequest, LoadRequestError, kind_from};
 
-/// How long a load may take to its first work before it is missed: an emulated guest answers within a second.
+/// Time that a load may take to its first work before it counts as missing: an emulated guest answers within a second.
 const FIRST_WORK: Duration = Duration::from_secs(10);
 
 /// A load to make, and its CPUs.
@@ -51,7 +51,7 @@ const FIRST_WORK: Duration = Duration::from_secs(10);
 pub struct LoadSpec {
     /// Kind of load, with its settings.
     pub kind: LoadKind,
-    /// The CPUs it runs on, and no other.
+    /// The CPUs it may run on.
     pub cpus: CpuList,
 }
 
@@ -62,13 +62,13 @@ pub enum LoadKind {
     Hackbench(HackbenchLoad),
     /// Memory bandwidth.
     Memory(MemoryLoad),
-    /// Caches emptied.
+    /// Cache eviction.
     Cache(CacheLoad),
     /// Network softirqs.
     Packets(PacketLoad),
     /// Traffic over the management network of a bed.
     Management(ManagementLoad),
-    /// A program and its arguments, split at blanks outside quotes; no shell sees it.
+    /// A program and its arguments, split at blanks outside quotes; no shell interprets it.
     Command {
         /// Such as `stress-ng --cpu 1`; `triptime` is this program.
         line: String,
@@ -77,7 +77,7 @@ pub enum LoadKind {
     },
 }
 
-/// Stands for the interface of an end of a bed in the line of a command.
+/// Placeholder for the interface of an end of a bed in a command line.
 const INTERFACE: &str = "{interface}";
 
 /// Makers of loads.
@@ -95,7 +95,8 @@ impl LoadKind {
         }
     }
 
-    /// The same at an end of a bed: a command runs in the network namespace there, and has the name of the interface in its line.
+    /// The same load at an end of a bed: a command runs in the network namespace there, and the interface's name replaces the placeholder in its
+    /// line.
     #[must_use]
     pub fn at(&self, (namespace, interface): Seat) -> Self {
         match self {
@@ -107,12 +108,12 @@ impl LoadKind {
         }
     }
 
-    /// True if it is a command.
+    /// True for a command.
     pub fn is_command(&self) -> bool {
         matches!(self, Self::Command { .. })
     }
 
-    /// True if it is a command that asks for the name of an interface.
+    /// True for a command with a placeholder for an interface's name.
     pub fn asks_for_interface(&self) -> bool {
         matches!(self, Self::Command { line, .. } if line.contains(INTERFACE))
     }
@@ -128,7 +129,7 @@ impl LoadKind {
         }
     }
 
-    /// Refuses amounts that cannot be.
+    /// Refuses impossible amounts.
     fn check(&self) -> Result<(), AmountError> {
         match self.maker() {
             Maker::Threads(threads) => threads.check(),
@@ -137,7 +138,7 @@ impl LoadKind {
     }
 }
 
-/// As `--load` takes it, with all amounts; of a command its line.
+/// In the form of `--load`, with all amounts; for a command its line.
 impl fmt::Display for LoadKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let threads = match self.maker() {
@@ -156,17 +157,17 @@ impl fmt::Display for LoadKind {
 /// Results of a load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadReport {
-    /// How much, in [`LoadReport::unit`].
+    /// Amount of work, in [`LoadReport::unit`].
     pub work: u64,
     /// Unit of the count: `messages`, `octets`, `cache lines`, `frames`, `answers` or `ms of CPU time`.
     pub unit: &'static str,
-    /// A second count, and what it counts: `frames lost`, `frames sent`.
+    /// A second count with its unit: `frames lost`, `frames sent`.
     pub extra: Option<(u64, &'static str)>,
     /// How long it ran.
     pub seconds: f64,
-    /// Note for the reader: it ended early, or did nothing. Empty when all went well.
+    /// Note for the user: it ended early, or did nothing. Empty if all went well.
     pub note: String,
-    /// True if the measurement beside it was made without what the load stands for.
+    /// True if the measurement lacked this load.
     pub is_missed: bool,
 }
 
@@ -185,7 +186,7 @@ impl fmt::Display for LoadReport {
     }
 }
 
-/// A load that runs. Dropping it stops it.
+/// A running load. Dropping it stops it.
 #[derive(Debug)]
 pub struct Load {
     spec: LoadSpec,
@@ -200,10 +201,10 @@ enum Running {
 }
 
 impl Load {
-    /// Starts a load; it runs on its CPUs when this returns.
+    /// Starts a load; it is running on its CPUs when this returns.
     ///
     /// # Errors
-    /// An amount that cannot be, a CPU that cannot be used, memory, threads or capabilities that are not to be had, a command that does not start. Nothing runs then.
+    /// An impossible amount, an unusable CPU, missing memory, threads or capabilities, or a command that does not start. Nothing keeps running then.
     pub fn start(spec: &LoadSpec) -> Result<Self, LoadError> {
         if spec.cpus.is_empty() {
             return Err(LoadError::NoCpu { load: describe(spec) });
@@ -234,7 +235,7 @@ impl Load {
         self.spec.kind.label()
     }
 
-    /// How much it did so far, in [`Load::unit`]. The CPU time of a command is up to a quarter of a second old.
+    /// Amount of work so far, in [`Load::unit`]. The CPU time of a command is up to a quarter of a second old.
     pub fn work_done(&self) -> u64 {
         match &self.running {
             Running::Threads(workers) => workers.work(),
@@ -250,8 +251,7 @@ impl Load {
         }
     }
 
-    /// Why it no longer does what it should, if so: a thread that met an error, a command that ended by itself, even with
-    /// status 0.
+    /// Reason why it has stopped working, if it has: an error in a thread, or a command that ended, even with status 0.
     pub fn failed(&self) -> Option<String> {
         match &self.running {
             Running::Threads(workers) => workers.failed(),
@@ -259,7 +259,7 @@ impl Load {
         }
     }
 
-    /// Words about its missing work, if it has run for some time and done nothing that it stands for.
+    /// Note about missing work, if it has run for some time without doing any.
     pub fn missed(&self) -> Option<&'static str> {
         let Maker::Threads(threads) = self.spec.kind.maker() else {
             return None;
@@ -268,7 +268,7 @@ impl Load {
         (is_missed && self.started.elapsed() > FIRST_WORK && self.work_done() == 0).then_some(idle)
     }
 
-    /// Ends it and says what it did. Threads end within 500 ms; a command is asked with SIGTERM and killed after 2 s.
+    /// Ends it and reports its work. Threads end within 500 ms; a command gets SIGTERM and is killed after 2 s.
     pub fn stop(mut self) -> LoadReport {
         let seconds = self.started.elapsed().as_secs_f64();
         let failure = self.failed();

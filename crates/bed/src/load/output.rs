@@ -1,15 +1,15 @@
-//! The last lines a program wrote, read without waiting.
+//! The last lines that a program wrote, read without blocking.
 
 use std::collections::VecDeque;
 use std::io::Read;
 use std::process::ChildStderr;
 
-/// Lines kept.
+/// Number of lines that are kept.
 const LINES: usize = 3;
-/// Characters shown of each.
+/// Number of characters shown of each line.
 const CHARACTERS: usize = 200;
 
-/// Reads a program's standard error and keeps its end.
+/// Reads a program's standard error and keeps the last part.
 pub(super) struct LastLines {
     pipe: Option<ChildStderr>,
     tail: VecDeque<u8>,
@@ -17,7 +17,7 @@ pub(super) struct LastLines {
 
 impl LastLines {
     pub(super) fn of(pipe: Option<ChildStderr>) -> Self {
-        // A pipe that would make us wait is not read at all: the keeper must hear that it should stop.
+        // A blocking pipe is not read at all, because the keeper must receive stop requests.
         let pipe = pipe.filter(|pipe| rustix::io::ioctl_fionbio(pipe, true).is_ok());
         Self {
             pipe,
@@ -25,10 +25,10 @@ impl LastLines {
         }
     }
 
-    /// Reads what there is now.
+    /// Reads the available output.
     pub(super) fn read(&mut self) {
         let mut piece = [0; 4096];
-        // As much as a pipe holds, so that a program which never stops writing does not keep us here.
+        // At most as much as a pipe holds, so that a program that writes endlessly does not block this loop.
         for _ in 0..16 {
             match self.pipe.as_mut().map(|pipe| pipe.read(&mut piece)) {
                 Some(Ok(count)) if count > 0 => self.tail.extend(&piece[..count]),

@@ -14,35 +14,35 @@ use super::request::LoadRequestError;
 use super::settings::{Settings, size_text};
 use super::workers::{Turn, Workers, placed};
 
-/// Threads that each send Ethernet frames into one end of a veth pair and take them out of the other. The kernel receives them
-/// in the `NET_RX` softirq of the sending CPU. The pairs are in a network namespace of their own, gone with the load.
+/// Threads that send Ethernet frames into one end of a veth pair and receive them at the other. The kernel receives them in the `NET_RX` softirq of
+/// the sending CPU. The pairs are in a separate network namespace, which is removed with the load.
 ///
 /// Needs `CAP_SYS_ADMIN`, `CAP_NET_ADMIN` and `CAP_NET_RAW`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PacketLoad {
-    /// Octets of a frame without FCS: 60 to 1514.
+    /// Bytes of a frame without FCS: 60 to 1514.
     pub bytes: usize,
-    /// Threads with a veth pair each, which take turns over the CPUs; `None`: one per CPU.
+    /// Number of threads with a veth pair each, distributed over the CPUs in turn; `None`: one per CPU.
     pub threads: Option<usize>,
 }
 
-/// Short frames: the cost of a softirq is by the frame, not by the octet.
+/// Short frames, because the cost of a softirq depends on the number of frames, not of bytes.
 const BYTES: usize = 64;
 /// Shortest and longest Ethernet frame without FCS and VLAN tag (IEEE Std 802.3).
 const LEAST_BYTES: u64 = 60;
 const MOST_BYTES: usize = 1514;
 /// Local experimental EtherType 1 (IEEE Std 802-2014, 9.2.4): no protocol of the kernel takes it.
 const ETHERTYPE: u16 = 0x88b5;
-/// Frames of one system call: as many as a NIC's driver takes in one poll (`NAPI_POLL_WEIGHT`).
+/// Frames per system call: as many as a NIC's driver processes in one poll (`NAPI_POLL_WEIGHT`).
 const BATCH: usize = 64;
-/// Frames the receiving end holds: several batches, for softirqs that are put off.
+/// Capacity of the receiving end in frames: several batches, for delayed softirqs.
 const RING: usize = 512;
-/// How often, and with what pause, it is asked whether a new veth pair passes frames.
+/// Number of checks if a new veth pair passes frames, and the pause between them.
 const LOOKS: usize = 400;
 const PAUSE: Duration = Duration::from_millis(5);
 
 impl Default for PacketLoad {
-    /// Frames of 64 octets, one thread per CPU.
+    /// Frames of 64 bytes, one thread per CPU.
     fn default() -> Self {
         Self {
             bytes: BYTES,
@@ -104,7 +104,7 @@ impl ThreadLoad for PacketLoad {
             let mut pair = pair.and_then(|pair| pair).map_err(refused)?;
             workers.spawn(cpu, move |turn| pair.run(turn).map_err(|error| error.to_string()))?;
         }
-        // The packet sockets hold the namespace from here on; the last of them to close takes it away.
+        // From now on the packet sockets keep the namespace; it is removed when the last of them closes.
         Ok(workers)
     }
 }
@@ -154,7 +154,7 @@ impl Pair {
         })
     }
 
-    /// Sends a batch, takes out what arrived, and again. Frames are counted where they arrive.
+    /// Repeatedly sends a batch and receives the arrived frames. Frames are counted on arrival.
     fn run(&mut self, turn: &Turn) -> Result<(), SysError> {
         while turn.goes_on() {
             match self.sending.send_batch(&mut self.batch) {
@@ -173,7 +173,7 @@ impl Pair {
     }
 }
 
-/// A new pair passes frames a moment after both ends are up.
+/// Waits for the carrier: a new pair passes frames a moment after both ends are up.
 fn wait_for_carrier(from: &str, to: &str) -> Result<(), SysError> {
     for _ in 0..LOOKS {
         if link::find(from)?.carrier && link::find(to)?.carrier {

@@ -1,4 +1,4 @@
-//! Loads as users write them: `cache`, `packets:bytes=300@2-3`, or a table of a plan.
+//! Loads in the user's notation: `cache`, `packets:bytes=300@2-3`, or a table of a plan.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,16 +10,16 @@ use super::error::AmountError;
 use super::settings::Settings;
 use super::{CacheLoad, HackbenchLoad, LoadKind, LoadSpec, MemoryLoad, PacketLoad};
 
-/// A load asked for; the CPUs may be left to whoever starts it.
+/// A requested load, possibly without CPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRequest {
     /// Kind of load, with its settings.
     pub kind: LoadKind,
-    /// The CPUs it was asked to run on.
+    /// The requested CPUs.
     pub cpus: Option<CpuList>,
 }
 
-/// Why a text or a table of a plan is not a load.
+/// Reasons why a text or a table of a plan is not a load.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadRequestError {
     /// Unknown kind.
@@ -28,12 +28,12 @@ pub enum LoadRequestError {
         /// Kind that was given.
         kind: String,
     },
-    /// A kind that was built in.
+    /// A kind that existed in earlier versions.
     #[error("\"{kind}\" is not a load any more: {instead}")]
     Gone {
         /// Kind that was given.
         kind: &'static str,
-        /// Replacement to write, on the command line and in a plan.
+        /// Replacement, for the command line and for a plan.
         instead: &'static str,
     },
     /// A setting without a value.
@@ -62,23 +62,23 @@ pub enum LoadRequestError {
         /// The key.
         key: String,
     },
-    /// A value that cannot be read.
+    /// A value that cannot be parsed.
     #[error("{load} load: {key}: {why}")]
     Value {
         /// The kind of load.
         load: &'static str,
         /// Its key.
         key: &'static str,
-        /// Error in the value, and values that would do.
+        /// Error in the value, and the allowed values.
         why: String,
     },
-    /// An amount that cannot be.
+    /// An impossible amount.
     #[error(transparent)]
     Amount(#[from] AmountError),
-    /// CPUs that are no list.
+    /// The text is not a CPU list.
     #[error("after @: {0}")]
     Cpus(CpuListError),
-    /// `@` and nothing behind.
+    /// `@` without a list.
     #[error("after @: no CPU: name at least one, or leave @ out")]
     NoCpus,
 }
@@ -101,7 +101,7 @@ const KINDS: [(&str, Read); 4] = [
     }),
 ];
 
-/// Kinds that were built in, and what to write instead.
+/// Kinds of earlier versions, and their replacements.
 const GONE: [(&str, &str); 3] = [
     (
         "scheduler",
@@ -123,7 +123,7 @@ fn names() -> Vec<&'static str> {
 }
 
 impl LoadRequest {
-    /// The load on the CPUs it was asked to run on, else on `default`.
+    /// The load on its requested CPUs, otherwise on `default`.
     #[must_use]
     pub fn on(self, default: &CpuList) -> LoadSpec {
         LoadSpec {
@@ -136,7 +136,7 @@ impl LoadRequest {
 impl FromStr for LoadRequest {
     type Err = LoadRequestError;
 
-    /// `KIND[:KEY=VALUE,...][@CPUS]`. The text behind the last `@` is a CPU list; values hold no comma.
+    /// `KIND[:KEY=VALUE,...][@CPUS]`. The text after the last `@` is a CPU list; values have no comma.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (what, cpus) = match text.rsplit_once('@') {
             Some((what, cpus)) => (what, Some(some_cpus(cpus)?)),
@@ -155,7 +155,7 @@ impl FromStr for LoadRequest {
     }
 }
 
-/// As [`FromStr`] reads it.
+/// In the form that [`FromStr`] parses.
 impl fmt::Display for LoadRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind)?;
@@ -166,16 +166,16 @@ impl fmt::Display for LoadRequest {
     }
 }
 
-/// The load called `kind` with these values by key, as a plan or the command line gives them; what is left out is as usual.
+/// The load called `kind` with these values by key, from a plan or the command line; missing values are defaults.
 ///
 /// # Errors
-/// A kind, key or value that cannot be.
+/// An impossible kind, key or value.
 pub fn kind_from(kind: &str, values: &BTreeMap<String, String>) -> Result<LoadKind, LoadRequestError> {
     let (load, read) = built_in(kind)?;
     checked(read, Settings::new(load, values.clone()))
 }
 
-/// Reads, refuses unknown keys, then amounts that cannot be.
+/// Parses; then refuses unknown keys and impossible amounts.
 fn checked(read: Read, mut settings: Settings) -> Result<LoadKind, LoadRequestError> {
     let kind = read(&mut settings)?;
     settings.finish()?;

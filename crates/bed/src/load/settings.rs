@@ -1,10 +1,10 @@
-//! The settings of a load by name, from the command line and from plans alike.
+//! The settings of a load by name, from the command line or from plans.
 
 use std::collections::BTreeMap;
 
 use super::request::LoadRequestError;
 
-/// Settings as given, and which keys were asked for. A key that is left at the end is one that the load does not have.
+/// The given settings, and the keys that were read. A key that is left at the end is unknown to the load.
 #[derive(Debug)]
 pub(super) struct Settings {
     load: &'static str,
@@ -28,12 +28,12 @@ impl Settings {
         })
     }
 
-    /// Octets: `100`, `8MiB`.
+    /// A number of bytes: `100`, `8MiB`.
     pub(super) fn bytes(&mut self, key: &'static str) -> Result<Option<u64>, LoadRequestError> {
         self.read(key, |text| units::parse_bytes(text).map_err(|error| error.to_string()))
     }
 
-    /// One of some words.
+    /// One of several words.
     pub(super) fn word<T: Copy>(
         &mut self,
         key: &'static str,
@@ -52,7 +52,7 @@ impl Settings {
         self.given.remove(key)
     }
 
-    /// Refuses a key nobody asked for.
+    /// Refuses keys that were not read.
     pub(super) fn finish(self) -> Result<(), LoadRequestError> {
         match self.given.into_keys().next() {
             None => Ok(()),
@@ -78,7 +78,7 @@ impl Settings {
     }
 }
 
-/// A size so that [`units::parse_bytes`] reads it back: `8MiB`, `100`.
+/// A size in a form that [`units::parse_bytes`] parses: `8MiB`, `100`.
 pub(super) fn size_text(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let whole = units

@@ -1,7 +1,6 @@
 //! CPU time of a process group, from `/proc/*/stat` (proc_pid_stat(5)).
 
-/// CPU time that the members of `group` and the children they waited for have used, in ms. The kernel tells it in ticks of
-/// 10 ms.
+/// CPU time used by the members of `group` and by the children they waited for, in ms. The kernel's resolution is a tick of 10 ms.
 pub(super) fn group_cpu_ms(group: i32) -> u64 {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return 0;
@@ -13,8 +12,8 @@ pub(super) fn group_cpu_ms(group: i32) -> u64 {
     stats.filter_map(|stat| ticks_in_group(&stat, group)).sum::<u64>() * (1000 / host::USER_HZ)
 }
 
-/// User and system time, own and of waited-for children (fields 14 to 17), if field 5 is `group`. The name in field 2 may
-/// hold anything, also blanks and parentheses.
+/// User and system time, including waited-for children (fields 14 to 17), if field 5 is `group`. The name in field 2 may have any characters,
+/// including blanks and parentheses.
 fn ticks_in_group(stat: &str, group: i32) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();

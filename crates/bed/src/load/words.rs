@@ -1,7 +1,7 @@
-//! Splits a command line into words, as a shell does for words and quotes and nothing else.
+//! Splits a command line into words. Only the shell's rules for words and quotes apply.
 
-/// The words of `line`. Single quotes keep everything, double quotes all but `\"` and `\\`, a backslash outside quotes keeps
-/// the next character.
+/// The words of `line`. Single quotes preserve everything, double quotes all except `\"` and `\\`, and a backslash outside quotes preserves the next
+/// character.
 pub(super) fn split(line: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -10,21 +10,21 @@ use units::CpuList;
 
 use super::LoadError;
 
-/// Stack of a thread: none goes deep, and where the process locks its memory all of it counts as locked.
+/// Stack size of a thread: none needs much, and if the process locks its memory, all of it is locked.
 const STACK_BYTES: usize = 128 << 10;
 
-/// The CPUs over and over.
+/// The CPUs in endless repetition.
 pub(super) fn in_turn(cpus: &CpuList) -> impl Iterator<Item = u32> {
     cpus.iter().collect::<Vec<_>>().into_iter().cycle()
 }
 
-/// One CPU for each thread: as many as asked for, else one thread on each CPU.
+/// One CPU for each thread: the requested number of threads, otherwise one thread per CPU.
 pub(super) fn placed(threads: Option<usize>, cpus: &CpuList) -> impl Iterator<Item = u32> {
     in_turn(cpus).take(threads.unwrap_or(cpus.len()))
 }
 
-/// Counts of one thread. Alone on its cache lines (two, for processors that fetch them in pairs), which would else go to and
-/// fro between the CPUs of two threads.
+/// Counts of one thread. They have their own cache lines (two, for processors that fetch lines in pairs), which would otherwise move between the CPUs
+/// of two threads.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Counts {
@@ -32,7 +32,7 @@ struct Counts {
     extra: AtomicU64,
 }
 
-/// A thread's view of its load: when to stop, and its own counts.
+/// A thread's view of its load: the stop flag, and its own counts.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     stop: Arc<AtomicBool>,
@@ -40,12 +40,12 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// True until the load is told to stop.
+    /// True until the load is stopped.
     pub(super) fn goes_on(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
     }
 
-    /// Adds to what this thread did.
+    /// Adds to the work of this thread.
     pub(super) fn did(&self, amount: u64) {
         self.counts.work.fetch_add(amount, Ordering::Relaxed);
     }
@@ -56,11 +56,11 @@ impl Turn {
     }
 }
 
-/// The threads of a load. They begin with [`Workers::begin`]; dropping this ends them.
+/// The threads of a load. They start working with [`Workers::begin`]; dropping this ends them.
 #[derive(Debug)]
 pub(super) struct Workers {
     load: &'static str,
-    /// Set when the threads may begin: one that is busy would delay the start of the next on its CPU.
+    /// Set when the threads may start working: a busy thread would delay the start of the next on its CPU.
     begin: Arc<OnceLock<()>>,
     stop: Arc<AtomicBool>,
     counts: Vec<Arc<Counts>>,
@@ -81,7 +81,7 @@ impl Workers {
         }
     }
 
-    /// Starts a thread on `cpu` and waits until it is there. It waits for [`Workers::begin`].
+    /// Starts a thread on `cpu` and waits until it runs. It then waits for [`Workers::begin`].
     pub(super) fn spawn(
         &mut self,
         cpu: u32,
@@ -102,7 +102,7 @@ impl Workers {
             }
             .enter();
             let there = entered.is_ok();
-            // Nobody listens only when the load is being dropped: then `goes_on` is false at once.
+            // An error means that the load is being dropped: then `goes_on` returns false at once.
             let _ = ready.send(entered);
             if !there {
                 return;
@@ -134,9 +134,9 @@ impl Workers {
         }
     }
 
-    /// Lets all threads begin.
+    /// Lets all threads start working.
     pub(super) fn begin(&self) {
-        // Set already only when the load is being ended.
+        // Fails only when the load is being ended.
         let _ = self.begin.set(());
     }
 

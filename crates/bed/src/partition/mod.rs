@@ -1,7 +1,7 @@
-//! CPUs of this machine kept apart from everything else for the length of a measurement, by CPU sets of control groups.
+//! Reserves CPUs of this machine during a measurement, by CPU sets of control groups.
 //!
-//! The threads of the top group that may run everywhere are moved into a group with the other CPUs. This process is in the top group
-//! meanwhile, and uses all CPUs. Each change is in a journal first. The next process that starts takes back what a killed one left.
+//! Threads of the top group without affinity are moved into a group with the other CPUs. This process is in the top group in the meantime, and uses
+//! all CPUs. Each change is first written to a journal, so that the next process can undo the changes of a killed one.
 
 mod version1;
 mod version2;
@@ -20,65 +20,65 @@ use version2::Version2;
 /// The group with the other CPUs.
 const OTHERS: &str = "triptime-others";
 
-/// Journal of the changes. It is of this boot only.
+/// Journal of the changes. It is valid for this boot only.
 const JOURNAL: &str = "/run/triptime-partition.journal";
 
-/// How often the threads of a group are moved: meanwhile they start others.
+/// Number of passes to move the threads of a group, because they may start new ones during a pass.
 const TIMES: usize = 20;
 
-/// The most names that are told.
+/// Largest number of names in a message.
 const MOST_NAMED: usize = 8;
 
-/// Where the facts of a partition are.
+/// Inventory group of a partition's facts.
 const GROUP: &str = "partition of control groups";
 
-/// CPUs that are kept apart. Everything is as it was when this is dropped.
+/// Reserved CPUs. Dropping it undoes all changes.
 #[derive(Debug)]
 pub struct Partition {
     sets: Box<dyn Sets>,
     journal: Journal,
-    /// The file by which this process gets back to its group.
+    /// The file that moves this process back to its group.
     home: Option<PathBuf>,
     cpus: CpuList,
     moved: usize,
-    /// Groups that keep their CPUs, and why.
+    /// Groups that keep their CPUs, with the reason.
     spared: BTreeSet<String>,
-    /// Threads that stayed, by name.
+    /// Names of threads that could not be moved.
     stayed: BTreeSet<String>,
 }
 
-/// How one version of control groups has CPU sets.
+/// CPU sets in one version of control groups.
 trait Sets: Debug {
     /// The top group.
     fn root(&self) -> &Path;
 
-    /// The file of a group with its members.
+    /// Name of a group's file that lists its members.
     fn members(&self) -> &'static str;
 
     /// Effect on load balancing, in words.
     fn balancing(&self) -> &'static str;
 
-    /// True if this machine has them by this version.
+    /// True if this machine uses this version for CPU sets.
     fn is_here(&self) -> bool;
 
-    /// Checks that this process can keep others off CPUs by them.
+    /// Checks that this process can reserve CPUs with them.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// The reason why not.
     fn possible(&self) -> Result<(), String>;
 
-    /// Has this process in the top group; the file by which it gets back to where it was.
+    /// Moves this process to the top group; returns the file that moves it back.
     ///
     /// # Errors
-    /// It cannot get there.
+    /// The move is not possible.
     fn enter(&self) -> Result<Option<PathBuf>, String> {
         Ok(None)
     }
 
-    /// Operations that keep everything off `cpus` that is no member of the top group, and make the group of the `others`.
+    /// Operations that keep all processes outside the top group off `cpus`, and make the group of the `others`.
     ///
     /// # Errors
-    /// The file that cannot be read.
+    /// A file that cannot be read.
     fn change(&self, cpus: &CpuList, others: &CpuList) -> Result<Change, String>;
 }
 
@@ -86,7 +86,7 @@ trait Sets: Debug {
 #[derive(Debug, Default)]
 struct Change {
     operations: Vec<Operation>,
-    /// Groups that keep their CPUs, and why.
+    /// Groups that keep their CPUs, with the reason.
     spared: BTreeSet<String>,
 }
 
@@ -94,7 +94,7 @@ fn all_versions() -> [Box<dyn Sets>; 2] {
     [Box::new(Version1), Box::new(Version2::default())]
 }
 
-/// The version that has CPU sets here.
+/// The version that has CPU sets on this machine.
 fn found() -> Result<Box<dyn Sets>, String> {
     let here = all_versions().into_iter().find(|sets| sets.is_here());
     let sets = here.ok_or("control groups have no CPU sets here (cpuset): boot with isolcpus=")?;
@@ -105,18 +105,18 @@ fn found() -> Result<Box<dyn Sets>, String> {
     }
 }
 
-/// Checks that there can be one here.
+/// Checks that a partition is possible on this machine.
 ///
 /// # Errors
-/// Why not, in words.
+/// The reason why not.
 pub fn possible() -> Result<(), String> {
     found().map(|_| ())
 }
 
-/// Takes back what a process left that was killed. One that is in use stays.
+/// Undoes the changes of a killed process. A partition in use stays.
 ///
 /// # Errors
-/// The changes that could not be taken back.
+/// Changes that could not be undone.
 pub fn clean_up() -> Result<(), String> {
     if !Path::new(JOURNAL).exists() {
         return Ok(());
@@ -132,7 +132,7 @@ impl Partition {
     /// Keeps everything that can be moved off these CPUs.
     ///
     /// # Errors
-    /// Why it cannot be; then nothing is changed.
+    /// The reason why this is not possible; then nothing is changed.
     pub fn make(cpus: &CpuList) -> Result<Self, String> {
         let sets = found()?;
         clean_up()?;
@@ -145,7 +145,7 @@ impl Partition {
         }
         let journal = Journal::open(Path::new(JOURNAL)).map_err(|error| error.to_string())?;
         let home = sets.enter()?;
-        // Dropped when something is refused: then it is taken back.
+        // Dropped after a refusal, which undoes the changes.
         let mut this = Self {
             sets,
             journal,
@@ -170,7 +170,7 @@ impl Partition {
         Ok(this)
     }
 
-    /// Moves what may run everywhere; how many were moved.
+    /// Moves threads without affinity; returns their number.
     fn move_others(&mut self) -> usize {
         let own = std::process::id();
         let (root, members) = (self.sets.root(), self.sets.members());
@@ -184,7 +184,7 @@ impl Partition {
             if allowed.iter().all(|cpu| !self.cpus.contains(cpu)) {
                 continue;
             }
-            // Its owner has said where it runs: it is not to lose that.
+            // Threads with an affinity keep it.
             match is_free(&allowed).then(|| fs::write(&into, member.to_string())) {
                 Some(Ok(())) => moved += 1,
                 _ => self.stayed.extend(name(member)),
@@ -193,7 +193,7 @@ impl Partition {
         moved
     }
 
-    /// Facts about the CPUs that were kept apart, and about the threads that stayed.
+    /// Facts about the reserved CPUs, and about the threads that stayed.
     pub fn facts(&self) -> Vec<Fact> {
         let fact = |name: &str, value: String| Fact {
             group: GROUP.to_owned(),
@@ -213,10 +213,10 @@ impl Partition {
 
 impl Drop for Partition {
     fn drop(&mut self) {
-        // An error is ignored: a change that cannot be taken back stays in the journal, for the next process.
+        // An error is ignored: a change that cannot be undone stays in the journal for the next process.
         let _ = taken_back(&mut self.journal);
         if let Some(home) = &self.home {
-            // An error: the group has gone meanwhile, and this process with it goes on in the top one.
+            // An error means that the group was removed in the meantime; this process then stays in the top group.
             let _ = fs::write(home, std::process::id().to_string());
         }
     }
@@ -224,7 +224,7 @@ impl Drop for Partition {
 
 fn held(applied: &Applied) -> Result<(), String> {
     match &applied.outcome {
-        // A value that somebody else has set since is theirs.
+        // A value that another process has set since belongs to that process.
         Outcome::Done | Outcome::Unchanged | Outcome::Foreign(_) => Ok(()),
         Outcome::RolledBack(why) | Outcome::Refused(why) | Outcome::Stuck(why) => {
             Err(format!("{}: {why}", applied.target))
@@ -232,8 +232,8 @@ fn held(applied: &Applied) -> Result<(), String> {
     }
 }
 
-/// Threads back into the top group, then the changes of the journal. Below the group of the others may be one that somebody has made
-/// meanwhile, such as a container's: then it stays, with all CPUs, in the journal for whoever starts next.
+/// Moves threads back into the top group, then undoes the changes of the journal. If another process has made a group below the group of the others,
+/// such as a container's, that group stays, with all CPUs, and stays in the journal for the next process.
 fn taken_back(journal: &mut Journal) -> Result<(), String> {
     for sets in all_versions() {
         empty(sets.as_ref());
@@ -243,7 +243,7 @@ fn taken_back(journal: &mut Journal) -> Result<(), String> {
     undone.iter().filter(restricts).try_for_each(held)
 }
 
-/// Has the members of the group of the others in the top one again.
+/// Moves the members of the group of the others back to the top group.
 fn empty(sets: &dyn Sets) {
     let (root, members) = (sets.root(), sets.members());
     remove_empty_below(&root.join(OTHERS));
@@ -253,34 +253,34 @@ fn empty(sets: &dyn Sets) {
             return;
         }
         for member in left {
-            // ESRCH: it has ended.
+            // ESRCH: the thread has ended.
             let _ = fs::write(root.join(members), member.to_string());
         }
     }
 }
 
-/// Removes the groups in this one that nobody is in: a container runtime that was moved there makes its own, and leaves them.
+/// Removes empty groups below this one: a moved container runtime makes groups and leaves them.
 fn remove_empty_below(group: &Path) {
     let entries = fs::read_dir(group).into_iter().flatten().flatten();
     for below in entries.map(|entry| entry.path()).filter(|path| path.is_dir()) {
         remove_empty_below(&below);
-        // EBUSY: somebody is in it. It goes with what is in it.
+        // EBUSY: the group is in use, and is removed later together with its members.
         let _ = fs::remove_dir(&below);
     }
 }
 
-/// The numbers in such a file; none where it is not there.
+/// The numbers in such a file; empty if it does not exist.
 fn numbers(path: &Path) -> Vec<u32> {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// Where a thread may run; `None`: it has ended.
+/// The affinity of a thread; `None` if it has ended.
 fn allowed(thread: u32) -> Option<CpuList> {
     sys::thread::affinity_of(thread).ok()
 }
 
-/// True if a thread that may run there may run everywhere.
+/// True if a thread with this affinity may run on every CPU.
 fn is_free(allowed: &CpuList) -> bool {
     sys::thread::online_cpus().without(allowed).is_empty()
 }
@@ -289,7 +289,7 @@ fn is_of(thread: u32, process: u32) -> bool {
     PathBuf::from(format!("/proc/{process}/task/{thread}")).exists()
 }
 
-/// Without what tells kernel workers of one kind apart.
+/// The name without the part that distinguishes kernel workers of one kind.
 fn name(thread: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{thread}/stat")).ok()?;
     ThreadStat::parse(&stat).map(|stat| stat.name)

@@ -1,4 +1,4 @@
-//! CPU sets of control groups of version 1: the other CPUs are a group's, and load balancing is left to it.
+//! CPU sets of control groups version 1: the other CPUs belong to a group, which also limits load balancing.
 
 use super::{Change, OTHERS, Sets};
 use std::fs;

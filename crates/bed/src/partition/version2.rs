@@ -1,7 +1,7 @@
-//! CPU sets of control groups of version 2: each group below the top one gets the other CPUs alone, as `AllowedCPUs=` of systemd gives them.
+//! CPU sets of control groups version 2: each group below the top one gets only the other CPUs, as with `AllowedCPUs=` of systemd.
 //!
-//! An isolated partition (`cpuset.cpus.partition`) would part load balancing, too. Only what is a member of it runs on its CPUs, and on no
-//! others: neither a process with a recorder beside its measuring threads could be one, nor a container.
+//! An isolated partition (`cpuset.cpus.partition`) would limit load balancing, too. But only its members run on its CPUs, and they run on no others.
+//! So neither a process whose recorder runs outside the measured CPUs nor a container could be a member.
 
 use super::{Change, OTHERS, Sets, allowed, is_free, name};
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tune::Operation;
 use units::CpuList;
 
-/// Where version 2 is mounted.
+/// Mount point of version 2.
 const ROOT: &str = "/sys/fs/cgroup";
 
 /// Its hierarchy.
@@ -46,7 +46,7 @@ impl Sets for Version2 {
     }
 
     fn possible(&self) -> Result<(), String> {
-        // Only the top group has no type.
+        // Only the top group has no such file.
         match self.root.join("cgroup.type").exists() {
             false => Ok(()),
             true => Err(format!(
@@ -107,8 +107,8 @@ fn folders(group: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Finds a chooser of one of these CPUs, with its choice: a group with such a CPU set, or a thread kept to some CPUs; none that may run anywhere.
-/// Before Linux 6.2 a thread that a CPU set has moved does not go back.
+/// Finds an explicit choice of one of these CPUs: a group with such a CPU set, or a thread with such an affinity; `None` if all may run anywhere.
+/// Before Linux 6.2 a thread moved by a CPU set does not regain its affinity.
 fn chosen(group: &Path, cpus: &CpuList) -> Option<String> {
     let own = fs::read_to_string(group.join("cpuset.cpus")).unwrap_or_default();
     let own: CpuList = own.trim().parse().unwrap_or_default();
