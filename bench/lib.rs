@@ -1,1 +1,1 @@
-//! Nothing here: the benchmarks are in `benches/`, the side-by-side scripts beside this file.
+//! Empty: the benchmarks are in `benches/`, the scripts that compare with peers are next to this file.

@@ -1,4 +1,4 @@
-//! Shared by the targets of definitions: a definition that is judged on a machine of which nothing else is known.
+//! Shared by the targets of definitions: a definition is judged on a machine without any other facts.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use audit::finding::Outcome;
 use audit::parameters::Parameters;
 use host::Host;
 
-/// Judges `octets` as the file `name`. What cannot be read is refused, and passes no rule of `group`.
+/// Judges `octets` as the file `name`. An unreadable file is refused, and passes no rule of `group`.
 pub fn judge(octets: &[u8], name: &str, group: &str, told: impl FnOnce(&Path) -> Parameters) {
     let folder = tempfile::tempdir().expect("a directory");
     let file = folder.path().join(name);

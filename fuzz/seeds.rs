@@ -41,7 +41,7 @@ fn main() -> io::Result<()> {
         for target in ["sv", "goose", "ethernet"] {
             write(&corpus.join(target), name, &frame)?;
         }
-        // Two frames of equal length, as the target splits them.
+        // Two frames of equal length, because the target splits its input in the middle.
         write(&corpus.join("fast_path"), name, &[&frame[..], &frame].concat())?;
     }
     let all = all.finish()?;
@@ -135,7 +135,7 @@ fn definitions(corpus: &Path) -> io::Result<()> {
     write(&corpus.join("journal"), "one", &[&journal[..], b"\n"].concat())
 }
 
-/// Single files as they are, the others as the target splits them: configuration, an octet 0, data.
+/// Single files unchanged, the others in the form that the target splits: configuration, a byte 0, data.
 fn comtrade(corpus: &Path) -> io::Result<()> {
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/waveform/tests/data"))? {
         let path = file?.path();

@@ -1,4 +1,4 @@
-//! `triptime audit`: its screen, its exit status, its files, and what it keeps for itself.
+//! `triptime audit`: its screen, its exit status, its files, and the data that it does not reveal.
 
 use serde_json::Value;
 use std::fs;
@@ -15,7 +15,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// The command line for a recorded machine, in the folder of all: what the user says stands in its `told.toml`.
+/// The command line for a recorded machine, run in the folder of all of them; the user's options are in its `told.toml`.
 fn of_host(name: &str) -> Vec<String> {
     let mut words = ["audit", "--root", &format!("{name}/root")].map(str::to_owned).to_vec();
     let told = fs::read_to_string(hosts().join(name).join("told.toml")).unwrap_or_default();
@@ -93,7 +93,7 @@ fn the_exit_status_says_what_came_out() {
         code == Some(2) && said.contains("name ") && said.contains("kvm-guest/root"),
         "{said}"
     );
-    // As the root of a machine that is off.
+    // The mounted root of a machine that is off.
     fs::create_dir(empty.path().join("proc")).expect("a folder");
     let unknown = run(&["audit", "--root", text(empty.path()), "--json"]);
     assert_eq!(unknown.status.code(), Some(3), "{}", stderr(&unknown));
@@ -115,7 +115,7 @@ fn the_exit_status_says_what_came_out() {
     }
 }
 
-/// Waives everything that matters on the tuned host: then it passes; from the day after the last one on it fails again.
+/// Waives everything that matters on the tuned host: then it passes; after the last day of the waiver it fails again.
 #[test]
 fn waivers_hold_until_their_last_day() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -184,7 +184,7 @@ fn the_document_has_what_its_page_says() {
     }
 }
 
-/// The same findings as a test report, read by another reader.
+/// The JUnit file has the same findings, as read by another program.
 #[test]
 fn the_junit_file_has_a_test_case_for_each_check() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -231,7 +231,7 @@ fn a_capture_gives_the_same_findings() {
         stderr(&live)
     );
     let told = json(&run(&["audit", "--root", text(&tar), "--json"]));
-    // Names of threads come and go between two reads of the same capture; what came out does not.
+    // Names of threads change between two reads of the live machine, but the outcomes do not.
     let outcomes = |document: &Value| -> Vec<(String, String)> {
         findings(document)
             .into_iter()
@@ -249,7 +249,7 @@ fn a_capture_gives_the_same_findings() {
     assert_eq!(both.status.code(), Some(2));
 }
 
-/// A tree as a tar file, as `tar` makes it.
+/// A tree as a tar file made by `tar`.
 fn packed(folder: &Path, tar: &Path) {
     let status = std::process::Command::new("tar")
         .args(["-cf", text(tar), "-C", text(folder), "."])
@@ -257,8 +257,7 @@ fn packed(folder: &Path, tar: &Path) {
     assert!(status.expect("tar starts").success());
 }
 
-/// A recorded host is read from a file as from a folder, without a copy of it on the disk: a program that is killed
-/// leaves nothing, since nothing was there.
+/// A recorded host can be read from a file as from a folder, without a copy on the disk: a program that is killed leaves nothing behind.
 #[test]
 fn a_file_gives_the_findings_of_its_tree_and_is_nowhere_unpacked() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -274,14 +273,14 @@ fn a_file_gives_the_findings_of_its_tree_and_is_nowhere_unpacked() {
             .args(words)
             .args(["--json", "--observe", "0s"])
             .current_dir(hosts());
-        // Nothing can be made in a folder that is none.
+        // Nothing can be created in a folder that does not exist.
         let output = command.env("TMPDIR", temporary.join("none")).output();
         let from_file = json(&output.expect("the binary starts"));
         assert_eq!(findings(&from_folder), findings(&from_file), "{name}");
     }
 }
 
-/// An audit of a customer's file, killed at many instants, where the folders for temporary files are its own.
+/// An audit of a customer's file, killed at many instants, with its own folders for temporary files.
 #[test]
 fn an_audit_of_a_file_that_is_killed_leaves_nothing() {
     if !root_or_skip("an_audit_of_a_file_that_is_killed_leaves_nothing") {
@@ -325,7 +324,7 @@ fn an_audit_of_a_file_that_is_killed_leaves_nothing() {
     assert!(killed > 0, "every audit had ended before");
 }
 
-/// A ptp4l with arguments that decide findings: how it was started is in the capture, secrets are not.
+/// A ptp4l with arguments that decide findings: the capture has these arguments, but no secrets.
 #[test]
 fn a_capture_keeps_how_daemons_of_time_were_started() {
     if !root_or_skip("a_capture_keeps_how_daemons_of_time_were_started") {
@@ -380,7 +379,7 @@ fn a_tar_file_that_is_none_of_ours_is_refused() {
     }
 }
 
-/// A machine with a password, addresses and an identifier in its command line, in a mount namespace of its own.
+/// A machine with a password, addresses and an identifier in its command line, in a separate mount namespace.
 #[test]
 fn nothing_secret_is_captured() {
     if !root_or_skip("nothing_secret_is_captured") {

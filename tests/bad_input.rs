@@ -1,10 +1,10 @@
-//! Wrong usage and missing rights: one clear message, the documented exit status, nothing left behind.
+//! Wrong usage and missing rights: one clear message, the documented exit status, and no remains.
 
 use std::path::Path;
 use std::process::{Command, Output};
 use support::{root_or_skip, run, stderr};
 
-/// Asserts status and message, and that nothing went to standard output.
+/// Asserts status and message, and that standard output is empty.
 fn refused(output: &Output, status: i32, words: &[&str]) {
     let message = stderr(output);
     assert_eq!(output.status.code(), Some(status), "{message}");
@@ -213,7 +213,7 @@ fn without_the_right_the_capability_is_named() {
     if !root_or_skip("without_the_right_the_capability_is_named") {
         return;
     }
-    // The binary may lie where only root can go, so that an ordinary user needs a copy.
+    // The binary may be in a folder that only root can enter, so an ordinary user needs a copy.
     let directory = tempfile::tempdir().expect("tempdir");
     let copy = directory.path().join("triptime");
     std::fs::copy(support::binary(), &copy).expect("copied");
@@ -229,7 +229,7 @@ fn without_the_right_the_capability_is_named() {
             .expect("setpriv is installed")
     };
     refused(&nobody(&["subscribe", "lo", "--duration", "1s"]), 3, &["CAP_NET_RAW"]);
-    // Whatever else is real-time on this machine.
+    // Works with any other real-time threads on this machine.
     refused(&nobody(&["qualify", "--disturb"]), 3, &["CAP_SYS_ADMIN"]);
     let out = "/tmp/triptime-nobody.triptime";
     refused(

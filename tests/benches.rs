@@ -1,4 +1,4 @@
-//! Benches: their lines of figures can be compared over time, and a ratio to a peer of the same run stays within its bound.
+//! Benchmarks: their lines of figures can be compared over time, and a ratio to a peer of the same run stays within its bound.
 
 use capture::write::PcapWriter;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use wire::ether::{Mac, VlanTag};
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu, Template};
 
-/// Frames of the capture: enough for tshark to take a second.
+/// Number of frames in the capture: enough for tshark to need a second.
 const FRAMES: u64 = 60_000;
 const STREAMS: u64 = 4;
 const SPACING_NS: u64 = 1_000_000_000 / 4_800;
@@ -101,7 +101,7 @@ fn a_ratio_over_its_bound_and_a_line_that_is_none_are_told() {
             json!({"bench": "wakeup", "figure": "p50", "at": at, "ratio": ratio, "commit": "c", "peer": "cyclictest"});
         format!("{line}\n")
     };
-    // The newest counts, in whatever order the lines come.
+    // The newest line counts, in any order of the lines.
     let (old, new) = (
         line("2026-11-01T00:00:00+00:00", 9.0),
         line("2026-11-02T00:00:00+00:00", 1.0),

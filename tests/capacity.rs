@@ -1,11 +1,11 @@
-//! `triptime capacity`, end to end over its own test bed: an answer that is held, a planted limit that is found, and what is refused.
+//! `triptime capacity`, end to end over its own test bed: an answer with its hold, a planted limit that is found, and refusals.
 
 use serde_json::Value;
 use std::path::Path;
 use support::left::Before;
 use support::{end, json, root_or_skip, run, series, start, stderr, until_thread, wait};
 
-/// Criteria that a stalled machine keeps too: half of the samples, a tenth of a second. Losses stay losses.
+/// Criteria that even a machine with stalls meets: half of the samples, a tenth of a second. Losses still count.
 const LENIENT: [&str; 13] = [
     "capacity",
     "--rate",
@@ -45,7 +45,7 @@ fn lenient<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         .collect()
 }
 
-/// Runs it to its end; the document, the part of it that is the answer, and the status.
+/// Runs the command to its end; returns the document, its answer, and the status.
 fn answer(arguments: &[&str]) -> (Value, Value, Option<i32>) {
     let output = wait(start(arguments), arguments);
     let document = json(&output);
@@ -75,7 +75,7 @@ fn an_answer_is_held_judged_and_read_back() {
     let tried = capacity["tried"].as_array().expect("what was tried");
     let streams: Vec<&Value> = tried.iter().map(|one| &one["streams"]).collect();
     assert_eq!(streams, [1, 2, 3]);
-    // The hold is the run: 2 s of 400 frames a second of three streams.
+    // The run is the hold: 2 s of 400 frames a second of three streams.
     assert_eq!(document["run"]["command"], "capacity");
     let hold = &capacity["hold"];
     let count = |name: &str| hold[name].as_u64().expect("a count");

@@ -1,4 +1,4 @@
-//! Stalls that we make ourselves, at known instants and of known length, are found and explained.
+//! Planted stalls with known instants and lengths are found and explained.
 
 use model::Cause;
 use serde_json::Value;
@@ -40,10 +40,10 @@ fn plant(cpu: u32, first: Monotonic) -> JoinHandle<Vec<i64>> {
     })
 }
 
-/// A block that took so much longer was itself held up by the host, whose part in it may be the larger one.
+/// Length in ns beyond which a block was itself delayed by the host, whose part may be larger than the planted one.
 const UNDISTURBED_NS: i64 = BLOCK_NS + 200_000;
 
-/// Runs a probe beside the planted stalls: its document, its file, and how many of the blocks the host left alone.
+/// Runs a probe during the planted stalls; returns its document, its file, and the number of blocks that the host did not delay.
 fn measure(directory: &Path, arguments: &[&str]) -> (Value, PathBuf, usize) {
     let file = directory.join("run.triptime");
     let cpu = last_cpu().to_string();
@@ -88,7 +88,7 @@ fn explained_by_us(file: &Path, name: &str) -> Vec<u64> {
         .collect()
 }
 
-/// At most one of the blocks that the host left alone may be hidden by a stall right behind it; the rest are found with their length.
+/// At most one of the blocks that the host did not delay may be hidden by a stall directly after it; the others must be found with their length.
 fn assert_found(parts: &[u64], undisturbed: usize, least: u64) {
     assert!(
         parts.len() + 1 >= undisturbed,
@@ -123,7 +123,7 @@ fn a_thread_that_blocks_the_cpu_is_named_by_noise() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    // An ordinary thread needs no pauses, so none of the blocks falls into one.
+    // An ordinary thread makes no pauses, so no block can be hidden by one.
     let arguments = ["noise", "--policy", "other", "--threshold", "1ms"];
     let (_, file, undisturbed) = measure(directory.path(), &arguments);
     let name = format!("noise/cpu{}", last_cpu());

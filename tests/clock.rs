@@ -52,7 +52,7 @@ impl Bed {
         started.expect("a thread in the namespace")
     }
 
-    /// Waits until the slave says that it is one.
+    /// Waits until the slave reports the state SLAVE.
     fn wait_for_slave(&self) {
         let until = Instant::now() + Duration::from_secs(30);
         loop {
@@ -166,7 +166,7 @@ fn a_limit_within_the_uncertainty_is_not_decided() {
     let (_master, _slave) = (bed.ptp4l("v0", ""), bed.ptp4l("v1", "slaveOnly 1"));
     bed.wait_for_slave();
     let _publisher = bed.publish("20s");
-    // No stall of this machine is as long as the two clocks are stated to be apart.
+    // The stated uncertainty of the clocks is longer than any stall of this machine.
     let (status, document) = run(&bed, "1us", &["--clock", "ptp:30s", "--duration", "2s"]);
     let age = check(&document, "age");
     assert_eq!((status, age["verdict"].as_str()), (3, Some("inconclusive")), "{age}");
@@ -182,7 +182,7 @@ fn a_limit_within_the_uncertainty_is_not_decided() {
     let (_, document) = run(&bed, "10s", &["--clock", "ptp", "--duration", "2s"]);
     let clock = &series(&document, "age/MU01")["clock"];
     let measured = clock["uncertainty"].as_u64().unwrap_or_else(|| panic!("{clock}"));
-    // The publisher's microsecond, and what was measured.
+    // The publisher's microsecond plus the measured uncertainty.
     assert!(measured > 1_000, "{clock}");
     assert!(
         clock["uncertainty_text"]

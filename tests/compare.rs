@@ -1,4 +1,4 @@
-//! Two runs side by side, and what the kernel did as a trace.
+//! Comparison of two runs, and the kernel's events as a trace.
 
 use serde_json::Value;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn compared(plain: &Path, ahead: &Path, page: &Path) -> Value {
         let _ = std::fs::remove_file(file);
     }
     measure(plain, "8s", &["--policy", "other"]);
-    // A thread that spins before its due instant is late by a fraction of a microsecond only.
+    // A thread that spins before its due instant is late only by a fraction of a microsecond.
     measure(ahead, "8s", &["--spin-ahead", "300us"]);
     let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
     let output = run(&["compare", &text(plain), &text(ahead), "--json", "--html", &text(page)]);
@@ -43,7 +43,7 @@ fn compared(plain: &Path, ahead: &Path, page: &Path) -> Value {
     json(&output)["series"][0].clone()
 }
 
-/// The most by which typical windows are lower. Where the machine drifts during a run, a figure is not compared, as it should be.
+/// The largest decrease of a typical window. If the machine drifts during a run, a figure is correctly not compared.
 fn lower_by(entry: &Value) -> Option<f64> {
     let differences = entry["differences"].as_array().expect("differences");
     assert!(
@@ -107,7 +107,7 @@ fn a_planted_difference_is_found_and_put_into_words() {
     assert_eq!(missing.status.code(), Some(2));
 }
 
-/// At most 24 lines of 100 columns; the command for the rest has its files' names in full.
+/// At most 24 lines of 100 columns; the command for the rest has the full names of the files.
 fn assert_is_a_screen(text: &str) {
     assert!(text.lines().count() <= 24, "{text}");
     for line in text.lines().filter(|line| !line.starts_with("Full ")) {
@@ -115,7 +115,7 @@ fn assert_is_a_screen(text: &str) {
     }
 }
 
-/// A run of ten seconds has windows enough to be compared strictly, and its label names it.
+/// A run of ten seconds has enough windows to be compared strictly, and is named by its label.
 #[test]
 fn windows_follow_the_duration_and_tables_have_a_column_for_each_label() {
     if !root_or_skip("windows_follow_the_duration") {

@@ -1,4 +1,4 @@
-//! Run files that contradict themselves decide nothing; those that the program writes never do.
+//! A run file that contradicts itself gets no verdict; files that the program writes never contradict themselves.
 
 use model::{SeriesId, Window};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use support::bridge::{bed, inside};
 use support::{end, json, root_or_skip, run, series, until_thread};
 use testing::Running;
 
-/// The recorded thread woke up.
+/// The recorded series of wake-ups.
 const LIMITS: &str = "name = \"site\"\nwhat = \"tests\"\n[[limit]]\nid = \"received\"\nseries = \"wakeup/*\"\nquantity = \"received\"\n\
     at_least = 1\nsource = \"tests\"\n";
 
@@ -33,7 +33,7 @@ fn agrees(file: &Path) {
     );
 }
 
-/// Copies the series of a run with each of its windows as `change` makes it.
+/// Copies the series of a run, with each window changed by `change`.
 fn copy(from: &Path, to: &Path, change: impl Fn(SeriesId, usize, Window) -> Option<Window>) {
     let file = RunFile::open(from).expect("a run");
     let mut writer = RunWriter::create(to, file.info(), None).expect("a copy");
@@ -96,7 +96,7 @@ fn a_second_that_is_gone_and_a_maximum_that_cannot_be_are_told_and_decide_nothin
     }
 }
 
-/// Without its limits, a run that was started with some would read as one that nobody was to judge.
+/// Without this check, a run that lost its limits would look like a run without limits.
 #[test]
 fn a_run_whose_limits_are_gone_is_damaged_and_can_be_judged_again() {
     let directory = tempfile::tempdir().expect("a directory");

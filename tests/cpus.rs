@@ -1,4 +1,4 @@
-//! Choice of the CPUs that are judged, and messages when somebody else measures on them or changes a measuring thread.
+//! Choice of the judged CPUs, and messages if somebody else measures on them or changes a measuring thread.
 
 use serde_json::Value;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn last_cpu() -> u32 {
     sys::thread::cpuset_cpus().iter().last().expect("a CPU")
 }
 
-/// True if there are two CPUs to tell apart.
+/// True if there are at least two CPUs.
 fn two_cpus_or_skip(test: &str) -> bool {
     let two = sys::thread::cpuset_cpus().len() > 1;
     if !two {
@@ -47,7 +47,7 @@ fn events(document: &Value, kind: &str) -> Vec<Value> {
     all.iter().filter(|event| event["kind"] == kind).cloned().collect()
 }
 
-/// The word of the only judged limit.
+/// The verdict of the only judged limit.
 fn verdict(document: &Value) -> &str {
     document["verdict"].as_str().expect("a verdict")
 }
@@ -61,7 +61,7 @@ fn begin(directory: &Path, name: &str, words: &str) -> Running {
     start(&all)
 }
 
-/// Runs the plan by way of a program such as `taskset`.
+/// Runs the plan through a program such as `taskset`.
 fn qualify_by(directory: &Path, before: &[&str], options: &[&str]) -> std::process::Output {
     let plan = directory.join("short.toml");
     std::fs::write(&plan, PLAN).expect("writable");
@@ -116,7 +116,7 @@ fn a_start_up_mask_does_not_choose_what_is_judged() {
     }
 }
 
-/// A cpuset of version 1 that is gone with this; `None` where none can be made.
+/// A cpuset of version 1 that is removed with this value; `None` if none can be made.
 struct Cpuset(std::path::PathBuf);
 
 impl Cpuset {

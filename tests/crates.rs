@@ -1,4 +1,4 @@
-//! Statements of CONTRIBUTING.md about the crates are true: their table, which of them are pure, and which way they depend.
+//! Checks the statements of CONTRIBUTING.md about the crates: their table, the pure ones, and the direction of dependencies.
 //!
 //! `RENEW=1 cargo test -p triptime-tests --test crates` writes the table.
 
@@ -9,7 +9,7 @@ use std::fs::{read_dir, read_to_string, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Crates that reach the kernel, or a file, for those that use them.
+/// Crates through which others reach the kernel or a file.
 const KERNEL: [&str; 8] = [
     "sys",
     "libc",
@@ -21,7 +21,7 @@ const KERNEL: [&str; 8] = [
     "tempfile",
 ];
 
-/// Paths of the standard library that a pure crate does not name.
+/// Paths of the standard library that a pure crate may not name.
 const EDGE: [&str; 7] = [
     "std::fs",
     "std::net",
@@ -32,7 +32,7 @@ const EDGE: [&str; 7] = [
     "SystemTime",
 ];
 
-/// Crates that look at a machine and leave it as it is. Only `tune` changes one.
+/// Crates that read a machine without changing it. Only `tune` changes one.
 const READERS: [&str; 2] = ["host", "audit"];
 
 /// Names in code that writes to a file, changes an interface or a thread, or starts a program that might.
@@ -60,10 +60,10 @@ const WRITING: [&str; 21] = [
     "Tap::",
 ];
 
-/// Writing that is none: the audit's end of the socket on which ptp4l answers needs a name.
+/// Exceptions: the audit's end of the socket on which ptp4l answers needs a name.
 const OWN_SOCKET: &str = "audit/src/gather/time/port.rs";
 
-/// Crates that are not pure, from the top down: none depends on one of a higher row. Pure ones belong to the last row.
+/// Crates that are not pure, from the top down: none depends on a crate of a higher row. Pure crates belong to the last row.
 const ROWS: [&[&str]; 9] = [
     &["cli", "testing"],
     &["campaign", "matrix"],
@@ -83,7 +83,7 @@ struct Crate {
     uses: Vec<String>,
     /// True if it may be published.
     is_published: bool,
-    /// Crates of ours that only its tests use, and that are not in its package.
+    /// Our crates that only its tests use, and that are not in its package.
     helpers: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ fn crates() -> Vec<Crate> {
     sorted.into_iter().map(|(_, each)| each).collect()
 }
 
-/// A package, if it is one of `crates/`. What only its tests use does not count.
+/// A package, if it is one of `crates/`. Dependencies of its tests do not count.
 fn read(package: &Value) -> Option<Crate> {
     let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_owned();
     let dependencies = package["dependencies"].as_array()?.iter();
@@ -138,7 +138,7 @@ fn read(package: &Value) -> Option<Crate> {
     })
 }
 
-/// How many crates of ours stand below one, at most.
+/// Length of the longest chain of our crates below a crate.
 fn height(crates: &[Crate], name: &str) -> usize {
     let found = crates.iter().find(|each| each.name == name);
     found.map_or(0, |each| {
@@ -196,7 +196,7 @@ fn pure_crates_reach_no_kernel() {
     }
 }
 
-/// Everything that a crate uses, by way of our own crates.
+/// Everything that a crate uses, also through our other crates.
 fn reached(crates: &[Crate], name: &str) -> Vec<String> {
     let uses = crates.iter().find(|each| each.name == name).map(|each| &each.uses);
     uses.into_iter()
@@ -205,12 +205,12 @@ fn reached(crates: &[Crate], name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Where the code below a folder, its tests apart, names something of [`EDGE`].
+/// Places at which the code below a folder, except its tests, names something of [`EDGE`].
 fn edges(folder: &Path) -> Vec<String> {
     named(folder, &EDGE)
 }
 
-/// Where the code below a folder, its tests apart, has one of these names.
+/// Places at which the code below a folder, except its tests, has one of these names.
 fn named(folder: &Path, names: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in read_dir(folder).expect("a folder") {
@@ -274,13 +274,13 @@ fn dependencies_point_one_way() {
     }
 }
 
-/// Crates beneath those that a stranger can take alone.
+/// Crates that are needed by those that can be used alone.
 const BENEATH: [&str; 3] = ["units", "model", "streamset"];
 
-/// Crates that a stranger can take alone: each has a page and an example.
+/// Crates that can be used alone: each has a page and an example.
 const ALONE: [&str; 7] = ["stats", "wire", "scl", "capture", "protection", "waveform", "relay"];
 
-/// Each is packaged with all that its code names. `.ci/scheduled packages` builds and tests the packages, which takes minutes.
+/// Each package contains every file that its code names. `.ci/scheduled packages` builds and tests the packages, which takes minutes.
 #[test]
 fn crates_that_stand_alone_are_packaged() {
     let crates = crates();
@@ -323,8 +323,8 @@ fn unpacked(packages: &Path, name: &str) -> PathBuf {
     file.with_extension("")
 }
 
-/// Things that the code below a folder of a package names and the package lacks: files by a path that leads upwards, from the code or
-/// from the package, and crates of ours that no package may need.
+/// Things that the code below a folder of a package names but the package lacks: files by a path that leads upwards, from the code or from the
+/// package, and our crates that no package may need.
 fn missing(package: &Path, folder: &Path, helpers: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for path in read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
@@ -347,7 +347,7 @@ fn missing(package: &Path, folder: &Path, helpers: &[String]) -> Vec<String> {
     found
 }
 
-/// True if a path is that of something in the package.
+/// True if a path is inside the package.
 fn is_within(package: &Path, path: &Path) -> bool {
     path.canonicalize()
         .is_ok_and(|path| path.starts_with(package.canonicalize().expect("a folder")))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use support::run;
 
-/// Held by a test that may write README.md: two do.
+/// Lock for the two tests that may write README.md.
 static README: Mutex<()> = Mutex::new(());
 
 fn root() -> &'static Path {
@@ -17,7 +17,7 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The command of a probe: a capture is sent again by `publish`, and a test set measures in three ways.
+/// The command of a probe: `publish` also replays captures, and a test set measures in three ways.
 fn command(probe: &str) -> &str {
     match probe {
         "replay" => "publish",
@@ -113,8 +113,8 @@ fn every_command_of_a_probe_has_help_with_an_example() {
     }
 }
 
-/// Commands whose output is the same everywhere: they read a recorded machine or run, or what is inside the binary. A page shows the output
-/// in the block after the command's.
+/// Commands whose output is the same everywhere: they read a recorded machine or run, or data inside the binary. A page shows the output in the block
+/// after that of the command.
 const SAME_EVERYWHERE: [&str; 3] = ["--root tests/hosts/", " tests/data/", "triptime qualify --list"];
 
 /// `RENEW=1 cargo test -p triptime-tests --test documented` writes it.
@@ -126,7 +126,7 @@ fn a_page_shows_what_the_command_prints() {
     for page in guides.map(|entry| entry.path()).chain([root().join("README.md")]) {
         let text = std::fs::read_to_string(&page).expect("a page");
         let mut parts: Vec<String> = text.split("```\n").map(str::to_owned).collect();
-        // Blocks are the odd parts: a command, some text, and what it prints.
+        // Blocks are the odd parts: a command, some text, and its output.
         for at in (1..parts.len().saturating_sub(2)).step_by(2) {
             let command = parts[at].clone();
             if command.lines().count() != 1 || !SAME_EVERYWHERE.iter().any(|part| command.contains(part)) {
@@ -153,8 +153,7 @@ fn a_page_shows_what_the_command_prints() {
     );
 }
 
-/// Commands that set a machine up, or bring triptime to one, have what a probe has: page, row, help, man page, and their options in the
-/// completions.
+/// Commands that set a machine up, or bring triptime to one, are documented like probes: page, row, help, man page, and options in the completions.
 #[test]
 fn commands_without_a_probe_are_documented_as_probes_are() {
     let (index, readme) = (text("docs/README.md"), text("README.md"));
@@ -187,7 +186,7 @@ fn commands_without_a_probe_are_documented_as_probes_are() {
     }
 }
 
-/// All pages of the repository but the recorded machines' own.
+/// All pages of the repository, except those of the recorded machines.
 fn pages() -> Vec<PathBuf> {
     let (mut folders, mut pages) = (vec![root().join("docs")], Vec::new());
     pages.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|name| root().join(name)));
@@ -207,7 +206,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The names by which links call the headings of a page.
+/// The anchors of the headings of a page.
 fn headings(page: &str) -> Vec<String> {
     let headings = page.lines().filter(|line| line.starts_with('#'));
     let plain = |sign: &char| sign.is_alphanumeric() || [' ', '-', '_'].contains(sign);
@@ -244,7 +243,7 @@ fn every_link_of_a_page_leads_somewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The journal has each of its pages once, under a topic, with what of it holds.
+/// The list of the journal has each page once, under a topic, with its present state.
 #[test]
 fn every_page_of_the_journal_is_listed_with_its_status() {
     let list = text("docs/journal/README.md");
@@ -270,7 +269,7 @@ fn every_page_of_the_journal_is_listed_with_its_status() {
     }
 }
 
-/// The screen sends a person whose host failed to this page: each cause that it can name has its row there, with a remedy.
+/// The screen sends a person whose host failed to this page: each possible cause has a row there, with a remedy.
 #[test]
 fn every_cause_has_a_remedy_on_the_page_for_hosts_that_failed() {
     let page = text("docs/guide/host-failed.md");
@@ -285,7 +284,7 @@ fn every_cause_has_a_remedy_on_the_page_for_hosts_that_failed() {
     }
 }
 
-/// The options that many commands share are explained on one page, and named in the help of each; completions know them everywhere.
+/// Options that many commands share are explained on one page and named in the help of each command; completions know them for every command.
 #[test]
 fn shared_options_are_explained_once() {
     let help = |arguments: &[&str]| String::from_utf8_lossy(&run(arguments).stdout).into_owned();
@@ -307,7 +306,7 @@ fn shared_options_are_explained_once() {
     }
 }
 
-/// Short forms that hands used to cyclictest type.
+/// Short forms for users of cyclictest.
 #[test]
 fn short_forms_mean_what_they_mean_to_cyclictest() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -328,12 +327,12 @@ fn short_forms_mean_what_they_mean_to_cyclictest() {
     );
 }
 
-/// A step of a plan has the options of the command as keys, in its page too.
+/// A step of a plan has the options of the command as keys, and the page lists them.
 #[test]
 fn the_options_of_a_command_are_the_keys_of_its_step() {
     let page = text("docs/formats/plan.md");
     let mut of_streams = keys::<probes::publish::PublishOptions>();
-    // A plan says rate and ASDUs themselves.
+    // A plan states rate and ASDUs directly.
     of_streams.retain(|key| key != "profile");
     for (probe, own) in [
         ("wakeup", keys::<probes::wakeup::WakeupOptions>()),

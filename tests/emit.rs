@@ -1,4 +1,4 @@
-//! Output of `emit` is read by the programs it is for, and the audit finds nothing in it.
+//! The intended programs can read the output of `emit`, and the audit finds nothing in it.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use support::{binary, json, root_or_skip, run, stderr};
 use tempfile::TempDir;
 
-/// Text that a command leaves in `folder` or says on standard output.
+/// Text that a command writes into `folder` or to standard output.
 fn emit(folder: &Path, words: &[&str]) -> String {
     let output = Command::new(binary())
         .arg("emit")
@@ -23,7 +23,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// A program of another project; `None` after leaving the test out.
+/// A program of another project; `None` if it is missing and the test was skipped.
 fn other(test: &str, program: &str) -> Option<Command> {
     let found = Command::new(program)
         .arg("--version")
@@ -61,7 +61,7 @@ fn skopeo_reads_the_image_as_oci_and_as_dockers() {
     emit(folder.path(), &["image", "image.tar", "--tag", "localhost/relay:7"]);
     for (at, form) in ["oci-archive", "docker-archive"].into_iter().enumerate() {
         let from = format!("{form}:{}/image.tar", folder.path().display());
-        // A copy reads every blob, and compares it with its digest.
+        // Copying reads every blob, and checks its digest.
         let to = format!("dir:{}/{at}", folder.path().display());
         said(Command::new("skopeo").args(["--insecure-policy", "copy", "--quiet", &from, &to]));
         let config: Value =
@@ -104,7 +104,7 @@ fn umoci_unpacks_the_binary_as_it_is() {
     assert!(bundle.join("rootfs/runs").is_dir() && bundle.join("rootfs/tmp").is_dir());
 }
 
-/// Runs a bundle to its end; whatever runc keeps of it is in its folder.
+/// Runs a bundle to its end; runc keeps its state in the bundle's folder.
 fn contained(folder: &Path, id: &str) -> Output {
     let mut command = Command::new("runc");
     command.arg("--root").arg(folder.join("state"));
@@ -181,7 +181,7 @@ fn judged(folder: &Path, name: &str, text: &str, cpus: &str) -> Vec<(String, Str
         .collect()
 }
 
-/// The audit knows this definition, has something good to say of it, and nothing bad.
+/// The audit reads this definition; some rules pass, and none fails or warns.
 fn nothing_is_found_in(folder: &Path, name: &str, text: &str, passed: &[&str]) {
     let all = sys::thread::allowed_cpus().to_string();
     let judged = judged(folder, name, text, &all);
@@ -208,7 +208,7 @@ fn the_audit_finds_nothing_in_any_definition() {
     let cpus = cpus.as_str();
     let path = folder.path();
     let oci = emit(path, &["oci", "--cpus", cpus, "--net", "eth7", "--hugepages", "64MiB"]);
-    // Where nobody may lower the score it is left out; elsewhere the rule passes too.
+    // If the score may not be lowered it is left out; otherwise the rule passes, too.
     let whole: Value = serde_json::from_str(&oci).expect("JSON");
     if whole["process"]["oomScoreAdj"].is_null() {
         let judged = judged(path, "config.json", &oci, cpus);

@@ -1,5 +1,5 @@
-//! A plan whose device is on another machine: two network namespaces, joined by a process bus and by a network beside it. One run and one
-//! verdict here, and whichever end dies, the other says so and is ready for the next.
+//! A plan whose device is on another machine: two network namespaces, connected by a process bus and by a second network. There is one run and one
+//! verdict here; if either end dies, the other one reports it and is ready for the next run.
 
 use model::RunState;
 use rustix::process::Signal;
@@ -83,7 +83,7 @@ interval = "1ms"
 policy = "fifo:60"
 "#;
 
-/// Two machines: interfaces `pb` are the process bus, `mg` the network beside it.
+/// Two machines: interfaces `pb` are the process bus, `mg` the second network.
 struct Machines {
     here: NetNs,
     there: NetNs,
@@ -130,7 +130,7 @@ fn start_in(machine: &NetNs, words: &[&str]) -> Running {
     machine.run(|| support::start(words)).expect("a thread in it")
 }
 
-/// `triptime far` under way.
+/// A running `triptime far`.
 struct FarEnd {
     running: Running,
     said: Arc<Mutex<String>>,
@@ -182,14 +182,14 @@ impl FarEnd {
     }
 }
 
-/// One at a time: each looks at what is left in the folder for temporary files.
+/// One test at a time, because each checks the remains in the folder for temporary files.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until no `triptime device` is left whose far end is gone: it ends by itself.
+/// Waits until each `triptime device` whose far end is gone has ended.
 fn until_no_device() {
     let until = Instant::now() + Duration::from_secs(30);
     let is_one = |process: std::fs::DirEntry| {
@@ -209,7 +209,7 @@ fn secret(directory: &Path, name: &str, text: &str) -> String {
     path.display().to_string()
 }
 
-/// Words of a run of these steps.
+/// Arguments of a run of these steps.
 fn words(directory: &Path, steps: &str, secret: &str, out: &str) -> Vec<String> {
     let plan = directory.join("short.toml");
     std::fs::write(&plan, format!("{HEAD}{steps}")).expect("written");
@@ -273,7 +273,7 @@ fn every_step_runs_between_two_machines_and_gives_one_run() {
             "{series}"
         );
     }
-    // Ages are between two clocks, and known as well as the answers to the question for the time came fast.
+    // Ages are between two clocks, and their uncertainty depends on how fast the far end answered the question for its time.
     let age = series(&document, "age/MU01");
     let apart = setting(age, "clock uncertainty (ns)").and_then(|ns| ns.parse::<u64>().ok());
     assert!(apart.is_some_and(|ns| (1..1_000_000_000).contains(&ns)), "{age}");
@@ -336,7 +336,7 @@ fn the_device_is_in_a_container_where_its_own_machine_says_so() {
     before.nothing_is_left();
 }
 
-/// The CPU that is judged there is its own choice.
+/// The far end chooses its judged CPU.
 fn wakeup(document: &Value) -> &str {
     let all = document["series"].as_array().expect("series");
     let names = all.iter().filter_map(|series| series["name"].as_str());
@@ -344,12 +344,12 @@ fn wakeup(document: &Value) -> &str {
     names.next().expect("wake-ups")
 }
 
-/// Starts a long run, and waits until its round trips are under way.
+/// Starts a long run, and waits until its round trips have begun.
 fn long(machines: &Machines, far: &FarEnd, words: &[String]) -> Running {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let child = start_in(&machines.here, &words);
     far.until_said("round trip of the plan short");
-    // Three of its windows.
+    // The time of three windows.
     until_sent(&child, "pb0", 1_500);
     child
 }
@@ -385,7 +385,7 @@ fn a_far_end_that_is_killed_ends_the_run_with_what_it_had() {
     assert!(names.iter().any(|name| name.starts_with("wakeup/")), "{names:?}");
     assert!(names.iter().any(|name| name == "rtt/reflect"), "{names:?}");
     until_no_device();
-    // The next far end takes away what the killed one left.
+    // The next far end removes the files of the killed one.
     let far = FarEnd::start(&machines, &secret);
     assert!(far.end(Signal::INT).status.success());
     before.nothing_is_left();
@@ -417,7 +417,7 @@ fn a_run_that_is_killed_leaves_the_far_end_ready_for_the_next() {
     let document = json(&output);
     for name in [wakeup(&document), "talk/test"] {
         let series = series(&document, name);
-        // A measuring thread may be held up by other tests: samples are due all the same, and some are there.
+        // Other tests may delay a measuring thread: samples are still due, and some were measured.
         let count = |counter: &str| series[counter].as_u64().unwrap_or_default();
         assert!(
             count("expected") > 400 && count("received") > 20,

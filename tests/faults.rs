@@ -1,4 +1,4 @@
-//! A plan whose wire makes faults: every one of them is in the counters, and an interface that goes away is no silent end.
+//! A plan whose wire makes faults: the counters have every one of them, and the removal of an interface is reported.
 
 use serde_json::Value;
 use std::path::Path;
@@ -135,7 +135,7 @@ fn a_plan_proves_that_every_fault_is_counted() {
     no_loss_passes(&document);
 }
 
-/// The thread that makes the faults has taken every frame, and those it dropped never come to the device.
+/// The thread that makes the faults received every frame, and the frames that it dropped do not reach the device.
 fn losses_are_traced_to_their_hop(document: &Value, dropped: u64) {
     assert!(dropped > 0);
     for (hop, lost) in [
@@ -147,7 +147,7 @@ fn losses_are_traced_to_their_hop(document: &Value, dropped: u64) {
         assert_eq!(count(hop, "lost"), lost, "{hop}");
         assert!(count(hop, "received") > 100, "{hop}");
     }
-    // It has the publisher's CPU: one that spins would keep it from running.
+    // It shares the CPU of the publisher, which must not spin, or this thread could not run.
     let settings = &series(document, "publish/lateness")["settings"];
     assert_eq!(settings["spin ahead"], "0 ns", "{settings}");
 }
@@ -203,7 +203,7 @@ fn a_removed_interface_ends_the_run_with_what_was_measured() {
             .expect("a thread in it")
             .expect("deleted");
         drop(counter);
-        // A limit that failed until then has failed; what is judged by none could not be measured.
+        // A limit that failed before stays failed; a run without limits could not be measured.
         for (end, interface, name, status) in [(listener, "v1", "listen/test", 3), (talker, "v0", "talk/test", 1)] {
             let output = wait(end, &[name]);
             assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));

@@ -1,4 +1,4 @@
-//! Whatever a device on the bus, a file or a run file says, no output shows a character that does more than be seen.
+//! For any text of a device on the bus, a file or a run file, no output contains a character with an effect on the display.
 
 use capture::write::PcapWriter;
 use model::{
@@ -20,8 +20,8 @@ use wire::sv::OwnedAsdu;
 use wire::time::UtcTime;
 use wire::{goose, sv};
 
-/// Clears the screen, rings, begins a line that is a pass, paints it by C1, turns the direction, hides, and breaks lines; a formula in a
-/// spreadsheet, markup on a page, and a backslash. Each text has a word of its own in it, by which it is found again.
+/// Clears the screen, rings, begins a line that is a pass, colours it by C1, reverses the direction, hides, and breaks lines; also a formula for a
+/// spreadsheet, markup for a page, and a backslash. Each text contains its own word, by which it can be found.
 fn nasty(word: &str) -> String {
     format!(
         "=1+{word}\u{1b}[2J\u{7}\nPASS\r\u{9b}32m\u{85}\u{202e}SSAP\u{2066}\u{200b}\u{2028}\u{feff}\u{7f}</script>\\"
@@ -35,7 +35,7 @@ fn on_the_wire(word: &str) -> Vec<u8> {
     text
 }
 
-/// Asserts that a text has nothing in it that acts, but for its line ends, and no line that pretends to be a verdict.
+/// Asserts that a text has no active characters except its line ends, and no line that looks like a verdict.
 fn assert_seen(face: &str, text: &str) {
     for (number, line) in text.split(['\n']).enumerate() {
         let line = line.strip_suffix('\r').unwrap_or(line);
@@ -45,7 +45,7 @@ fn assert_seen(face: &str, text: &str) {
     }
 }
 
-/// Asserts it of all that a command said, and that it said something.
+/// Asserts this for all output of a command, and that there is some output.
 fn assert_output(face: &str, output: &Output) {
     let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
     assert_seen(face, &text);
@@ -53,7 +53,7 @@ fn assert_output(face: &str, output: &Output) {
     assert!(!text.is_empty() || !output.stderr.is_empty(), "{face} says nothing");
 }
 
-/// Octets as text, where every octet that is not ASCII text of a binary form stands for itself.
+/// Bytes as text, in which each byte of a binary format outside ASCII becomes one character.
 fn texts_of(octets: &[u8]) -> String {
     String::from_utf8_lossy(octets).into_owned()
 }
@@ -74,7 +74,7 @@ fn explanation() -> Explanation {
     }
 }
 
-/// A run file with such a text in every place where there can be one.
+/// A run file with such a text in every possible place.
 fn run_file(path: &Path) {
     let info = RunInfo {
         id: nasty("id"),
@@ -164,7 +164,7 @@ fn run_file(path: &Path) {
 /// A limit file with such texts, too.
 fn limits(path: &Path) {
     let text = |word: &str| {
-        // TOML takes JSON's texts, but for a DEL that stands for itself.
+        // TOML accepts JSON's texts, except for an unescaped DEL.
         let json = serde_json::to_string(&nasty(word)).expect("JSON");
         json.replace('\u{7f}', "\\u007f")
     };
@@ -344,7 +344,7 @@ fn state(number: u8, st_num: u32) -> Vec<u8> {
         simulate: false,
         gocb_ref: on_the_wire("gocb"),
         time_allowed_to_live: 20,
-        // Changed in mid-stream: that is an event.
+        // A change within the stream is an event.
         dat_set: on_the_wire(if st_num > 3 { "newset" } else { "dataset" }),
         go_id: Some(on_the_wire("goid")),
         t: UtcTime::from_bytes([0x6a, 0, 0, 0, 0, 0, 0, 0x0a]),
@@ -366,7 +366,7 @@ fn no_face_of_a_capture_shows_what_acts() {
     let mut writer = PcapWriter::new(BufWriter::new(File::create(&file).expect("a file"))).expect("a capture");
     for number in 0..400_u16 {
         let at_ns = 1_790_000_000_000_000_000 + i64::from(number) * 250_000;
-        // A gap, so that there is something to say of the stream.
+        // A gap, so that the output names the stream.
         let smp_cnt = if number < 200 { number } else { number + 3 };
         writer.write(at_ns, &samples("svid", 1, smp_cnt)).expect("written");
         if number % 40 == 0 {

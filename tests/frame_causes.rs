@@ -11,7 +11,7 @@ use sys::wait::sleep_until;
 use testing::Running;
 
 const BLOCKS: i64 = 12;
-/// Longer than what else happens on a machine that has other work to do.
+/// Longer than other delays on a busy machine.
 const BLOCK_NS: i64 = 25_000_000;
 const EVERY_NS: i64 = 290_700_000;
 
@@ -44,8 +44,8 @@ fn begin(namespace: &NetNs, directory: &Path, words: &str) -> (Running, PathBuf)
     (child, file)
 }
 
-/// Measures `near`, whose thread has this name, on the last CPU beside `far`, which lasts longer, and beside the planted blocks; in how
-/// many of them a sample of the series was late and the blocker was named for most of its time.
+/// Measures `near`, whose thread has this name, on the last CPU, together with `far`, which lasts longer, during the planted blocks. Returns the
+/// number of blocks in which a sample of the series was late and the blocker was named for most of its time.
 fn named(far: &str, near: &str, thread: &str, name: &str) -> usize {
     let namespace = namespace();
     let directory = tempfile::tempdir().expect("a directory");
@@ -82,7 +82,7 @@ fn who_held_up_a_round_trip_is_named() {
     let far = "reflect v0 --role reflector --engine block --policy fifo:70 --cpu 0 --duration 9s";
     let near = "reflect v1 --role initiator --policy fifo:60 --interval 0 --duration 5s --disturb";
     let named = named(far, near, "initiator", "rtt/reflect");
-    // Back to back one is nearly always under way when a block begins.
+    // With frames back to back, one is nearly always on its way when a block begins.
     assert!(named >= 2, "{named} of {BLOCKS} blocks");
 }
 

@@ -1,4 +1,4 @@
-//! A full disk ends the run loudly and keeps what it has.
+//! A full disk ends the run with an error, and the earlier data are kept.
 
 use std::process::Command;
 use support::{binary, root_or_skip};
@@ -10,7 +10,8 @@ fn the_run_stops_says_so_and_can_be_reported() {
     }
     let disk = tempfile::tempdir().expect("tempdir");
     let keep = tempfile::tempdir().expect("tempdir");
-    // A mount namespace of its own: the small disk is gone with it. Windows of 100 ms fill 640 KB in a few seconds; inventory and log alone take most of 500.
+    // In a separate mount namespace, so that the small disk disappears with it. Windows of 100 ms fill 640 KB in a few seconds; inventory and log
+    // alone take most of 500 KB.
     let script = "mount -t tmpfs -o size=640k small \"$2\" || exit 99; \
                   \"$1\" wakeup --cpus 0 --policy other --interval 200us --window 100ms --duration 60s --quiet --force \
                   --out \"$2/run.triptime\" >/dev/null; status=$?; cp \"$2\"/run.triptime* \"$3\"; exit $status";

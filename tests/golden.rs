@@ -1,7 +1,7 @@
 //! Texts that users see, byte for byte, against the files in `tests/golden`: the help of every command, and the faces of two runs.
 //!
-//! `RENEW=1 cargo test -p triptime-tests --test golden` writes the files, and removes those that nothing makes any more. Read the
-//! difference before you commit it.
+//! `RENEW=1 cargo test -p triptime-tests --test golden` writes the files, and removes files that are no longer made. Read the difference before you
+//! commit it.
 
 use report::Report;
 use report::about::About;
@@ -20,7 +20,7 @@ fn golden(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(folder)
 }
 
-/// The standard output of the binary, which sees no terminal and 100 columns, in the folder of recorded runs.
+/// The standard output of the binary without a terminal and with 100 columns, run in the folder of recorded runs.
 fn printed(words: &[&str]) -> String {
     let mut command = triptime();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
@@ -69,7 +69,7 @@ fn names(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The first line in which two texts differ, of each.
+/// The first differing line of each of two texts.
 fn first_difference(kept: &str, text: &str) -> String {
     let (mut old, mut new) = (kept.lines(), text.lines());
     let mut number = 0;
@@ -88,7 +88,7 @@ fn first_difference(kept: &str, text: &str) -> String {
     }
 }
 
-/// The help of this command and all beneath it, by the words that call them.
+/// The help of this command and of all its subcommands, by their command words.
 fn add_help(words: &[&str], texts: &mut BTreeMap<String, String>) {
     let help = printed(&[words, &["--help"]].concat());
     let block = help.split_once("\nCommands:\n").map_or("", |(_, block)| block);
@@ -114,7 +114,7 @@ fn the_help_of_every_command() {
     assert_golden("help", &all_help());
 }
 
-/// A man page is made from what the help is made from: it is enough that each command has one, with each option.
+/// Man pages and help have the same source, so it is enough to check that each command has a man page with each option.
 #[test]
 fn man_pages_have_the_commands_and_options_of_the_help() {
     let share = tempfile::tempdir().expect("a directory");
@@ -123,7 +123,7 @@ fn man_pages_have_the_commands_and_options_of_the_help() {
     let mut pages = names(&folder);
     for (name, help) in all_help() {
         let page = name.replace(".txt", ".1");
-        // Commands of commands have no page of their own; `device` is for the program itself.
+        // Subcommands have no separate page; `device` is for the program itself.
         let Some(at) = pages.iter().position(|other| *other == page) else {
             assert!(name.matches('-').count() > 1 || name.contains("-device"), "no {page}");
             continue;
@@ -158,7 +158,7 @@ fn calls(page: &str) -> Vec<Vec<&str>> {
         .collect()
 }
 
-/// The words of the command that is called, as its golden file names it.
+/// The words of the called command, in the form of the name of its golden file.
 fn called<'a>(call: &[&'a str], texts: &BTreeMap<String, String>) -> (String, Vec<&'a str>) {
     let mut name = "triptime".to_owned();
     let mut words = call.iter().copied().peekable();
@@ -173,7 +173,7 @@ fn called<'a>(call: &[&'a str], texts: &BTreeMap<String, String>) -> (String, Ve
     )
 }
 
-/// A page of the guide shows no option that its command has not.
+/// A page of the guide shows only options that its command has.
 #[test]
 fn pages_call_commands_with_options_that_they_have() {
     let (texts, mut checked) = (all_help(), 0);
@@ -182,7 +182,7 @@ fn pages_call_commands_with_options_that_they_have() {
         let page = fs::read_to_string(guide.join(&name)).expect("a page");
         for call in calls(&page) {
             let (command, words) = called(&call, &texts);
-            // Behind the guest's own options stands another command; a new process of `lab up` is not for users.
+            // Another command follows the guest's own options; the internal process of `lab up` is not for users.
             if command.starts_with("triptime-lab") {
                 continue;
             }
@@ -199,7 +199,7 @@ fn pages_call_commands_with_options_that_they_have() {
     assert!(checked > 300, "only {checked} options found");
 }
 
-/// A minute of wake-ups, as a real machine had it: what `triptime report` makes of the run file.
+/// A minute of wake-ups, from a real machine: the output of `triptime report` for the run file.
 #[test]
 fn the_faces_of_a_recorded_run() {
     let file = "minute.triptime";
@@ -222,7 +222,7 @@ fn the_faces_of_a_recorded_run() {
     assert_golden("minute", &texts);
 }
 
-/// A run with every probe of a plan, made up: all subjects that a report has in one run.
+/// An invented run with every probe of a plan, so that its report has all subjects.
 #[test]
 fn the_faces_of_a_made_up_run() {
     let run = synthetic::qualify(2, 10);

@@ -19,7 +19,7 @@ const START_NS: i64 = 1_790_000_000_000_000_000;
 const MS: i64 = 1_000_000;
 const BLOCK: &str = "goose/IED1LD0/LLN0$GO$gcbTrip";
 const NEIGHBOUR: &str = "goose/IED2LD0/LLN0$GO$gcbPos";
-/// The neighbour's heartbeats end with this one.
+/// Instant of the neighbour's last heartbeat.
 const END_MS: i64 = 1_500;
 
 /// A message of the block's own publisher, whose state began at `t_ms`.
@@ -63,7 +63,7 @@ fn heartbeats(st_num: u32, first: u32, t_ms: i64, from_ms: i64, to_ms: i64) -> V
         .collect()
 }
 
-/// Messages that come (in ms), the verdict they have to be given, and what has to be said of them, live and in a capture.
+/// Messages with their times in ms, their expected verdict, and the expected texts, live and in a capture.
 struct Case {
     name: &'static str,
     messages: Vec<(i64, Message)>,
@@ -192,7 +192,7 @@ fn without(messages: &[(i64, Message)], number: usize) -> Vec<(i64, Message)> {
     kept.map(|(_, message)| message.clone()).collect()
 }
 
-/// All that is sent, in order.
+/// All sent messages, in order.
 fn frames(messages: &[(i64, Message)]) -> Vec<(i64, Vec<u8>)> {
     let beside = (1_u32..)
         .zip((0..=END_MS).step_by(100))
@@ -281,7 +281,7 @@ fn subscribe(out: &Path) -> [&str; 9] {
     ]
 }
 
-/// Sends each frame at its time; `meanwhile` is told the time before each.
+/// Sends each frame at its time; calls `meanwhile` with the time before each.
 fn send(port: &PacketPort, frames: &[(i64, Vec<u8>)], mut meanwhile: impl FnMut(i64)) {
     let start = Instant::now();
     for (ms, frame) in frames {
@@ -292,7 +292,7 @@ fn send(port: &PacketPort, frames: &[(i64, Vec<u8>)], mut meanwhile: impl FnMut(
     }
 }
 
-/// Result at an end three seconds after the first frame: a block that is not sent any more has expired by then.
+/// Result at an end three seconds after the first frame: a block that is no longer sent has expired by then.
 fn finished(child: Running, sent: Instant, arguments: &[&str]) -> Json {
     std::thread::sleep(Duration::from_secs(3).saturating_sub(sent.elapsed()));
     let output = end(child, arguments);
@@ -318,7 +318,7 @@ fn what_is_received_is_judged_as_expected() {
     }
 }
 
-/// Messages of the block, while the subscriber is stopped from 350 ms to 1250 ms; how often it found the block expired.
+/// Messages of the block, while the subscriber is stopped from 350 ms to 1250 ms; returns how often it reported the block as expired.
 fn expired_while_held_up(messages: &[(i64, Message)]) -> u64 {
     let directory = tempfile::tempdir().expect("tempdir");
     let namespace = namespace();
@@ -355,7 +355,7 @@ fn an_application_that_was_held_up_neither_hides_an_expiry_nor_makes_one() {
             };
             (ms, message)
         });
-        // The last one need not be followed.
+        // The last message may come without a further one.
         let mut all: Vec<(i64, Message)> = with_tal.collect();
         if let Some((_, last)) = all.last_mut() {
             last.time_allowed_to_live = 10_000;

@@ -27,17 +27,17 @@ fn count(explained: &[Explanation], cause: Cause) -> usize {
     explained.iter().filter(|why| why.cause == cause).count()
 }
 
-/// A control group without a quota so far; gone when dropped.
+/// A control group without a quota; removed when dropped.
 struct Group {
     directory: PathBuf,
     quota_file: PathBuf,
-    /// A hundredth of a CPU, and no quota.
+    /// Contents of the quota file for a hundredth of a CPU, and for no quota.
     hundredth: &'static str,
     all: &'static str,
 }
 
 impl Group {
-    /// In the hierarchy that has the `cpu` controller; `None`: there is none that groups can be made in.
+    /// Makes a group in the hierarchy with the `cpu` controller; `None` if no group can be made there.
     fn make() -> Option<Self> {
         let name = format!("triptime-test-{}", std::process::id());
         let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
@@ -114,13 +114,13 @@ fn a_used_up_quota_is_throttling_and_not_the_host() {
     for _ in 0..10 {
         group.limit(group.hundredth);
         std::thread::sleep(Duration::from_millis(200));
-        // So that the recorder, which is held back too, can look before the events are gone.
+        // So that the recorder, which is throttled too, can read the events before they are overwritten.
         group.limit(group.all);
         std::thread::sleep(Duration::from_millis(200));
     }
     let output = wait(child, &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    // It spins, so that it misses nearly all of each 100 ms.
+    // The thread spins, so that it misses nearly all of each 100 ms.
     let long = explained(&file, 80_000_000);
     let throttled = count(&long, Cause::Throttled);
     let causes: Vec<&str> = long.iter().map(|why| why.text.as_str()).collect();
@@ -153,7 +153,7 @@ fn a_stopped_process_is_said_to_have_been_stopped() {
             kill_process(id, Signal::STOP).expect("it runs");
             std::thread::sleep(Duration::from_millis(120));
             kill_process(id, Signal::CONT).expect("it is stopped");
-            // Not in step with the pauses of `noise`: some of the stops begin in one.
+            // The period differs from that of the pauses of `noise`, so only some of the stops begin in a pause.
             std::thread::sleep(Duration::from_millis(210));
         }
         let output = wait(child, &arguments);
@@ -167,7 +167,7 @@ fn a_stopped_process_is_said_to_have_been_stopped() {
         let long = explained(&file, 100_000_000);
         let causes: Vec<&str> = long.iter().map(|why| why.text.as_str()).collect();
         let stopped = count(&long, Cause::Stopped);
-        // While all of the process is stopped, nobody reads what the kernel records: where its ring was full, the cause is unknown.
+        // While all of the process is stopped, nobody reads the kernel's events: if its ring was full, the cause is unknown.
         let unknown = count(&long, Cause::Unexplained);
         assert!(stopped >= 4, "{probe:?}: {causes:#?}");
         assert!(

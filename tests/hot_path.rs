@@ -1,4 +1,4 @@
-//! The measuring threads make no system call but the one they measure: every probe, at every kind of end, under strace.
+//! The measuring threads make no system call but the one they measure: every probe, at each of its ends, under strace.
 
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -12,15 +12,15 @@ use testing::Running;
 struct Case {
     /// Its probe.
     probe: &'static str,
-    /// The command that has it, in a namespace with `v0` and `v1`. `FILE` is a capture that it may send again, `RELAY` a relay.
+    /// The command, run in a namespace with `v0` and `v1`. `FILE` is replaced by a capture to replay, `RELAY` by a relay file.
     words: &'static str,
     /// Command that runs at the far end, and its thread.
     far: Option<(&'static str, &'static str)>,
-    /// Its name.
+    /// Name of the thread.
     thread: &'static str,
-    /// Calls that it may make, each because it waits, sends or receives by it.
+    /// Allowed system calls, by which it waits, sends or receives.
     calls: &'static [&'static str],
-    /// How many it makes at least, in the part that is looked at.
+    /// Smallest number of calls in the examined part.
     least: u64,
 }
 
@@ -32,10 +32,10 @@ const INITIATOR: (&str, &str) = ("reflect v0 --role initiator --engine block --i
 /// A relay of the stream below.
 const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
 
-/// It, in three threads; they share the CPU that every machine has.
+/// The same relay in three threads, which share CPU 0, because every machine has it.
 const RELAY_APART: &str = "relay RELAY v1 --cpu receive=0,functions=0,output=0";
 
-/// Sender of the samples that a relay works on.
+/// Sender of samples for a relay.
 const SAMPLES: (&str, &str) = ("publish v0 --streams 1 --rate 4000", "publish");
 
 /// A relay that answers a ping, and two that decide side by side.
@@ -109,7 +109,7 @@ const CASES: [Case; 24] = [
         calls: &["sendto", "clock_nanosleep"],
         least: 80,
     },
-    // The stamps of what was sent come by the error queue.
+    // The stamps of sent frames come through the error queue.
     Case {
         probe: "reflect",
         words: "reflect v0 --role initiator --interval 2ms --engine block --stamps software",
@@ -199,7 +199,7 @@ const CASES: [Case; 24] = [
         calls: &["ppoll"],
         least: 80,
     },
-    // A change that is handed over wakes the thread that sends, if it sleeps.
+    // A change wakes the sending thread, if it sleeps.
     Case {
         probe: "relay",
         words: RELAY_APART,
@@ -232,7 +232,7 @@ const CASES: [Case; 24] = [
         calls: &[],
         least: 0,
     },
-    // The stamps of what was sent come by the error queue.
+    // The stamps of sent frames come through the error queue.
     Case {
         probe: "ping_pong",
         words: "trip v0 --ping-pong --goose MIRRORLD0/LLN0$GO$gcbPong --cases none --pause 1ms",
@@ -251,14 +251,14 @@ const CASES: [Case; 24] = [
     },
 ];
 
-/// Calls of a thread that has waited long in vain: it goes on asleep, and looks every 100 ms whether the interface is still there. A
-/// stall of the far end can bring that about in a test; nothing is measured then.
+/// Calls of a thread that has waited long without a frame: it sleeps, and checks every 100 ms that the interface still exists. A stall of the far end
+/// can cause this in a test; nothing is measured then.
 const IN_VAIN: [&str; 2] = ["ppoll", "getsockname"];
 
-/// How often at the most in a second.
+/// Largest number of such calls in a second.
 const MOST_IN_VAIN: u64 = 20;
 
-/// So often a second is looked at until there are calls enough: the machine may stand still for half of one.
+/// Number of seconds that are examined until there are enough calls, because the machine may stand still for half a second.
 const LOOKS: usize = 4;
 
 /// Probes without a measuring thread: the kernel counts, and an ordinary thread reads the counts at the end of each span.
@@ -310,7 +310,7 @@ fn assert_no_other(case: &Case, calls: &BTreeMap<String, u64>) {
     assert_eq!(others.count(), 0, "{}: {calls:?}", case.words);
 }
 
-/// The words of a command whose run goes into this new file.
+/// The arguments of a command whose run goes into this new file.
 fn options(out: &Path, words: &str) -> Vec<String> {
     let _ = std::fs::remove_file(out);
     let more = "--policy other --quiet --json --no-flight-recorder --out";
@@ -337,7 +337,7 @@ fn capture(directory: &Path) -> String {
     path
 }
 
-/// Calls of the measuring thread, in the middle of what it was measuring.
+/// Calls of the measuring thread, in the middle of the measurement.
 fn watched(case: &Case, namespace: &NetNs, directory: &Path, capture: &str) -> BTreeMap<String, u64> {
     let trace = directory.join("trace");
     let words = case.words.replace("FILE", capture).replace("RELAY", RELAY) + " --duration 1s";
@@ -347,7 +347,7 @@ fn watched(case: &Case, namespace: &NetNs, directory: &Path, capture: &str) -> B
     command.args(all).stdin(Stdio::null());
     let output = namespace.run(|| command.output());
     let output = output.expect("a thread in it").expect("strace is installed");
-    // A test set to which no relay answers has measured nothing. Whether one that answers stays within its limits is not asked here.
+    // A test set to which no relay answers has measured nothing. The limits of a relay that answers are not checked here.
     let may_be: &[i32] = match case.probe {
         "trip" => &[3],
         "ping_pong" | "watch" => &[0, 1, 3],
@@ -362,8 +362,8 @@ fn watched(case: &Case, namespace: &NetNs, directory: &Path, capture: &str) -> B
     middle(&std::fs::read_to_string(&trace).expect("a trace"), case.thread)
 }
 
-/// The calls of the thread of that name between the tenth and the ninth tenth of its measuring. That begins and ends with a look at
-/// what the thread has used.
+/// The calls of the thread of that name between the tenth and the ninth tenth of its measuring. The measurement begins and ends with a reading of the
+/// thread's CPU time.
 fn middle(trace: &str, thread: &str) -> BTreeMap<String, u64> {
     let calls: Vec<(f64, &str)> = trace.lines().filter_map(|line| call(line, thread)).collect();
     let marks: Vec<f64> = calls
@@ -384,7 +384,7 @@ fn middle(trace: &str, thread: &str) -> BTreeMap<String, u64> {
     counts
 }
 
-/// When a line of the trace has which call of that thread: `1234<wakeup/0> 1700000000.123456 clock_nanosleep(...`.
+/// Instant and name of the call of that thread in a line of the trace: `1234<wakeup/0> 1700000000.123456 clock_nanosleep(...`.
 fn call<'a>(line: &'a str, thread: &str) -> Option<(f64, &'a str)> {
     let (_, behind) = line.split_once('<')?;
     let (name, behind) = behind.split_once("> ")?;

@@ -1,4 +1,4 @@
-//! Other programs' files through the binary: the installed cyclictest's in, ours out to what reads such files.
+//! Files of other programs: imports of the installed cyclictest's files, and exports for programs that read such files.
 
 use serde_json::Value;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn a_real_cyclictest_comes_in_and_goes_out_as_it_was() {
     assert_eq!(imported["run"]["command"], "import");
     let (ours, same) = (series(&imported, "wakeup/cpu1"), series(&again, "wakeup/thread0"));
     assert_eq!(ours["received"], thread["cycles"]);
-    // It was asked to run for 2 s at 1 ms, so that many activations were due, whatever it slept through; the last may end later.
+    // It ran for 2 s at 1 ms, so this number of activations was due, including missed ones; the last one may end later.
     let (expected, late_ms) = (ours["expected"].as_u64(), thread["max"].as_u64().map(|us| us / 1_000));
     assert!(
         expected >= Some(2_000) && expected <= late_ms.map(|ms| 2_000 + ms),
@@ -212,7 +212,7 @@ fn tables_and_metrics_of_a_run() {
     );
 }
 
-/// Exit status and JUnit file say the same, and a file of before does not outlive a command that has no result.
+/// Exit status and JUnit file say the same, and an earlier file is replaced even if a command has no result.
 #[test]
 fn a_junit_file_says_what_became_of_its_command() {
     let directory = tempfile::tempdir().expect("tempdir");
@@ -229,7 +229,7 @@ fn a_junit_file_says_what_became_of_its_command() {
         "{}",
         file()
     );
-    // The run file is there already.
+    // The run file already exists.
     let refused = run(&[&["import", data, "--out", &run_file], &limits[..]].concat());
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(

@@ -10,10 +10,10 @@ use testing::Running;
 const ROUNDS: u64 = 20;
 const WINDOW_MS: u64 = 200;
 
-/// The run file is there this long after the command's start at the latest, on a machine that also runs other tests.
+/// Longest time from the command's start until the run file exists, on a machine that also runs other tests.
 const OPENED_AFTER_MS: u64 = 2_500;
 
-/// Windows are written this long after their end at the latest.
+/// Longest time from the end of a window until it is written.
 const WRITTEN_AFTER_MS: u64 = 800;
 
 #[test]
@@ -40,7 +40,7 @@ fn every_closed_window_is_there_and_the_report_works() {
     });
 }
 
-/// A measurement that is killed at an instant of its own.
+/// A measurement and the instant at which it is killed.
 struct Round {
     number: u64,
     killed_after: Duration,
@@ -66,7 +66,7 @@ impl Round {
         let round = self.number;
         let said = stderr(&output);
         if !self.file.exists() || said.contains("it is empty") {
-            // Killed in the instant in which it makes its file, which is said.
+            // Killed while it makes its file, which is reported.
             assert!(
                 lived_ms < OPENED_AFTER_MS,
                 "round {round}: nothing in a file after {lived_ms} ms"
@@ -87,7 +87,7 @@ impl Round {
             received >= stored_before,
             "round {round}: {received} cycles, {stored_before} were there before it was killed"
         );
-        // From the start of the measurement: getting ready takes longer at times.
+        // Counted from the start of the measurement, because the preparation can take longer.
         let measured_ms = u64::try_from((killed_ns - started_ns(&self.file)) / 1_000_000).unwrap_or(0);
         let due_ms = measured_ms.saturating_sub(WRITTEN_AFTER_MS) / WINDOW_MS * WINDOW_MS;
         assert!(
@@ -97,7 +97,7 @@ impl Round {
     }
 }
 
-/// Cycles in the closed windows of a run that is under way; 0 where it has no file yet.
+/// Number of cycles in the closed windows of a running measurement; 0 if it has no file yet.
 fn stored(file: &Path) -> u64 {
     let Ok(run) = RunFile::open(file) else { return 0 };
     let series = run.series().expect("series");

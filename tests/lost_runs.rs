@@ -1,4 +1,4 @@
-//! Nothing that others do loses a run, and no incomplete run counts as complete.
+//! No action of other programs loses a run, and no incomplete run counts as complete.
 
 use capture::write::PcapWriter;
 use rustix::process::{Pid, Signal, kill_process};
@@ -34,7 +34,8 @@ fn samples(sv_id: &str, number: u8, smp_cnt: u16) -> Vec<u8> {
     message.encode().expect("encodes")
 }
 
-/// svIDs as devices may choose them: a double, what the second is numbered as, twice, and one so long that no number fits behind it.
+/// Difficult svIDs of devices: the same one twice, the name with which the second would be numbered, also twice, and one that is too long for a
+/// number after it.
 fn names() -> Vec<String> {
     let long = "L".repeat(129);
     [
@@ -83,7 +84,7 @@ fn a_capture_of_namesakes_is_a_run() {
     let found = streams_of(&json(&output), "spacing/");
     assert_distinct(&found, names().len());
     assert_eq!(found[..5], ["MU01", "MU01#2", "MU01#2#2", "MU01#2#3", "MU01#3"]);
-    // The same again: who is called what does not depend on chance.
+    // The same again: the names do not depend on chance.
     let again = run(&[
         "pcap",
         text(&file),
@@ -152,7 +153,7 @@ fn namesakes_on_the_wire_lose_no_run() {
 
 /// Starts a run of a minute in windows of 200 ms, and waits until it measures.
 fn measuring(out: &Path, more: &[&str]) -> Running {
-    // A terminal that is gone is one of the tests, which may themselves be run under nohup.
+    // One of the tests closes the terminal, and the tests themselves may be run under nohup.
     let mut command = Command::new("env");
     command
         .arg("--default-signal=HUP")
@@ -281,7 +282,7 @@ fn a_page_never_replaces_what_is_not_one() {
     }
     assert_eq!(fs::read(&notes).expect("there"), b"mine");
     assert!(!again.exists(), "nothing was measured");
-    // A page of ours is replaced, also by the other kind.
+    // An existing page of triptime is replaced, also by a page of another kind.
     for words in [
         vec!["report", text(&out)],
         vec!["compare", text(&out), text(&out)],
@@ -374,7 +375,7 @@ fn the_advice_on_a_missing_capability_names_all_in_one_command() {
     );
     let said = advice(&["subscribe", "lo", "--policy", "other", "--no-flight-recorder"]);
     assert!(said.contains("setcap cap_ipc_lock,cap_net_raw+ep "), "{said}");
-    // Nobody asks about the late samples of these.
+    // No causes are requested for late samples of these.
     let said = advice(&["listen", "lo", "--policy", "other"]);
     assert!(said.contains("setcap cap_ipc_lock,cap_net_raw+ep "), "{said}");
     let said = advice(&["qualify"]);

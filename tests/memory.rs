@@ -1,11 +1,12 @@
-//! How much memory a run takes, all of which is locked.
+//! Memory of a run, all of which is locked.
 
 use std::process::Command;
 use support::memory::{MOST_KIB, run_with_peak};
 use support::{json, root_or_skip, stderr};
 use testing::Running;
 
-/// The streams and the relay of the plan `substation` without its loads, in short windows: what grew with the number of windows would show.
+/// The streams and the relay of the plan `substation` without its loads, in short windows, so that growth with the number of windows would be
+/// visible.
 const PLAN: &str = r#"
 name = "memory"
 what = "Twenty traced streams and a relay of twenty bays in short windows, for tests"
@@ -49,7 +50,7 @@ fn twenty_traced_streams_and_a_relay_in_forty_windows_each_take_what_is_promised
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
     let (plan, out) = (path("memory.toml"), path("run.triptime"));
     std::fs::write(&plan, PLAN).expect("writable");
-    // A machine that is busy otherwise: what is late is explained, and kept, some thousand times a second.
+    // A busy machine: some thousand late samples a second are explained and stored.
     let mut busy = Command::new("chrt");
     busy.args(["--idle", "0", "sh", "-c", "while :; do :; done"]);
     let busy: Vec<Running> = (0..4).map(|_| Running::start(&mut busy)).collect();

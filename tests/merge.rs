@@ -9,14 +9,14 @@ use support::{json, root_or_skip, run, stderr, until_thread};
 use sys::netns::NetNs;
 use testing::Running;
 
-/// Name of the thread that reads what the kernel counts: it is there once all points are watched.
+/// Name of the thread that reads the kernel's counts: it exists when all points are watched.
 const READER: &str = "triptime-hops";
 
 fn running(mut command: Command) -> Running {
     Running::start(command.stdout(Stdio::null()).stderr(Stdio::piped()))
 }
 
-/// A trace that goes on until it is told to end; all points are watched when this returns.
+/// A trace that runs until it is stopped; all points are watched when this returns.
 fn trace(namespace: &NetNs, arguments: &str, out: &str) -> Running {
     let mut words: Vec<&str> = arguments.split(' ').collect();
     words.extend(["--record", "-q", "--no-flight-recorder", "--out", out]);
@@ -85,7 +85,7 @@ fn the_crossing_between_two_namespaces_has_every_frame() {
     let lateness = json(&published);
     let lateness = support::series(&lateness, "publish/lateness");
     let frames = count(lateness, "received");
-    // Frames of a publisher that was held up for longer look like those of one that began anew.
+    // Frames of a publisher that was delayed for longer look like those of one that restarted.
     let kept_time = count(lateness, "max") < 10_000_000;
     std::thread::sleep(Duration::from_millis(700));
     end(in_host);

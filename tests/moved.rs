@@ -1,4 +1,4 @@
-//! A run file that is moved or removed while it is measured loses no verdict, and two commands of one second are two runs.
+//! A run whose file is moved or removed during the measurement keeps its verdict, and two commands in the same second make two runs.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use support::{binary, json, run, series, stderr};
 use testing::Running;
 
-/// A measurement that needs no right, in `folder`.
+/// A measurement that needs no rights, in `folder`.
 fn wakeup(folder: &Path, more: &[&str]) -> Running {
     let mut command = Command::new(binary());
     command.current_dir(folder).args([
@@ -46,7 +46,7 @@ fn until_measured(file: &Path) {
     }
 }
 
-/// The verdict is there, on the screen and in the file, which stands alone.
+/// The screen and the file have the verdict, and the file is complete without a log.
 fn is_whole(ended: &Output, file: &Path, said: &str) {
     assert_eq!(ended.status.code(), Some(0), "{}", stderr(ended));
     assert!(stderr(ended).contains(said), "{}", stderr(ended));
@@ -79,7 +79,7 @@ fn a_folder_that_is_renamed_or_removed_keeps_run_and_verdict() {
     let measuring = wakeup(folder.path(), &words);
     until_measured(&at("out/r.triptime"));
     fs::rename(at("out"), at("moved")).expect("renamed");
-    // Another run of the same name is none of its business.
+    // It does not touch another run of the same name.
     fs::create_dir(at("out")).expect("made");
     fs::write(at("out/r.triptime-wal"), "of another").expect("written");
     let ended = measuring.output().expect("its end");

@@ -1,4 +1,4 @@
-//! Facts of the interfaces a run measures on, end to end: in the run, in the report, and judged.
+//! Facts of the interfaces a run measures on, end to end: in the run, in the report, and in the verdict.
 
 use serde_json::{Value, json};
 use support::{json, root_or_skip, run};
@@ -46,7 +46,7 @@ is = "DRIVER"
 source = "the test itself"
 "#;
 
-/// Runs the plan on its bed of veth pairs, and wants this driver; exit status and result document.
+/// Runs the plan on its bed of veth pairs, with a requirement for this driver; returns exit status and result document.
 fn measured_with(driver: &str) -> (Option<i32>, Value) {
     let directory = tempfile::tempdir().expect("a folder");
     let place = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();

@@ -1,5 +1,5 @@
-//! A user's view of a judged run: one screen, a line for a log, progress where nobody draws, what a plan will do, and whom a
-//! spinning thread leaves alone.
+//! A user's view of a judged run: one screen, a line for a log, progress without a terminal, the preview of a plan, and the threads that a spinning
+//! thread must not disturb.
 
 use std::path::Path;
 use std::process::Output;
@@ -36,7 +36,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
-/// Asserts that this is the last screen: its size, its first words, and what its last line names.
+/// Asserts that this is the last screen: its size, its first words, and the contents of its last line.
 fn assert_screen(text: &str, file: &str) {
     assert!(text.lines().count() <= 24, "{text}");
     for line in text.lines().filter(|line| !line.contains(file)) {
@@ -117,7 +117,7 @@ fn what_a_plan_will_do_is_said_and_nothing_is_measured() {
     assert!(!Path::new(&file).exists());
 }
 
-/// The remedies that a run kept.
+/// The remedies stored in a run.
 fn remedies(file: &str) -> Vec<String> {
     let document: serde_json::Value = serde_json::from_str(&stdout(&run(&["report", "--json", file]))).expect("JSON");
     let facts = document["inventory"].as_array().expect("an inventory");
@@ -136,7 +136,7 @@ fn what_is_to_be_done_next_is_the_command_that_ran_or_one_that_is_taken() {
     let file = file.to_str().expect("UTF-8");
     let words = ["wakeup", "--cpus", "0", "-D", "1s", "--limits", &limits, "--out", file];
     let screen = stdout(&run(&words));
-    // A run on a machine that stalls it may be undecided, and then this is not what it takes.
+    // On a machine with stalls the run may be undecided, and then another next step is right.
     if screen.contains("PASS  ") {
         let again = format!("triptime wakeup --cpus 0 --limits {limits} --duration 24h");
         assert!(
@@ -167,7 +167,7 @@ fn what_is_to_be_done_next_is_the_command_that_ran_or_one_that_is_taken() {
     assert!(taken > 0 || kept.is_empty(), "{kept:?}");
 }
 
-/// A real-time thread that sleeps on a CPU until it is told to end.
+/// A real-time thread that sleeps on a CPU until it is stopped.
 fn with_a_real_time_thread(cpu: u32, work: impl FnOnce()) {
     let ends = AtomicBool::new(false);
     let is_there = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! The Debian package: made twice of one binary, looked at by lintian, installed where nothing else is.
+//! The Debian package: made twice from one binary, checked by lintian, installed in an empty system.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use support::{binary, root_or_skip, stderr};
 use testing::skip;
 
-/// Makes a package of `program` in `folder`, under this mask of file modes and in this time zone; its file.
+/// Makes a package of `program` in `folder`, under this umask and in this time zone; returns its file.
 fn package(program: &Path, folder: &Path, umask: &str, zone: &str) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/package.sh");
     let output = Command::new("sh")
@@ -16,7 +16,7 @@ fn package(program: &Path, folder: &Path, umask: &str, zone: &str) -> PathBuf {
         .args([&script, folder])
         .env("TRIPTIME_BIN", program)
         .env("TZ", zone)
-        // How small it is, no test looks at.
+        // No test checks the size, so nothing is compressed.
         .env("DPKG_DEB_COMPRESSOR_LEVEL", "0")
         .output()
         .expect("a shell");
@@ -24,7 +24,7 @@ fn package(program: &Path, folder: &Path, umask: &str, zone: &str) -> PathBuf {
     PathBuf::from(text(&output).trim())
 }
 
-/// The package that most tests look at.
+/// The package for most tests.
 fn made() -> &'static Path {
     static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("package");
@@ -50,7 +50,7 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn two_packages_of_one_binary_are_the_same_octets() {
     let folder = folder();
-    // A small program that answers as the binary does: its octets are packed in no time.
+    // A small program that answers like the binary, because it can be packed quickly.
     let program = folder.path().join("triptime");
     let text = format!("#!/bin/sh\nexec {} \"$@\"\n", whole_binary().display());
     fs::write(&program, text).expect("written");
@@ -96,11 +96,11 @@ fn bash_completes_commands_and_options() {
         text(&Command::new("bash").args(["-c", &script]).output().expect("bash"))
     };
     assert_eq!(complete("triptime qual"), "qualify\n");
-    // Also of the options that the help folds away.
+    // Also the options that the help hides.
     assert_eq!(complete("triptime wakeup --jun"), "--junit\n");
 }
 
-/// Files on a machine after `apt install ./triptime_….deb`: dpkg's own list of files, and nothing else but the program.
+/// Files on a machine after `apt install ./triptime_….deb`: the files in dpkg's list, and otherwise only the program.
 #[test]
 fn it_installs_where_nothing_else_is_and_judges_there() {
     let test = "it_installs_where_nothing_else_is_and_judges_there";
@@ -124,7 +124,7 @@ fn it_installs_where_nothing_else_is_and_judges_there() {
     ] {
         assert!(path.join("usr/share").join(name).exists(), "{name}");
     }
-    // A mount namespace of its own: the mounts are gone with it.
+    // In a separate mount namespace, so that the mounts disappear with it.
     let script = "set -e; cd \"$1\"; mount -t proc p proc; mount --rbind /sys sys; mount --rbind /dev dev; \
                   exec chroot . /usr/bin/triptime qualify avb-wakeup --duration 1s --out /tmp/q.triptime --junit /tmp/q.xml";
     let mut unshare = Command::new("unshare");

@@ -1,6 +1,6 @@
 //! `triptime pcap`: the binary on captures, with Wireshark's tshark as the oracle.
 //!
-//! tshark is not a validator, so only frames that are to be accepted are compared with it.
+//! tshark does not validate frames, so only frames that must be accepted are compared with it.
 
 use std::fs::File;
 use std::io::{BufWriter, Read};
@@ -88,7 +88,7 @@ fn ours(lines: &[&Value], key: &str) -> Vec<String> {
         .collect()
 }
 
-/// tshark's hexadecimal numbers as decimals, and its signed octets as unsigned ones.
+/// tshark's hexadecimal numbers as decimals, and its signed bytes as unsigned ones.
 fn number(text: &str, octets: u32) -> String {
     let value = match text.strip_prefix("0x") {
         Some(digits) => i64::from_str_radix(digits, 16).unwrap(),
@@ -208,7 +208,7 @@ fn goose_messages_are_those_tshark_decodes() {
         assert_eq!(data("visiblestring", "value"), cells[13], "{name}");
         assert_eq!(data("octetstring", "raw"), cells[14], "{name}");
         assert_eq!(data("utctime", "raw").len(), cells[15].len(), "{name}");
-        // tshark shows the octets: exponent width, then IEEE 754.
+        // tshark shows the bytes: exponent width, then IEEE 754.
         let floats: Vec<f32> = cells[12]
             .iter()
             .map(|text| f32::from_bits(u32::from_str_radix(&text[2..], 16).unwrap()))
@@ -222,7 +222,7 @@ fn goose_messages_are_those_tshark_decodes() {
     assert_eq!(compared, 11, "GOOSE vectors that decode");
 }
 
-/// Values of one type, however deep.
+/// Values of one type, at any depth.
 fn flat<'a>(values: &'a Value, kind: &str) -> Vec<&'a Value> {
     let mut found = Vec::new();
     for value in values.as_array().into_iter().flatten() {
@@ -283,7 +283,7 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The same frames through other people's writers of pcap and pcapng.
+/// The same frames, written as pcap and pcapng by other programs.
 #[test]
 fn every_capture_format_gives_the_same_lines() {
     let directory = tempfile::tempdir().unwrap();

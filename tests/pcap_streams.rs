@@ -23,7 +23,7 @@ struct Stream {
     max_ns: i64,
 }
 
-/// Every SV stream as tshark sees it; a frame with the smpCnt of the one before it is a duplicate, and not measured.
+/// Every SV stream by tshark; a frame with the smpCnt of the frame before is a duplicate, and not measured.
 fn tshark(capture: &Path) -> BTreeMap<String, Stream> {
     let mut command = Command::new("tshark");
     command.args([
@@ -70,7 +70,7 @@ fn nanoseconds(text: &str) -> i64 {
     seconds.parse::<i64>().unwrap() * 1_000_000_000 + format!("{part:0<9}").parse::<i64>().unwrap()
 }
 
-/// Every SV stream as triptime sees it.
+/// Every SV stream by triptime.
 fn ours(capture: &Path, run_file: &Path) -> (BTreeMap<String, Stream>, Value) {
     let output = pcap(&[text(capture), "--json", "--out", text(run_file)]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -97,7 +97,7 @@ fn streams_are_those_of_tshark_in_every_format() {
     }
     let directory = tempfile::tempdir().unwrap();
     let whole = directory.path().join("whole.pcap");
-    // Losses in the first stream, repetitions in the second, a gap in time of the third.
+    // Losses in the first stream, repetitions in the second, a time gap in the third.
     capture_of(&whole, 4, 9_000, |stream, sample| match (stream, sample) {
         (0, 100 | 4_500..4_510) => (0, 0),
         (1, 700 | 4_100) => (2, 0),
@@ -186,8 +186,8 @@ fn the_vectors_have_the_streams_of_tshark() {
     }
 }
 
-/// Samples of each SV stream that never came, and those that came again, by tshark's stamps and smpCnt: each is the sample
-/// with that smpCnt that was due next to its stamp.
+/// Lost and repeated samples of each SV stream, by tshark's stamps and smpCnt: each is the sample with that smpCnt whose due instant is nearest to
+/// its stamp.
 fn lost_by_tshark(capture: &Path) -> BTreeMap<String, (u64, u64)> {
     let mut command = Command::new("tshark");
     let fields = ["frame.time_epoch", "sv.svID", "sv.smpCnt"].map(|field| ["-e", field]);
@@ -214,7 +214,7 @@ fn lost_by_tshark(capture: &Path) -> BTreeMap<String, (u64, u64)> {
     streams.into_iter().map(|(name, numbers)| (name, of(numbers))).collect()
 }
 
-/// One frame that is late, and silences longer than the counter can show, cost what tshark's stamps and counters say.
+/// One late frame, and silences longer than the counter can show, give the losses that follow from tshark's stamps and counters.
 #[test]
 fn late_frames_and_silences_are_counted_as_tshark_has_them() {
     if !have("late_frames_and_silences_are_counted_as_tshark_has_them", "tshark") {

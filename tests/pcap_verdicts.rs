@@ -21,7 +21,7 @@ fn profile(directory: &Path, quantity: &str, allowed: &str) -> PathBuf {
     path
 }
 
-/// Verdict, why, and exit status of a capture under a limit.
+/// Verdict, reason, and exit status of a capture under a limit.
 fn judged(capture: &Path, limits: &Path, more: &[&str]) -> (String, String, Option<i32>) {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("run.triptime");
@@ -94,7 +94,7 @@ fn what_is_not_whole_is_never_a_pass() {
     if !have(test, "editcap") {
         return;
     }
-    // Some frames are cut: nothing shows which stream they were of.
+    // Some frames are cut: nothing shows to which stream they belong.
     let short = directory.path().join("short.pcap");
     let mut editcap = Command::new("editcap");
     assert!(
@@ -153,7 +153,7 @@ fn a_capture_without_streams_or_cut_without_limits() {
     assert!(out.exists(), "what came before the cut is a run");
 }
 
-/// Judgement of a capture by a profile of the program: the verdict, and the limits that failed.
+/// Judges a capture by a built-in profile; returns the verdict, and the limits that failed.
 fn judged_by(profile: &str, capture: &Path, more: &[&str]) -> (String, Vec<String>) {
     let out = capture.with_extension("triptime");
     let arguments = [text(capture), "--json", "--limits", profile, "--out", text(&out)];
@@ -174,7 +174,7 @@ fn judged_by(profile: &str, capture: &Path, more: &[&str]) -> (String, Vec<Strin
 fn the_profiles_of_the_program_judge_a_capture() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bay.pcap");
-    // Each frame as PRP brings it, and as a mirror port shows it: twice.
+    // Each frame twice, as with PRP or at a mirror port.
     capture_of(&path, 3, 5_000, |_, _| (2, 0));
     let tap = ["--stamped-by", "a tap"];
     assert_eq!(judged_by("substation", &path, &[]), ("pass".to_owned(), vec![]));
@@ -189,7 +189,7 @@ fn the_profiles_of_the_program_judge_a_capture() {
     assert_eq!(judged_by("avb", &path, &[]), ("fail".to_owned(), gap));
 }
 
-/// Nobody counts how late the frames of a capture were: 0 would be no evidence.
+/// Late frames of a capture are not counted, so 0 would be no evidence.
 #[test]
 fn a_limit_on_what_a_capture_does_not_count_is_refused_or_undecided() {
     let directory = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ fn worst_gaps_carry_frame_numbers_into_the_report() {
     );
 }
 
-/// A capture of a whole stream, and of each sample of another one in the frame that `wrap` makes.
+/// A capture of a complete stream, and of another one with each sample in a frame made by `wrap`.
 fn with_hidden(path: &Path, visible: bool, wrap: impl Fn(&[u8]) -> Vec<u8>) {
     let mut writer = PcapWriter::new(File::create(path).unwrap()).unwrap();
     let mut templates = [template(0), template(1)];

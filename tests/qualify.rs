@@ -1,4 +1,4 @@
-//! The main job, end to end, on a short plan; and what is left when it ends in any way.
+//! The main job, end to end, on a short plan; and its remains after each kind of end.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -136,7 +136,7 @@ fn every_frame_is_traced(document: &Value) {
         ] {
             let hop = series(document, &format!("hop/{hop}/{stream}"));
             assert_eq!(count(hop, "expected"), sent, "{hop} {gaps:?}");
-            // The kernel runs no program inside itself: what it left out is said.
+            // The kernel does not run a program inside the same program: events that it left out are reported.
             assert!(count(hop, "lost") == 0 || !gaps.is_empty(), "{hop}");
         }
         let lost = |hop: &str| count(series(document, &format!("hop/{hop}/{stream}")), "lost");
@@ -201,7 +201,7 @@ fn ended_by(signal: Signal) {
     let id = child.id();
     until_thread(&mut child, "wakeup");
     assert!(children_of(id) > 0, "the external load is a child");
-    // Something is to be measured beside it.
+    // Another measurement is to run at the same time.
     std::thread::sleep(Duration::from_secs(2));
     support::signal(&child, signal);
     let output = wait(child, &["qualify"]);
@@ -260,7 +260,7 @@ cpus = "LAST"
 beside_previous = true
 "#;
 
-/// When a step began and ended, in seconds of the run.
+/// Begin and end of a step, in seconds of the run.
 fn span(document: &Value, step: &str) -> (f64, f64) {
     let at = |kind: &str| {
         let events = document["events"].as_array().expect("events");

@@ -1,4 +1,4 @@
-//! Sampled values of a plan traced from point to point: over every network, and where it cannot be done.
+//! Sampled values of a plan traced from point to point: over every network, and on machines that cannot trace.
 
 use serde_json::Value;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn ended(output: &Output) -> Value {
     json(output)
 }
 
-/// Why a network was not measured over, as the run itself says; `None` when it was.
+/// Reason of the run for not measuring over a network; `None` if it was measured.
 fn not_available(document: &Value, network: &str) -> Option<String> {
     let facts = document["inventory"].as_array().expect("facts");
     let fact = facts
@@ -75,7 +75,7 @@ fn frames_are_traced_over_every_network() {
         ),
     ] {
         if let Some(why) = not_available(&document, network) {
-            // All others are of the kernel itself.
+            // All others are networks of the kernel itself.
             assert!(
                 network == "openvswitch" && why.ends_with("is not installed"),
                 "{network}: {why}"
@@ -88,7 +88,7 @@ fn frames_are_traced_over_every_network() {
             let all = count(of(hops[0]), "expected");
             assert!(all > 100, "{network}: {all} of 1000");
             sent += all;
-            // Frames that one hop received are those that the next one has to.
+            // The next hop must receive the same frames.
             let mut came = all;
             for hop in hops {
                 let hop = of(hop);
@@ -107,7 +107,7 @@ fn frames_are_traced_over_every_network() {
     }
     let lateness = series(&document, "publish/lateness");
     let published = count(lateness, "received");
-    // Where the kernel forwards, each frame that is sent comes to the first point; so it does at a tap.
+    // If the kernel forwards, each sent frame comes to the first point; the same is true for a tap.
     assert!(
         sent <= published && published - sent <= published / 10,
         "{sent} of {published}"
@@ -129,7 +129,7 @@ fn where_nothing_can_be_traced_the_line_is_undecided_and_says_why() {
         "\"bridge\"",
     );
     std::fs::write(&plan, bridge).expect("writable");
-    // A kernel without BTF, for this process alone.
+    // Simulates a kernel without BTF, only for this process.
     let script = "mount --make-rprivate / && mount --bind /dev/null /sys/kernel/btf/vmlinux && exec \"$@\"";
     let mut command = std::process::Command::new("unshare");
     command.args(["--mount", "sh", "-c", script, "sh"]).arg(binary());

@@ -1,4 +1,4 @@
-//! Cache and memory bandwidth beside a run, on a machine whose kernel counts them: its files are made in a mount namespace.
+//! Cache and memory bandwidth during a run, on a machine whose kernel counts them: the kernel's files are imitated in a mount namespace.
 
 use serde_json::Value;
 use std::fs;
@@ -24,7 +24,7 @@ kill $changes
 exit $status
 "#;
 
-/// True if the machine can have the files: root, and CPU 1 beside a CPU 0 of the same cache, which would be asked.
+/// True if the machine can have the files: root, and CPUs 0 and 1 with the same cache, so that CPU 0 would read it.
 fn can_have(test: &str) -> bool {
     if !root_or_skip(test) {
         return false;
@@ -75,7 +75,7 @@ fn what_the_kernel_counts_of_the_cache_is_beside_the_run_in_every_form() {
     let total = of("memory/rt/L3:0/total");
     assert_eq!(total["unit"], "octets/s");
     let mean = total["mean"].as_f64().expect("a mean");
-    // Ten million octets a second are planted; sleep takes longer on a machine that is busy.
+    // Ten million bytes a second are planted; sleep takes longer on a machine that is busy.
     assert!((1e6..=2e7).contains(&mean), "{total}");
     let local = of("memory/rt/L3:0/local");
     assert!(

@@ -23,7 +23,7 @@ fn count(value: &Value, name: &str) -> u64 {
     value[name].as_u64().unwrap_or_else(|| panic!("{name} in {value}"))
 }
 
-/// SIGKILL loses at most the second that is not sealed.
+/// SIGKILL loses at most the last second, which is not sealed.
 #[test]
 fn a_killed_recording_is_read_as_far_as_it_was_sealed() {
     if !root_or_skip("a_killed_recording_is_read_as_far_as_it_was_sealed") {
@@ -51,7 +51,7 @@ fn a_killed_recording_is_read_as_far_as_it_was_sealed() {
     assert_eq!(recording["streams"].as_array().map(Vec::len), Some(4));
 }
 
-/// A flipped bit costs one segment, which is named.
+/// A flipped bit loses one segment, which is named.
 #[test]
 fn a_damaged_recording_is_read_but_for_what_is_damaged() {
     if !root_or_skip("a_damaged_recording_is_read_but_for_what_is_damaged") {
@@ -92,7 +92,7 @@ fn damage_one_segment(file: &Path) {
     .expect("readable");
     drop(run);
     let mut octets = std::fs::read(file).expect("a closed file");
-    // Somewhere in the middle there is a piece that no page boundary cuts.
+    // Finds a piece in the middle that is not divided by a page boundary.
     let mut pieces = first[first.len() / 2..].windows(64).step_by(64);
     let find = |piece: &[u8]| octets.windows(64).position(|window| window == piece);
     let at = pieces.find_map(find).expect("the segment in the file");
@@ -154,7 +154,7 @@ fn logger_files_are_paired_and_judged() {
         (120_000, 7_777, 3_777)
     );
 
-    // 120 us is 20 us over the limit: with clocks that agree to 25 us only, that proves nothing.
+    // 120 us is 20 us over the limit: with clocks that agree only to 25 us, this proves nothing.
     let (uncertain, html) = (path("uncertain.triptime"), path("report.html"));
     let output = run(&[
         "import",

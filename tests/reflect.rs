@@ -1,4 +1,4 @@
-//! Both ends of a round trip, as their users start them, and what they captured as tshark sees it.
+//! Both ends of a round trip, started as by users, and their captures as read by tshark.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use support::{end, json, namespace, root_or_skip, series, signal, start, stderr,
 use sys::netns::NetNs;
 use testing::Running;
 
-/// One end under way on `interface`, its run file and capture in `directory`.
+/// One running end on `interface`, its run file and capture in `directory`.
 fn begin(namespace: &NetNs, directory: &Path, interface: &str, more: &str) -> Running {
     let out = directory.join(format!("{interface}.triptime"));
     let mut words = vec![
@@ -163,7 +163,7 @@ fn a_capture_around_a_spike_is_a_part_of_the_run() {
     let directory = tempfile::tempdir().expect("a directory");
     let capture = directory.path().join("around.pcapng");
     let far = begin(&namespace, directory.path(), "v0", "--role reflector --engine block");
-    // The first round trip ends the run: what was before it is in the file.
+    // The first round trip ends the run; the earlier data are in the file.
     let options = format!(
         "--role initiator --engine block --interval 1ms --duration 10s --break-above 1ns --capture {}",
         capture.display()
@@ -228,7 +228,7 @@ fn receive_queues_that_af_xdp_does_not_see_are_said() {
     }
 }
 
-/// Octets of a line of `/proc/PID/stat` behind the name; user and system time in ticks of 10 ms are the 12th and 13th of them.
+/// Fields of a line of `/proc/PID/stat` after the name; user and system time in ticks of 10 ms are the 12th and 13th of them.
 fn cpu_ms(child: &Child) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("the child lives");
     let behind = stat.rsplit_once(") ").expect("a name").1;
@@ -254,7 +254,7 @@ fn an_initiator_that_comes_first_waits_asleep() {
         };
         let near = end("v0", "--role initiator --cpu 0 --wait 20s --duration 500ms");
         std::thread::sleep(Duration::from_millis(1_500));
-        // Starting takes some of it; spinning would take all.
+        // The start takes some CPU time; spinning would take all of it.
         assert!(cpu_ms(&near) < 750, "{engine}: {} ms", cpu_ms(&near));
         let far = end("v1", "--role reflector --cpu 1");
         let near = result(&wait(near, &["near"]));
@@ -361,7 +361,7 @@ fn limits_are_judged_at_the_end_that_measures() {
     let far = wait(far, &["far"]);
     let profiles = |output: &Output| json(output)["profiles"].as_array().expect("profiles").len();
     assert_eq!(profiles(&near), 1, "{}", stderr(&near));
-    // The far end was asked to judge, too, and did not: that is no success.
+    // The far end was asked to judge, too, but did not: this is not a success.
     assert_eq!(far.status.code(), Some(3), "{}", stderr(&far));
     let document = json(&far);
     assert_eq!(

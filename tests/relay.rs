@@ -1,4 +1,4 @@
-//! `triptime relay FILE --replay RECORD`: tables, documents, and what is refused.
+//! `triptime relay FILE --replay RECORD`: tables, documents, and refusals.
 
 use std::f64::consts::{SQRT_2, TAU};
 use std::fmt::Write;
@@ -56,7 +56,7 @@ fn a_fault_trips() {
     let output = run(&arguments);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let table = String::from_utf8(output.stdout.clone()).expect("UTF-8");
-    // However wide the columns are.
+    // Independent of the width of the columns.
     let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
     for wanted in [
         "6000 samples at 4000 a second, 1.500 s, through FEEDER1",
@@ -109,7 +109,7 @@ fn the_document_has_it_all() {
     assert_eq!(blocked["reasons"], serde_json::json!(["settling"]));
 }
 
-/// A relay's record of a replayed fault is the fault, sample for sample, at its own time.
+/// A relay's record of a replayed fault equals the fault, sample by sample, with the time of the fault.
 #[test]
 fn a_replayed_fault_is_recorded_to_the_sample() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -155,7 +155,7 @@ fn a_replayed_fault_is_recorded_to_the_sample() {
             );
         }
     }
-    // The folder is full, and what is in it stays.
+    // The folder is full, and its files stay.
     let again = run(&arguments);
     assert_eq!(again.status.code(), Some(0));
     assert!(
@@ -164,7 +164,7 @@ fn a_replayed_fault_is_recorded_to_the_sample() {
         stderr(&again)
     );
     assert_eq!(files().count(), 2);
-    // A record is one that the relay can play, too.
+    // The relay can play its own record, too.
     let replayed = run(&["relay", FEEDER, "--replay", text(&file)]);
     let table = String::from_utf8_lossy(&replayed.stdout).into_owned();
     assert!(table.contains("operate ABC"), "{table}");

@@ -52,7 +52,7 @@ fn play(namespace: &NetNs, directory: &Path, publish: &[&str]) -> (Value, Vec<Va
     (json(&output), messages.collect())
 }
 
-/// When a message with the trip set first came, after each sample that is the first of a fault; in ns.
+/// Time from each first sample of a fault until the first message with the trip, in ns.
 fn trip_times(messages: &[Value]) -> Vec<i64> {
     let at = |message: &Value| message["time_ns"].as_i64().expect("a time");
     let begins = messages.iter().filter(|message| message["smpCnt"] == 2000);
@@ -98,7 +98,7 @@ fn faults_become_trips() {
         said("F1: I>>, PIOC (50): operate A") && said("F1: Q0, PTRC (94): operate ABC"),
         "{document}"
     );
-    // With a ptp4l or without, the relay says what it knows of its clock.
+    // With or without a ptp4l, the relay reports the state of its clock.
     let events = document["events"].as_array().expect("events");
     assert!(events.iter().any(|event| event["kind"] == "time-sync"), "{document}");
 }
@@ -162,7 +162,7 @@ fn timed(directory: &Path, options: &[&str]) -> [Value; 2] {
         "5",
         "--profile",
         "F4000S1I4U4",
-        // Named: a stall in a first shot that is to find it would end the run.
+        // The block is named, because a stall in the first shot, which would find it, would end the run.
         "--goose",
         "F1LD0/LLN0$GO$gcbTrip",
     ];
@@ -178,10 +178,10 @@ fn timed(directory: &Path, options: &[&str]) -> [Value; 2] {
         .expect("a thread in the namespace")
 }
 
-/// Checks that the test set timed trips of the relay, and nothing else made it trip.
+/// Checks that the test set timed trips of the relay, and that nothing else made it trip.
 fn check_trips(document: &Value) {
     let trips = series(document, "trip/overcurrent");
-    // Not every shot counts on a machine that stalls; what counts is right.
+    // Not every shot counts on a machine with stalls; the counted shots are right.
     assert!(trips["received"].as_u64().expect("a count") >= 1, "{document}");
     assert_eq!(trips["unwanted"], 0, "{document}");
     let fastest = trips["min"].as_u64().expect("a trip");
@@ -192,7 +192,7 @@ fn check_trips(document: &Value) {
     }
 }
 
-/// The relay of this project under the test set of this project: both ends of the wire, and nothing else between.
+/// The relay of this project, tested by the test set of this project, directly connected.
 #[test]
 fn the_test_set_times_the_relay() {
     if !root_or_skip("the_test_set_times_the_relay") {
@@ -203,7 +203,7 @@ fn the_test_set_times_the_relay() {
     check_trips(&trip);
 }
 
-/// The same with its tasks on different CPUs: of two, the functions have one to themselves.
+/// The same with its tasks on different CPUs: with two CPUs, the functions have one of them alone.
 #[test]
 fn the_test_set_times_a_relay_in_three_threads() {
     const NAME: &str = "the_test_set_times_a_relay_in_three_threads";
@@ -229,7 +229,7 @@ fn the_test_set_times_a_relay_in_three_threads() {
     ] {
         assert!(received(name) > 1_000, "{name}: {relay}");
     }
-    // A message for each change, and repetitions between them.
+    // There is a message for each change, and repetitions in between.
     assert!(received("task/F1/output") > received("task-stage/F1/wake"), "{relay}");
     assert!(received("task-stage/F1/wake") >= 2, "{relay}");
     // A task that works on samples once a cycle has them later than one that waits for them.

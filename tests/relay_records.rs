@@ -1,4 +1,4 @@
-//! `triptime relay --records DIR`: a COMTRADE record of each trip; and relays that are killed and started again.
+//! `triptime relay --records DIR`: a COMTRADE record of each trip; and relays that are killed and restarted.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn started(namespace: &NetNs, arguments: &[&str], out: &Path) -> Running {
     namespace.run(|| start(&arguments)).expect("a thread in the namespace")
 }
 
-/// A merging unit on `v0` that publishes this waveform, once it sends.
+/// A merging unit on `v0` that publishes this waveform; returns when it sends.
 fn publisher(namespace: &NetNs, directory: &Path, waveform: &str) -> Running {
     let path = directory.join("waveform.toml");
     std::fs::write(&path, waveform).expect("a file");
@@ -68,7 +68,7 @@ fn fault_and_trip(record: &ComtradeRecord) -> (usize, usize) {
     (fault, trip.expect("a trip"))
 }
 
-/// In ms of the second of the publisher.
+/// In ms of the publisher's second.
 fn ms(record: &ComtradeRecord, sample: usize) -> f64 {
     let start_ns = record.config.start.expect("a start").as_ns();
     let at_ns = start_ns + (record.times_s()[sample] * 1e9).round() as i64;
@@ -98,7 +98,7 @@ fn each_trip_has_a_record() {
         let record = open(file).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(record.warnings, Vec::<String>::new());
         let samples = record.times_s().len();
-        // The relay ends at the top of a second: its last record, of the fault half a second before, ends with it.
+        // The relay ends at a full second: its last record, of the fault half a second before, ends then.
         let is_last = number + 1 == files.len();
         assert!(
             samples == 2801 || is_last && (1000..2801).contains(&samples),
@@ -108,11 +108,11 @@ fn each_trip_has_a_record() {
         let (fault_at, trip_at) = fault_and_trip(&record);
         let (fault, trip) = (ms(&record, fault_at), ms(&record, trip_at));
         let begin = (0..samples).find(|sample| ms(&record, *sample) >= 500.0);
-        // Where this machine held the relay up, samples are missing: the fault is seen in a later one, and the functions wait until they
+        // If this machine delayed the relay, samples are missing: the fault is seen in a later one, and the functions wait until they
         // have seen a whole cycle again.
         let was_held_up = missing[begin.expect("half a second")..trip_at].contains(&true);
         let (seen_ms, within_ms) = if was_held_up { (600.0, 300.0) } else { (503.0, 60.0) };
-        // The sample of 500 ms is the first one; that of a sine may be below the threshold for some more.
+        // The sample of 500 ms is the first one; with a sine, some further samples may be below the threshold.
         assert!((500.0..seen_ms).contains(&fault), "{fault} ms");
         assert!((1.0..within_ms).contains(&(trip - fault)), "{fault} ms, {trip} ms");
         for (value, is_missing) in record.analog(0).iter().zip(missing) {
@@ -132,7 +132,7 @@ fn each_trip_has_a_record() {
             "{said}"
         );
     }
-    // Everything that happened is in the run file, and a report of it has it.
+    // The run file has all events, and so has its report.
     let report = json(&run(&["report", text(&out), "--json"]))["events"].to_string();
     for wanted in [
         "F1: bay1, LSVS: samples: good",
@@ -150,12 +150,12 @@ fn each_trip_has_a_record() {
     }
 }
 
-/// A relay on `v1`, killed some time after it began to work, and the next one, `lives` times. The last one is told to stop.
+/// A relay on `v1`, killed some time after it began to work, and the next one, `lives` times. The last one is stopped.
 fn killed_and_started(namespace: &NetNs, directory: &Path, lives: u32) {
     for life in 1..=lives {
         let out = directory.join(format!("relay{life}.triptime"));
         let mut relay = started(namespace, &["relay", RELAY, "v1"], &out);
-        // It begins with the next second or the one after.
+        // It begins with the next second or the second after that.
         until_thread(&mut relay, "relay");
         std::thread::sleep(Duration::from_millis(1900 + 330 * u64::from(life)));
         if life == lives {
@@ -191,13 +191,13 @@ fn heard(waveform: &str, lives: u32) -> (Value, Vec<Value>) {
     (json(&output), messages)
 }
 
-/// Messages that are the first of a relay's life.
+/// First messages of each start of a relay.
 fn beginnings(messages: &[Value]) -> Vec<&Value> {
     let is_first = |message: &&Value| message["stNum"] == 1 && message["sqNum"] == 1;
     messages.iter().filter(is_first).collect()
 }
 
-/// When a trip came, in ms of the second: messages with the trip set after one without.
+/// Times of trips, in ms of the second: messages with the trip set after a message without it.
 fn trips_ms(messages: &[Value]) -> Vec<i64> {
     let is_trip = |message: &Value| message["allData"][0]["value"] == true;
     let pairs = messages
@@ -208,7 +208,7 @@ fn trips_ms(messages: &[Value]) -> Vec<i64> {
         .collect()
 }
 
-/// How often the subscriber said that the publisher began again.
+/// Number of restarts of the publisher that the subscriber reported.
 fn restarts(document: &Value) -> usize {
     let events = document["events"].as_array().expect("events").iter();
     let texts = events.filter_map(|event| event["text"].as_str());
@@ -248,7 +248,7 @@ fn a_relay_that_is_killed_does_not_trip_for_load() {
     assert_eq!(trips_ms(&messages), [] as [i64; 0]);
 }
 
-/// A fault that is there when the relay begins is a fault: it trips, once a cycle has come.
+/// A fault that exists when the relay starts causes a trip after one cycle.
 #[test]
 fn a_relay_that_is_started_onto_a_fault_trips() {
     if !root_or_skip("a_relay_that_is_started_onto_a_fault_trips") {
@@ -266,7 +266,7 @@ fn a_relay_that_is_started_onto_a_fault_trips() {
         let trip = trips.iter().find(|trip| (*begin..end).contains(*trip));
         waits_ms.extend(trip.map(|trip| (trip - begin) / 1_000_000));
     }
-    // A machine that stalls all the time loses samples, and blocks what would trip meanwhile.
+    // A machine with constant stalls loses samples, which blocks the functions.
     assert!(!waits_ms.is_empty(), "no trip");
     assert!(waits_ms.iter().all(|ms| *ms >= 20), "{waits_ms:?}");
 }

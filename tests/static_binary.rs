@@ -26,7 +26,7 @@ fn it_runs_in_an_empty_root_directory() {
         std::fs::create_dir(root.path().join(name)).expect("created");
     }
     std::fs::copy(binary(), root.path().join("triptime")).expect("copied");
-    // A mount namespace of its own: the mounts are gone with it.
+    // In a separate mount namespace, so that the mounts disappear with it.
     let script = "set -e; cd \"$1\"; mount -t proc p proc; mount --rbind /sys sys; mount --rbind /dev dev; \
                   exec chroot . /triptime wakeup --cpus 0 --duration 500ms --json --out /run.triptime";
     let output = Command::new("unshare")

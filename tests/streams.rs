@@ -1,4 +1,4 @@
-//! Sets of streams from files, published and expected by two processes, and what tshark reads in the frames.
+//! Sets of streams from files, published and expected by two processes, and the frames as read by tshark.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Running {
     namespace.run(|| start(&all)).expect("a thread in the namespace")
 }
 
-/// A subscriber for one second, in the middle of what a publisher sends; the subscriber's result and capture.
+/// A subscriber for one second while a publisher sends; the subscriber's result and capture.
 fn pair(directory: &Path, publish: &str, subscribe: &str) -> (Value, PathBuf) {
     let namespace = namespace();
     let capture = directory.join("seen.pcapng");
@@ -65,7 +65,7 @@ fn pair(directory: &Path, publish: &str, subscribe: &str) -> (Value, PathBuf) {
     (json(&near), capture)
 }
 
-/// Each combination of the fields in the capture once, in order of the text; `None` without tshark.
+/// The different combinations of the fields in the capture, sorted as text; `None` without tshark.
 fn tshark(capture: &Path, fields: &[&str]) -> Option<Vec<String>> {
     let mut command = Command::new("tshark");
     command

@@ -1,5 +1,5 @@
-//! Sampled values with software nobody here wrote: open61850 as publisher, with and without its real-time engine, as supervisor, and
-//! at both ends of our relay.
+//! Sampled values with software of another project: open61850 as publisher, with and without its real-time engine, as supervisor, and at both ends of
+//! our relay.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -9,7 +9,7 @@ use support::{end, json, namespace, root_or_skip, series, start, stderr, until_p
 use sys::netns::NetNs;
 use testing::Running;
 
-/// The interpreter that has open61850; `None` after leaving the test out.
+/// The interpreter with open61850; `None` if the test was skipped.
 fn open61850(test: &str) -> Option<PathBuf> {
     let python = root_or_skip(test).then(|| testing::python(test)).flatten()?;
     let found = Command::new(&python)
@@ -49,7 +49,7 @@ fn ours(namespace: &NetNs, directory: &Path, words: &str) -> Running {
     namespace.run(|| start(&all)).expect("a thread in the namespace")
 }
 
-/// The number behind `before` in a text.
+/// The number after `before` in a text.
 fn number_after(text: &str, before: &str) -> u64 {
     let at = text.find(before).unwrap_or_else(|| panic!("no {before:?} in {text}"));
     let digits: String = text[at + before.len()..]
@@ -73,7 +73,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(output)
 }
 
-/// Samples that open61850 sent for a second with this engine are received by us, and read by its own supervisor in our capture.
+/// Samples that open61850 sent for a second with this engine are received by triptime, and read by its own supervisor in our capture.
 fn subscribed(test: &str, engine: &str) {
     let Some(python) = open61850(test) else { return };
     let namespace = namespace();
@@ -104,12 +104,12 @@ fn subscribed(test: &str, engine: &str) {
     let supervised = said(&supervised.expect("it runs"));
     assert_eq!(number_before(&supervised, " samples,"), 2 * sent, "{supervised}");
     let spacing = series(&document, "spacing/PEER");
-    // The peer's stream ends before the subscriber does: what was due from then on is lost, and told apart.
+    // The peer's stream ends before the subscriber does: samples that were due afterwards are lost, and counted separately.
     let events = document["events"].as_array().expect("events");
     let texts = events.iter().filter_map(|event| event["text"].as_str());
     let stopped: Vec<&str> = texts.filter(|text| text.starts_with("PEER: stopped ")).collect();
     assert!(!stopped.is_empty(), "{events:?}");
-    // A machine that stands still again and again lets the peer send at no rate.
+    // On a machine that often stands still, the peer does not reach any rate.
     if !stopped.iter().any(|text| text.contains("its rate is not known")) {
         let after_its_end: u64 = stopped.iter().map(|text| number_after(text, "before the end: ")).sum();
         assert!(after_its_end > 0, "{events:?}");
@@ -165,7 +165,7 @@ fn open61850_supervises_what_we_publish() {
             lateness["received"],
             "{supervised}"
         );
-        // Samples left out at the very end are missed by nobody who only looks at counters.
+        // A check of counters alone does not notice samples left out at the very end.
         assert!(
             2 * number_before(line, " missed") <= lateness["missed"].as_u64().expect("a count"),
             "{supervised}"
@@ -209,7 +209,7 @@ fn its_faults_trip_our_relay_and_it_reads_the_trips() {
         .lines()
         .find(|line| line.starts_with("GOOSE F1LD0/LLN0$GO$gcbTrip"));
     let line = line.unwrap_or_else(|| panic!("{supervised}"));
-    // Its state at the start, and what each trip and its end made of it; the health may change the state, too.
+    // Its state at the start, and the change with each trip and its end; the health may change the state, too.
     assert!(number_after(line, "stNum ") > trips, "{line} {texts:?}");
     assert_eq!(number_before(line, " missed"), 0, "{line}");
     assert!(!supervised.contains("malformed"), "{supervised}");

@@ -1,4 +1,4 @@
-//! Talker and listener, end to end, over a veth pair in a namespace of the test's own.
+//! Talker and listener, end to end, over a veth pair in the test's own namespace.
 
 use serde_json::Value;
 use std::process::Output;
@@ -7,7 +7,7 @@ use support::{end, json, namespace, root_or_skip, series, start, stderr, until_t
 use sys::netns::NetNs;
 use testing::Running;
 
-/// A command under way in the namespace, its run file in `directory`.
+/// A running command in the namespace, with its run file in `directory`.
 fn begin(namespace: &NetNs, directory: &tempfile::TempDir, arguments: &str) -> Running {
     let out = directory.path().join("run.triptime");
     let mut words: Vec<&str> = arguments.split(' ').collect();
@@ -218,7 +218,7 @@ fn without_a_carrier_nothing_passes() {
         .expect("a thread in the namespace")
         .expect("down");
     let directory = tempfile::tempdir().expect("tempdir");
-    // How late the thread is depends on what else this machine does: no limit on that.
+    // The lateness of the thread depends on other work of this machine, so it is not limited.
     let limits = directory.path().join("late.toml");
     let late = "name = \"late\"\nwhat = \"test\"\n[[limit]]\nid = \"talk.late\"\nseries = \"talk/*\"\n\
                 quantity = \"late\"\nallowed = 0\nsource = \"test\"\n";

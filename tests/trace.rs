@@ -120,7 +120,7 @@ fn what_cannot_be_traced_is_said() {
     assert!(!out.exists(), "nothing was measured");
 }
 
-/// A shell inside a namespace, with that namespace's /sys; whether it did what it was told.
+/// A shell inside a namespace, with that namespace's /sys; returns true if it succeeded.
 fn shell(namespace: &NetNs, script: &str) -> bool {
     let net = format!("--net={}", namespace.path().display());
     let script = format!("set -e; mount -t sysfs sysfs /sys; {script}");
@@ -157,7 +157,7 @@ fn block(cpu: u32, child: &mut Child) {
     ended.expect("no panic");
 }
 
-/// Spikes of a hop over 2.5 ms: all, and those that are explained by the planted stall for most of their time.
+/// Spikes of a hop over 2.5 ms: the number of all, and of those explained by the planted stall for most of their time.
 fn late(run: &Path, name: &str) -> (usize, usize) {
     let run = RunFile::open(run).expect("a run");
     let all = run.series().expect("series");
@@ -174,8 +174,8 @@ fn late(run: &Path, name: &str) -> (usize, usize) {
     (late.count(), ours.count())
 }
 
-/// A container's interface served by a thread, on a CPU that is blocked now and then; and the bridge's port in the same way, whose
-/// stalls lie before the kernel receives the frames.
+/// A container's interface served by a thread, on a CPU that is blocked now and then; and the bridge's port in the same way, where stalls come before
+/// the kernel receives the frames.
 #[test]
 fn blocks_of_the_bridges_cpu_are_found_in_their_hop() {
     let test = "blocks_of_the_bridges_cpu_are_found_in_their_hop";
@@ -200,7 +200,7 @@ fn blocks_of_the_bridges_cpu_are_found_in_their_hop() {
             "dut0" => (&device, (&switch, "p-dut")),
             _ => (&switch, (&publisher, "ts0")),
         };
-        // Frames of a sender that segments by itself (TSO) would not go by way of the thread.
+        // Frames of a sender that segments by itself (TSO) would not pass the thread.
         let by_thread = format!(
             "ethtool -K {end} gro on; echo 1 > /sys/class/net/{end}/threaded; \
              for pid in $(pgrep ^napi/{end}-); do taskset -cp {last} $pid; chrt -f -p 30 $pid; done"

@@ -1,4 +1,4 @@
-//! Samples that `publish` says it measures are those that `subscribe` captures and `pcap` decodes.
+//! The samples of `publish` are the same as those that `subscribe` captures and `pcap` decodes.
 
 use serde_json::Value;
 use std::f64::consts::{SQRT_2, TAU};
@@ -8,7 +8,7 @@ use store::RunFile;
 use support::{namespace, root_or_skip, run, start, stderr, wait};
 use tempfile::TempDir;
 
-/// Publishes with `options` on one end of a veth pair; returns what the publisher said and every ASDU captured at the other.
+/// Publishes with `options` on one end of a veth pair; returns the publisher's output and every ASDU captured at the other.
 fn published(options: &[&str], directory: &TempDir) -> (Output, Vec<Value>) {
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
     let (sent, received, capture) = (path("sent.triptime"), path("received.triptime"), path("frames.pcapng"));
@@ -213,7 +213,7 @@ fn values_that_cannot_be_published_are_said() {
         "{}",
         stderr(&said)
     );
-    // 2.4 million amperes at smpCnt 0 are more than INT32 has milliamperes.
+    // 2.4 million amperes at smpCnt 0 exceed the range of INT32 in milliamperes.
     let first = asdus.iter().find(|asdu| asdu["smpCnt"] == 0).expect("smpCnt 0");
     assert_eq!(
         (&first["values"][0], &first["qualities"][0]),

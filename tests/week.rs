@@ -1,6 +1,5 @@
-//! A week of wake-ups on two CPUs in windows of 20 s: how much memory writing it takes, how large the file gets, and how fast
-//! it is reported. The windows are those of a real minute (`data/minute.triptime`), over and over. And what the report takes of a week on
-//! a host that stalls.
+//! A week of wake-ups on two CPUs in windows of 20 s: the memory for writing it, the size of the file, and the time of the report. The windows are
+//! those of a real minute (`data/minute.triptime`), repeated. Also the cost of a report for a week on a host with stalls.
 
 use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
 use stats::Histogram;
@@ -15,11 +14,11 @@ use units::Realtime;
 
 const SECOND_NS: u64 = 1_000_000_000;
 const WINDOW_NS: u64 = 20 * SECOND_NS;
-/// Windows of 20 s in seven days.
+/// Number of windows of 20 s in seven days.
 const WINDOWS: u64 = 7 * 24 * 3600 / 20;
 const SERIES: u32 = 2;
 
-/// Tells the child process where to write.
+/// Environment variable with the path to which the child process writes.
 const FILE: &str = "TRIPTIME_WEEK_FILE";
 
 fn minute() -> PathBuf {
@@ -120,7 +119,7 @@ fn write_week(path: &Path) {
         .expect("finished");
 }
 
-/// Most memory this process ever had, in KiB.
+/// Largest memory of this process so far, in KiB.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("status");
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("VmHWM");
@@ -131,7 +130,7 @@ fn peak_kib() -> u64 {
         .expect("a number")
 }
 
-/// CPU time of the children of this process that have ended: other programs' share of the CPUs is not in it.
+/// CPU time of the children of this process that have ended: the CPU time of other programs is not included.
 fn children_ms() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("stat");
     let behind = stat.rsplit_once(") ").expect("a name").1;
@@ -140,7 +139,7 @@ fn children_ms() -> u64 {
     10 * ticks.map(|word| word.parse::<u64>().expect("ticks")).sum::<u64>()
 }
 
-/// Not a test of its own: the process whose memory is looked at.
+/// Not a separate test: the process whose memory is measured.
 #[test]
 fn child_writes_the_week() {
     if let Some(path) = std::env::var_os(FILE) {
@@ -175,7 +174,7 @@ fn a_week_fits_into_little_memory_and_a_small_file_and_is_reported_at_once() {
     let took_ms = children_ms() - before_ms;
     let document = json(&output);
     let samples = series(&document, "wakeup/cpu1")["received"].as_u64().expect("a count");
-    // 5000 a second, less what was missed in the recorded minute.
+    // 5000 a second, minus the missed ones of the recorded minute.
     assert!((2_900_000_000..=3_024_000_000).contains(&samples), "{samples}");
     assert!(took_ms < 2_000, "reported in {took_ms} ms of a CPU's time");
     let page = std::fs::metadata(&html).expect("the page").len();
@@ -185,7 +184,7 @@ fn a_week_fits_into_little_memory_and_a_small_file_and_is_reported_at_once() {
     let _ = writeln!(std::io::stdout(), "{figures}");
 }
 
-/// Of forty series, each with as many late samples as a run file keeps, each of which is explained, and a relay's decisions.
+/// A report of forty series, each with the largest number of late samples that a run file stores, all explained, and of a relay's decisions.
 fn write_bad_week(path: &Path) {
     const CPUS: u32 = 40;
     const SAMPLES: u64 = store::MOST_SPIKES;

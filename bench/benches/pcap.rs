@@ -1,5 +1,5 @@
-//! The streams of a capture in memory, frame by frame: `cargo bench -p triptime-bench --bench pcap`. What `triptime pcap`
-//! costs beside reading the file.
+//! The streams of a capture in memory, frame by frame: `cargo bench -p triptime-bench --bench pcap`. The cost of `triptime pcap` without reading the
+//! file.
 #![allow(missing_docs, reason = "criterion's macros generate public functions")]
 
 use analysis::{Analysis, Config};
@@ -14,13 +14,13 @@ use wire::sv::{Message, OwnedAsdu, Template};
 const FRAMES: u64 = 100_000;
 const STRIDES: [u64; 8] = [3, 7, 11, 13, 17, 19, 23, 29];
 
-/// F4800S1I4U4 streams; `shuffled` puts those of a sample instant in an order that is new each time.
+/// F4800S1I4U4 streams; `shuffled` puts the frames of each sample instant into another order.
 fn capture_of(streams: u64, shuffled: bool) -> Vec<u8> {
     let mut writer = PcapWriter::new(Vec::new()).expect("memory");
     let mut templates: Vec<Template> = (0..streams).map(template).collect();
     for frame in 0..FRAMES {
         let sample = frame / streams;
-        // Prime to every number of streams here, and another for each sample.
+        // Coprime to every number of streams here, and different for each sample.
         let stride = if shuffled {
             STRIDES[sample as usize % STRIDES.len()]
         } else {

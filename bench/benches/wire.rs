@@ -14,7 +14,7 @@ use wire::time::UtcTime;
 
 const SRC: Mac = Mac([2, 0, 0, 0, 0, 1]);
 
-/// F4800S2I4U4: 217 octets with its VLAN tag.
+/// F4800S2I4U4: 217 bytes with its VLAN tag.
 fn sv_message() -> sv::Message {
     let asdu = OwnedAsdu::new("MU01_SV1", 1, 2, &[(489_898, SvQuality::GOOD); 8]);
     sv::Message {
@@ -52,7 +52,7 @@ fn goose_message() -> goose::Message {
     }
 }
 
-/// Parse with every check, then read the counters and the place of the samples of each ASDU.
+/// Parse with every check, then reads the counters and the place of the samples of each ASDU.
 fn full_parse(frame: &[u8]) -> usize {
     let Ok(parsed) = EthernetView::parse(frame).and_then(|ethernet| sv::Frame::parse(&ethernet)) else {
         return 0;

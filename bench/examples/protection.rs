@@ -1,11 +1,11 @@
 //! Run time of a 1 ms protection task over many streams: `cargo run --release -p triptime-bench --example protection -- [STREAMS] [SECONDS]`.
 //!
-//! Every stream is one of 4800 samples a second at 60 Hz with eight channels, and has a function set like that of the published
+//! Every stream has 4800 samples a second at 60 Hz with eight channels, and a function set like that of the published
 //! virtual protection and control application: overcurrent of phases, residual and negative sequence, directional, under- and
 //! overvoltage, frequency, three distance zones, multi-frequency admittance, breaker failure, measurement; every two streams
 //! share a differential function. Once a second all streams have a fault of 100 ms at once.
 //!
-//! Targets on one core when nothing else runs, with 30 streams: median at most 60 us, 99.99 % at most 200 us.
+//! Targets on one core if nothing else runs, with 30 streams: median at most 60 us, 99.99 % at most 200 us.
 
 #![allow(clippy::print_stdout, reason = "it is what it is for")]
 
@@ -208,7 +208,7 @@ fn second(rated: &Rated, sign: f64) -> Vec<[f64; 8]> {
         .collect()
 }
 
-/// Ns of each task over `seconds`, and how many tasks had a trip.
+/// Time of each task in ns over `seconds`, and the number of tasks with a trip.
 fn run(count: usize, seconds: usize) -> Result<(Vec<u64>, u64), SettingError> {
     let rated = Rated {
         frequency_hz: 60.0,

@@ -1,9 +1,9 @@
-//! Makes recordings of any length quickly: a run file, or the two files that sv_timestamp_logger would have written.
+//! Makes recordings of any length quickly: a run file, or the two files that sv_timestamp_logger would write.
 //!
 //! `cargo run --release -p triptime-bench --example recording -- run FILE SAMPLES STREAMS`
 //! `cargo run --release -p triptime-bench --example recording -- logger PUBLISHER SUBSCRIBER SAMPLES STREAMS`
 //!
-//! Streams of 4800 samples/s in bursts: a few microseconds of jitter of each burst, 100 ns within it, a late burst now and then
+//! Streams of 4800 samples/s in bursts: a few microseconds of jitter for each burst, 100 ns within it, a late burst now and then
 //! (log-normal delays), one sample in a million lost.
 
 #![allow(missing_docs)]
@@ -42,7 +42,7 @@ impl Noise {
     }
 }
 
-/// Gives every record of the recording to `take`.
+/// Passes every record of the recording to `take`.
 fn records(
     samples: u64,
     streams: u16,
@@ -108,7 +108,7 @@ fn logger_files(publisher: &str, subscriber: &str, samples: u64, streams: u16) -
         let [Some(sent), Some(came), ..] = record.stamps else {
             return Ok(());
         };
-        // The analysis tool wants four hexadecimal digits, and nothing else.
+        // The analysis tool accepts only four hexadecimal digits.
         writeln!(publisher, "{pass}:{:04x}:{count}:{}", record.stream, sent / 1_000)?;
         writeln!(subscriber, "{pass}:{:04x}:{count}:{}", record.stream, came / 1_000)?;
         Ok(())

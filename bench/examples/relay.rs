@@ -1,10 +1,10 @@
-//! How fast a whole relay goes through samples of one stream: `cargo run --release -p triptime-bench --example relay -- [SECONDS]`.
+//! Speed of a complete relay with samples of one stream: `cargo run --release -p triptime-bench --example relay -- [SECONDS]`.
 //!
 //! The stream has 4800 samples a second at 60 Hz; the relay has every kind of function that needs one stream, trip logic, breaker
-//! failure and a GOOSE output. A fault of 100 ms comes each second. Aligning, measuring and deciding are timed apart, too, and what a
-//! disturbance record costs the task: handing its samples and states over.
+//! failure and a GOOSE output. A fault of 100 ms comes each second. Aligning, measuring and deciding are also timed separately, as is the cost of a
+//! disturbance record for the task: passing on its samples and states.
 //!
-//! Target on a core when nothing else runs: 1000 times real time.
+//! Target on one core if nothing else runs: 1000 times real time.
 
 #![allow(clippy::print_stdout, reason = "it is what it is for")]
 
@@ -52,7 +52,7 @@ fn config() -> Result<Config, ConfigError> {
     parse(&text, "bench")
 }
 
-/// One second: load, and a fault of 100 ms in phase A to earth. The load is below what breaker failure takes for a closed breaker.
+/// One second: load, and a fault of 100 ms in phase A to earth. The load is below the threshold of breaker failure for a closed breaker.
 fn second() -> Vec<Sample> {
     let value = |rms: f64, degrees: f64, n: usize| {
         SQRT_2 * rms * (TAU * (60 * n % RATE) as f64 / RATE as f64 + degrees.to_radians()).cos()
@@ -84,8 +84,8 @@ fn second() -> Vec<Sample> {
     (0..RATE).map(sample).collect()
 }
 
-/// Ns in each stage over `seconds`, the pushing of samples first, and how many trips there were. With a tap the task hands over what a
-/// record needs.
+/// Time in each stage in ns over `seconds`, the pushing of samples first, and the number of trips. With a tap the task passes on the data for a
+/// record.
 fn run(
     engine: &mut Engine,
     samples: &[Sample],
@@ -130,7 +130,7 @@ fn run(
             }
         }
         took(4);
-        // Work of the thread beside: its time is not the task's.
+        // Work of the other thread, whose time does not belong to the task.
         if let Ok(rows) = source.read_chunk(source.slots()) {
             rows.commit_all();
         }

@@ -4,7 +4,7 @@
 use analysis::{Analysis, Config, Sink, Window};
 use libfuzzer_sys::fuzz_target;
 
-/// Sums what the windows have.
+/// Adds up the counts of the windows.
 #[derive(Default)]
 struct Sums {
     received: u64,

@@ -64,7 +64,7 @@ fn written_again(record: &ComtradeRecord, file_type: FileType) {
     let header = header(record, file_type);
     let (mut cfg, mut dat) = (Vec::new(), Vec::new());
     let ring = rows.iter().map(|(analog, digital)| Sample { analog, digital });
-    // Names and ratios that are read may not be such as can be written.
+    // Some names and ratios can be read but not written.
     if write(&header, ring, &mut cfg, &mut dat).is_err() {
         return;
     }

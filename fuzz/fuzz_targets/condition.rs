@@ -1,4 +1,4 @@
-//! Conditions of rules: no text makes the reader panic; over facts of which none is known, no comparison is true.
+//! Conditions of rules: no text makes the reader panic; if no fact is known, no comparison is true.
 #![no_main]
 
 use audit::condition::{Condition, evaluate};
@@ -12,7 +12,7 @@ fuzz_target!(|text: &str| {
     let asks = !condition.facts().is_empty();
     let decided = evaluate(&condition, &Facts::default(), None).is_ok();
     let settles = ["or", "and", "known", "either", "exists"];
-    // Without words that settle an unknown side, a condition that asks for a fact is unknown.
+    // A condition with a fact is unknown, unless it has words that decide an unknown side.
     assert!(
         !(asks && decided) || settles.iter().any(|word| text.contains(word)),
         "{text}"

@@ -1,4 +1,4 @@
-//! Definitions of containers: the first octet says in which form.
+//! Definitions of containers: the first byte selects the format.
 #![no_main]
 
 #[path = "../audited.rs"]

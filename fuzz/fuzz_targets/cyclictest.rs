@@ -16,13 +16,13 @@ fuzz_target!(|octets: &[u8]| {
     for (cycles, overflows) in beyond(&measurement) {
         assert!(overflows <= cycles);
     }
-    // A measurement that was accepted can be written and means the same. The command line may promise other buckets than there are.
+    // An accepted measurement can be written and keeps its meaning. The command line may state other buckets than the real ones.
     measurement.command_line = None;
     let mut json = Vec::new();
     write_json(&measurement, &mut json).expect("into memory");
     let back = read(&json, Some(measurement.bucket)).expect("our own JSON");
     assert_eq!(beyond(&back), beyond(&measurement));
-    // So has it a place in a run, or a reason why not.
+    // It can be stored in a run, or there is a reason why not.
     let source = Source {
         file: String::new(),
         measurement: measurement.clone(),
@@ -36,7 +36,7 @@ fuzz_target!(|octets: &[u8]| {
             );
         }
     }
-    // A row for every bucket would be much output for little input.
+    // A row for every bucket would give much output for little input.
     let mut text = Vec::new();
     write_text(&measurement, Dialect::SparseRows, &mut text).expect("into memory");
 });

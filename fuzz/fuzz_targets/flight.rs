@@ -6,7 +6,7 @@ use trace::flight::{Packer, decode};
 
 fuzz_target!(|octets: &[u8]| {
     if let Ok(events) = decode(octets) {
-        // Octets that were accepted can be written and are the same.
+        // Accepted bytes can be written again and are the same.
         assert_eq!(
             decode(&Packer::default().pack(&events)).expect("our own flight"),
             events

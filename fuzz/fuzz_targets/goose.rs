@@ -27,7 +27,7 @@ fuzz_target!(|octets: &[u8]| {
                 edition_1: true,
                 ..goose::Settings::default()
             };
-            // The same message again is never a new state, whatever its numbers.
+            // The same message again is never a new state, with any numbers.
             let mut supervisor = goose::Supervisor::new(settings, goose::Expectation::default());
             let now = goose::Heard::at(Some(0));
             supervisor.accept(&frame, now);
@@ -38,7 +38,7 @@ fuzz_target!(|octets: &[u8]| {
             if let Ok(encoded) = message.encode() {
                 let ethernet = EthernetView::parse(&encoded).expect("own frame");
                 let frame = goose::Frame::parse(&ethernet).expect("own frame");
-                // Compared as octets: NaN is not equal to itself.
+                // Compared as bytes, because NaN is not equal to itself.
                 assert_eq!(goose::Message::from(&frame).encode(), Ok(encoded));
             }
         }

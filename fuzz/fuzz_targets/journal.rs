@@ -1,4 +1,4 @@
-//! Journals of tune: a file that is refused stays as it is.
+//! Journals of tune: a file that is refused is not changed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Answers of ptp4l's management socket: no octets make the reader panic, and names of interfaces lie within the message.
+//! Answers of ptp4l's management socket: no bytes make the reader panic, and names of interfaces are within the message.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,7 @@ fuzz_target!(|octets: &[u8]| {
     // Only the length that the message states is read.
     let stated = usize::from(u16::from_be_bytes([octets[2], octets[3]]));
     assert_eq!(Reply::parse(&octets[..stated]), Ok(reply));
-    // Whoever answered can be asked again.
+    // The sender of an answer can be asked again.
     let question = get(
         Id::TimeStatus,
         reply.domain,

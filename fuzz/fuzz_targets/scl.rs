@@ -1,4 +1,4 @@
-//! SCL files: no panic on any octets, and a document that is read is within its own rules.
+//! SCL files: no panic on any bytes, and a document that is read keeps its own rules.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

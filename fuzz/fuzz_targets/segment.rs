@@ -1,4 +1,4 @@
-//! Segments of recordings, whatever lies in the run file. The checksum is put right first: else nothing behind it would be reached.
+//! Segments of recordings with any contents. The checksum is corrected first, because otherwise no later code would be reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Stream-set files: no panic on any text, and no two streams that could not be told apart.
+//! Stream-set files: no panic on any text, and no two streams that cannot be distinguished.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -16,7 +16,7 @@ fuzz_target!(|octets: &[u8]| {
             assert_eq!(inspected.error, None);
             assert_eq!(frame.asdus().count(), frame.asdu_count());
             let message = sv::Message::from(&frame);
-            // A frame of unusual encoding or jumbo size may be too long for ours.
+            // A frame of unusual encoding or jumbo size may be too long for our publisher.
             if let Ok(encoded) = message.encode() {
                 let ethernet = EthernetView::parse(&encoded).expect("own frame");
                 let again = sv::Message::from(&sv::Frame::parse(&ethernet).expect("own frame"));

@@ -1,4 +1,4 @@
-//! Waiver files: what is read has a reason and a name, and holds on the day it is read.
+//! Waiver files: an accepted waiver has a reason and a name, and is valid on the day on which it is read.
 #![no_main]
 
 use audit::waiver;

@@ -1,4 +1,4 @@
-//! Runs that nobody waits for: started, looked at, stopped, killed, stuck, and ended before their disk is full.
+//! Detached runs: started, shown, stopped, killed, stuck, and ended before their disk is full.
 
 mod stuck;
 mod systemd;
@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use support::{binary, json, stderr};
 
-/// Two steps; nothing in them needs an interface, a bed or a real-time policy.
+/// Two steps; they need no interface, bed or real-time policy.
 pub(crate) const PLAN: &str = r#"
 name = "two steps"
 what = "Wake-ups twice, for tests"
@@ -36,7 +36,7 @@ interval = "5ms"
 policy = "other"
 "#;
 
-/// A folder with a plan, and one in which its runs are told of.
+/// A folder with a plan, and one in which its runs are registered.
 pub(crate) struct Desk {
     folder: tempfile::TempDir,
 }
@@ -79,7 +79,7 @@ impl Desk {
         json(&output)
     }
 
-    /// The run of this name as the document has it.
+    /// The entry of this run in the document.
     pub(crate) fn run(&self, name: &str) -> Value {
         let document = self.status();
         let runs = document["runs"].as_array().expect("runs");
@@ -87,7 +87,7 @@ impl Desk {
         found.unwrap_or_else(|| panic!("no {name}: {document}")).clone()
     }
 
-    /// The run, once something is so.
+    /// The run, when a condition is true.
     pub(crate) fn until(&self, name: &str, so: impl Fn(&Value) -> bool) -> Value {
         let until = Instant::now() + Duration::from_secs(60);
         loop {

@@ -1,4 +1,4 @@
-//! Runs that stand still, or whose disk gets full.
+//! Runs that stand still, or whose disk becomes full.
 
 use crate::Desk;
 use rustix::process::Signal;
@@ -28,7 +28,7 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     let heard = UnixDatagram::bind(&socket).expect("a socket");
     heard.set_read_timeout(Some(Duration::from_millis(100))).expect("set");
     let mut command = desk.command(&binary(), &WAITED_FOR);
-    // A third of it is how often it is told: at each look, which comes every two seconds.
+    // A sign of life is due after a third of this period, so one comes at each check, every two seconds.
     command.env("NOTIFY_SOCKET", &socket).env("WATCHDOG_USEC", "3000000");
     let child = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     let next = || {
@@ -47,7 +47,7 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     while next().is_some() {}
     std::thread::sleep(Duration::from_secs(5));
     assert_eq!(next(), None, "nothing goes on");
-    // The file as it will be after a while: the clock cannot be moved.
+    // The file as it will be after a while, because the clock cannot be moved.
     let path = desk.told().join("two-steps.json");
     let mut entry: Value = serde_json::from_slice(&std::fs::read(&path).expect("its file")).expect("JSON");
     let seen_ns = entry["seen_ns"].as_i64().expect("an instant");
@@ -74,7 +74,7 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     }
 }
 
-/// Holds one thread of a process still until its input is closed (ptrace(2): PTRACE_ATTACH stops this thread alone).
+/// Stops one thread of a process until its input is closed (ptrace(2): PTRACE_ATTACH stops only this thread).
 const HOLD: &str = "import ctypes, os, sys\nlibc = ctypes.CDLL(None, use_errno=True)\nthread = int(sys.argv[1])\n\
     sys.exit(os.strerror(ctypes.get_errno())) if libc.ptrace(16, thread, 0, 0) else None\nos.waitpid(thread, 0x40000000)\n\
     print('held', flush=True)\nsys.stdin.read()\nlibc.ptrace(17, thread, 0, 0)\n";
@@ -106,7 +106,7 @@ fn a_measuring_thread_that_hangs_is_stuck_and_the_run_says_why_it_was_ended() {
     let stuck = desk.until("two-steps", |run| run["state"] == "stuck");
     let why = stuck["why"].as_str().expect("words");
     assert!(why.starts_with("no window was closed for "), "{stuck}");
-    // As a watchdog does. The run cannot be closed; it can say why it would be.
+    // As a watchdog does. The run cannot be closed, but it can write the reason.
     support::signal(&child, Signal::TERM);
     let until = Instant::now() + Duration::from_secs(20);
     let told = || {
@@ -166,7 +166,7 @@ fn what_surely_does_not_fit_is_refused_and_a_disk_that_gets_full_ends_the_run_be
         desk.status()
     );
 
-    // A reserve of a twentieth: 1.2 MiB. Somebody else fills the disk meanwhile.
+    // A reserve of a twentieth: 1.2 MiB. Another process fills the disk during the run.
     let fill = "(sleep 4; dd if=/dev/zero of=disk/other bs=1M count=23 2>/dev/null) & \"$0\" qualify plan.toml --no-flight-recorder \
                 --quiet --out disk/run.triptime >/dev/null; status=$?; cp disk/run.triptime* .; exit $status";
     let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! Where systemd runs, or seems to.
+//! Runs on a machine with systemd, or with programs that imitate it.
 
 use crate::Desk;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::process::Output;
 use store::RunFile;
 use support::{binary, root_or_skip, stderr};
 
-/// A machine on which systemd seems to run, with programs of ours in the place of its own.
+/// A machine on which systemd seems to run, with scripts in place of its programs.
 fn with_systemd(desk: &Desk, program: &str, text: &str, script: &str) -> Output {
     let bin = desk.path("bin");
     std::fs::create_dir_all(&bin).expect("a folder");
@@ -31,7 +31,7 @@ fn where_systemd_runs_it_is_asked_for_a_unit_that_it_watches() {
         return;
     }
     let desk = Desk::new();
-    // Starts the command as systemd-run would, and keeps what it was told.
+    // Starts the command as systemd-run would, and keeps its arguments.
     let text = "#!/bin/sh\nfor word; do echo \"$word\"; done > asked\nwhile [ \"$1\" != -- ]; do shift; done; shift\n\
                 \"$@\" >/dev/null 2>&1 &\nwhile ! grep -q measuring told/two-steps.json; do sleep 0.1; done\n";
     let script = "\"$0\" qualify plan.toml --no-flight-recorder --detach --out run.triptime";
@@ -89,7 +89,7 @@ fn after_a_reboot_the_rest_is_measured_into_a_file_of_its_own_and_the_unit_goes(
     let text = "#!/bin/sh\necho \"$@\" >> asked\n[ \"$1\" = start ] || exit 0\n\
                 \"$BINARY\" qualify plan.toml --no-flight-recorder --out \"$PWD/run.triptime\" --detached lasting-unit:two-steps \
                 >>run.log 2>&1 &\nwhile ! grep -q measuring told/two-steps.json; do sleep 0.1; done\n";
-    // The unit's folder is of this mount namespace alone. The first boot ends in the second step, without a word.
+    // The unit's folder exists only in this mount namespace. The first boot ends in the second step, without a message.
     let script = "BINARY=\"$0\"; export BINARY; mount -t tmpfs units /etc/systemd/system || exit 98; \
         \"$0\" qualify plan.toml --no-flight-recorder --detach --restart-after-reboot --out run.triptime || exit 97; \
         cp /etc/systemd/system/triptime-two-steps.service unit; \

@@ -1,4 +1,4 @@
-//! A run that goes on by itself is told of, and nothing else is.
+//! Only detached runs that still exist are listed.
 
 use crate::{Desk, PLAN, pid};
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,7 +13,7 @@ use testing::Running;
 #[test]
 fn a_detached_run_survives_its_session_and_is_shown_and_stopped() {
     let desk = Desk::new();
-    // In a session of its own, which is told to hang up when it has started the run, as one is at logout.
+    // In a separate session, which gets a hang-up signal when it has started the run, as at logout.
     let program = binary();
     let script = "\"$0\" qualify plan.toml --detach --no-flight-recorder --out run.triptime; kill -HUP 0";
     let output = desk
@@ -32,7 +32,7 @@ fn a_detached_run_survives_its_session_and_is_shown_and_stopped() {
         "{said}"
     );
     let first = desk.run("two-steps");
-    // On a busy machine its first step may be over by now.
+    // On a busy machine its first step may already be over.
     assert_eq!(
         (&first["state"], &first["steps"]),
         (&"measuring".into(), &2.into()),
@@ -92,7 +92,7 @@ fn two_at_once_have_two_names_and_one_that_is_killed_says_nothing() {
     assert_eq!(dead["state"], "ended-without-a-word", "{dead}");
     assert_eq!(desk.triptime(&["status", "two-steps"]).status.code(), Some(3));
     assert_eq!(desk.run("two-steps-2")["state"], "measuring");
-    // Its name stays its own, and nothing of the dead is in the way of another.
+    // It keeps its name, and the remains of dead runs do not disturb another one.
     let third = desk.detach("c.triptime");
     assert!(
         third.status.success() && third.stdout.starts_with(b"two-steps-3: "),
@@ -153,7 +153,7 @@ fn a_foreign_process_of_the_same_number_is_neither_shown_as_the_run_nor_stopped(
     assert!(started.status.success(), "{}", stderr(&started));
     let path = desk.told().join("two-steps.json");
     assert!(desk.triptime(&["stop", "two-steps"]).status.success());
-    // As if the run were under way, under a number that another process has now.
+    // As if the run were still running, with a process number that another process now has.
     let mut entry: Value = serde_json::from_slice(&std::fs::read(&path).expect("its file")).expect("JSON");
     entry["end"] = Value::Null;
     entry["phase"] = "measuring".into();
@@ -249,7 +249,7 @@ fn what_cannot_measure_says_so_at_once_and_nothing_is_told_of_it() {
     let wrong = desk.detach("a.triptime");
     assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
     std::fs::write(desk.path("plan.toml"), PLAN).expect("writable");
-    // It comes to light in the run itself only.
+    // The error appears only in the run itself.
     let output = desk.triptime(&[
         "qualify",
         "plan.toml",

@@ -1,4 +1,4 @@
-//! CPUs that control groups of version 2 keep apart, in guests: this machine may have version 1 alone.
+//! CPU partitions by control groups of version 2, tested in guests, because this machine may have only version 1.
 
 use crate::machine::{Kernel, alone};
 use store::RunFile;
@@ -24,7 +24,7 @@ fn assert_parted(test: &str, kernel: Kernel) {
         "controllers: cpuset",
         "system: 0",
         "user: 0",
-        // Its process has chosen CPU 1.
+        // Its process was set to CPU 1.
         "machine: \n",
         "Cpus_allowed_list:\t0\n",
         "Cpus_allowed_list:\t1",
@@ -32,10 +32,10 @@ fn assert_parted(test: &str, kernel: Kernel) {
         assert!(meanwhile.contains(line), "{line}: {meanwhile}");
     }
     assert_eq!(text("own"), "0::/", "it measures from the top group");
-    // The first was killed; the second took back what it had left, and then its own.
+    // The first was killed; the second undid the changes of the first, and then its own.
     let back = match kernel {
         Kernel::Rt612 => before,
-        // The kernel takes no empty set back from a group with members: it has all CPUs then.
+        // The kernel does not accept an empty set for a group with members, which then gets all CPUs.
         Kernel::Rt61 | Kernel::Rt510 => before
             .replace("system: \n", "system: 0-1\n")
             .replace("user: \n", "user: 0-1\n"),

@@ -27,23 +27,23 @@ impl Runs {
         self.folder.path().join("publish.triptime")
     }
 
-    /// Traced on the host.
+    /// Run of the trace on the host.
     pub(crate) fn host(&self) -> PathBuf {
         self.folder.path().join("trace.triptime")
     }
 
-    /// Traced in the guest.
+    /// Run of the trace in the guest.
     pub(crate) fn guest(&self) -> PathBuf {
         self.guest.path("delivery/trace.triptime")
     }
 
-    /// Received in the guest.
+    /// Run of the subscriber in the guest.
     pub(crate) fn subscriber(&self) -> PathBuf {
         self.guest.path("delivery/subscribe.triptime")
     }
 }
 
-/// A publisher's namespace, and that of a bridge with the publisher's port `p-ts` and the tap `vnet0`.
+/// The namespace of a publisher, and the namespace of a bridge with the publisher's port `p-ts` and the tap `vnet0`.
 fn bed() -> [NetNs; 2] {
     let [publisher, host] = [(); 2].map(|()| NetNs::create().expect("a namespace"));
     let join = || {
@@ -93,12 +93,12 @@ fn is_tracing(process: u32) -> bool {
     })
 }
 
-/// Publishes to a guest over a bridge and a tap while both sides are traced; or why there can be no guest.
+/// Publishes to a guest over a bridge and a tap while both sides are traced; or returns the reason why no guest can run.
 pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Runs, String> {
     let [publisher, host] = bed();
     let setup = Setup {
         kernel,
-        // Of the older one it is looked at here, too, whether single frames are followed: another boot would take longer.
+        // With the older kernel, the following of single frames is tested here, too, because another boot would take longer.
         scenarios: match kernel {
             Kernel::Rt61 => &["delivery.sh", "follow.sh"],
             _ => &["delivery.sh"],
@@ -134,7 +134,7 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
         &sent,
     ];
     ended(inside(&publisher, &publish), &publish);
-    // The guest may be behind, and takes what its host hands over for as long.
+    // The guest may be slow, so it receives frames for some more time.
     machine.go_on();
     machine.wait_for("GUEST IS QUIET");
     support::signal(&tracer, Signal::INT);

@@ -14,7 +14,7 @@ impl Image {
         self.0.add(path, &content).expect("an absolute path");
     }
 
-    /// Copies a program of this machine, where it is, with the libraries it needs; false when this machine does not have it.
+    /// Copies a program of this machine to the same path, with the libraries it needs; returns false if this machine does not have it.
     pub(crate) fn program(&mut self, path: &str) -> bool {
         if !Path::new(path).exists() {
             return false;

@@ -1,4 +1,4 @@
-//! A guest under QEMU without any hardware help (TCG), with a real-time kernel of Debian's.
+//! A guest under QEMU without any hardware help (TCG), with a real-time kernel of Debian.
 
 use crate::image::Image;
 use std::io::{Read, Write};
@@ -10,10 +10,10 @@ use support::guest::{QEMU, guest};
 use sys::netns::NetNs;
 use tempfile::TempDir;
 
-/// Longest life of a guest, on a machine that is busy with other things too.
+/// Longest life of a guest on a busy machine.
 const LIFE: Duration = Duration::from_secs(600);
 
-/// Room for what a guest leaves.
+/// Space for the files that a guest leaves.
 const DISK_OCTETS: u64 = 64 << 20;
 
 /// A kernel that guests run.
@@ -21,9 +21,9 @@ const DISK_OCTETS: u64 = 64 << 20;
 pub(crate) enum Kernel {
     /// The newest real-time kernel.
     Rt612,
-    /// That of Debian 12: records of tracepoints have another layout.
+    /// The kernel of Debian 12: records of tracepoints have another layout.
     Rt61,
-    /// That of Debian 11, the oldest that is supported.
+    /// The kernel of Debian 11, the oldest supported one.
     Rt510,
 }
 
@@ -42,19 +42,19 @@ pub(crate) struct Setup<'a> {
     pub(crate) kernel: Kernel,
     /// Run by the guest one after the other when it is up; files of `tests/guest/bed`.
     pub(crate) scenarios: &'a [&'a str],
-    /// Programs of this machine that the scenario uses, beside `ip`.
+    /// Programs of this machine that the scenario uses in addition to `ip`.
     pub(crate) programs: &'a [&'a str],
     /// Other files of this machine that it uses.
     pub(crate) files: &'a [&'a str],
     /// C programs of `tests/guest/bed` that it uses.
     pub(crate) built: &'a [&'a str],
-    /// True if it has a card of Intel's, with a driver that knows a clock of it; joined to nothing.
+    /// True if it has an Intel card, whose driver knows a clock of the card; the card is not connected.
     pub(crate) has_card: bool,
-    /// The namespace and the tap that the guest's eth0 is joined to.
+    /// The namespace and the tap to which the guest's eth0 is connected.
     pub(crate) network: Option<(&'a NetNs, &'a str)>,
 }
 
-/// A guest under way. Killed when dropped.
+/// A running guest, killed when dropped.
 pub(crate) struct Machine {
     child: Child,
     input: ChildStdin,
@@ -64,7 +64,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Boots it; or why none can be booted here.
+    /// Boots the guest, or returns the reason why no guest can be booted here.
     pub(crate) fn boot(setup: &Setup) -> Result<Self, String> {
         let kernel = guest(setup.kernel.name())?;
         let folder = tempfile::tempdir().expect("a directory");
@@ -98,7 +98,7 @@ impl Machine {
             "-M",
             "q35",
             "-accel",
-            // Two threads would race where the kernel patches its own code while another CPU runs it.
+            // Two threads would race when the kernel patches its own code while another CPU runs it.
             "tcg,thread=single",
             "-cpu",
             "max",
@@ -143,7 +143,7 @@ impl Machine {
         self.console.lock().expect("no panic").clone()
     }
 
-    /// Until its console shows this.
+    /// Waits until its console shows this text.
     pub(crate) fn wait_for(&mut self, text: &str) {
         while !self.console().contains(text) {
             let ended = self.child.try_wait().expect("its state");
@@ -157,7 +157,7 @@ impl Machine {
         self.input.write_all(b"\n").expect("the console");
     }
 
-    /// Until it has ended; what it left.
+    /// Waits until it has ended; returns its files.
     pub(crate) fn finish(mut self) -> Left {
         while self.child.try_wait().expect("its state").is_none() {
             self.must(self.booted.elapsed() < LIFE, "its end");
@@ -192,7 +192,7 @@ impl Drop for Machine {
     }
 }
 
-/// Files left by a guest of this kernel that has no other machine beside it; or why there can be none. It is booted once for all tests
+/// Files left by a guest with this kernel that is connected to no other machine, or the reason why it cannot run. It is booted once for all tests
 /// of this process: under emulation, the start takes longer than the work.
 pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
     static LEFT: [OnceLock<Result<Left, String>>; 3] = [const { OnceLock::new() }; 3];

@@ -1,5 +1,5 @@
-//! Tracing in real guests: what a host hands to a virtual machine and what comes out at its application, and ways that take
-//! kernel modules which the machine that runs the tests may not have. Control groups of version 2, which it may not have either.
+//! Tracing in real guests: frames that a host passes to a virtual machine and that its application receives, and ways that need kernel modules which
+//! the test machine may lack. Also control groups of version 2, which it may lack, too.
 
 mod cpu_sets;
 mod delivery;

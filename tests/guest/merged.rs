@@ -5,10 +5,10 @@ use crate::runs::{counts, was_held_up};
 use std::path::Path;
 use support::{json, run, series, stderr};
 
-/// How well the guest's clock is known here: by when the first frame came to it, which took some time, too.
+/// Uncertainty of the guest's clock here: it is found from the arrival of the first frame, whose way also took some time.
 const UNCERTAINTY: &str = "200ms";
 
-/// Every frame that QEMU took and that came to the guest has its stamps of both sides, and what did not come is lost in the crossing.
+/// Every frame that QEMU read and that came to the guest has the stamps of both sides, and frames that did not come are lost in the crossing.
 pub(crate) fn assert_merged(runs: &Runs, streams: u32) {
     let (host, guest) = (runs.host(), runs.guest());
     let (handed, came) = (frames(&host), frames(&guest));
@@ -48,7 +48,7 @@ pub(crate) fn assert_merged(runs: &Runs, streams: u32) {
         assert!(uncertainty >= Some(200_000_000), "{uncertainty:?}");
     }
     if unpaired > 0 {
-        // Counts turn each second: of frames that came more than half of one late, nobody can tell which they are. That is said.
+        // Counts wrap each second: frames that came more than half a second late cannot be identified. This is reported.
         assert!(was_held_up(&document), "{unpaired} of {due} frames are not paired");
         assert_eq!(crossed + lost + unpaired, due, "each frame is accounted for");
         let events = document["events"].as_array().expect("events");

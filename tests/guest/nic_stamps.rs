@@ -1,4 +1,4 @@
-//! Stamps of a NIC, with the driver of a real one: QEMU's card has registers of a clock, and no clock behind them.
+//! Stamps of a NIC, with the driver of a real one: QEMU's card has the registers of a clock, but no working clock.
 
 use crate::machine::{Kernel, alone};
 use support::root_or_skip;

@@ -1,10 +1,10 @@
-//! The oldest kernel that is supported: what it lacks is told with the version that has it, and the rest works.
+//! The oldest supported kernel: messages name the version for functions that it lacks, and everything else works.
 
 use crate::machine::{Kernel, Left, alone};
 use store::RunFile;
 use support::root_or_skip;
 
-/// Files that a guest with that kernel left; `None` after leaving the test out.
+/// Files that a guest with that kernel left; `None` if the test was skipped.
 fn oldest(test: &str) -> Option<&'static Left> {
     if !root_or_skip(test) {
         return None;

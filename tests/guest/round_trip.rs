@@ -4,7 +4,7 @@ use crate::machine::{Kernel, Left, alone};
 use serde_json::Value;
 use support::{root_or_skip, series};
 
-/// Files that a round trip in a guest with this kernel left; `None` after leaving the test out.
+/// Files that a round trip in a guest with this kernel left; `None` if the test was skipped.
 fn measure(test: &str, kernel: Kernel) -> Option<&'static Left> {
     if !root_or_skip(test) {
         return None;

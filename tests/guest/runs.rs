@@ -28,11 +28,11 @@ pub(crate) fn published(file: &Path) -> u64 {
     counts(&report(file), "publish/lateness").0
 }
 
-/// Frames of a stream that came to a point and were not timed there, as the run's events say: on a machine that stands still for
-/// half a second, frames come too late to be told from those of the next round.
+/// Frames of a stream that came to a point and were not timed there, as the run's events say: if the machine stands still for half a second, frames
+/// come too late to be distinguished from those of the next round.
 pub(crate) fn not_timed(document: &Value, stream: &str, point: &str) -> u64 {
     let events = document["events"].as_array().expect("events").iter();
-    // Each stands once for every hop that it concerns.
+    // Each is listed once for every hop that it concerns.
     let texts: BTreeSet<&str> = events.filter_map(|event| event["text"].as_str()).collect();
     let counts = texts.into_iter().filter_map(|text| {
         let text = text.strip_prefix(stream)?.strip_prefix(": ")?;
@@ -43,7 +43,7 @@ pub(crate) fn not_timed(document: &Value, stream: &str, point: &str) -> u64 {
     counts.sum()
 }
 
-/// True if nothing came to a network card for half a second: this machine, or its guest, was held up.
+/// True if nothing came to a network card for half a second: this machine, or its guest, was delayed.
 pub(crate) fn was_held_up(document: &Value) -> bool {
     let events = document["events"].as_array().expect("events");
     let mut texts = events.iter().filter_map(|event| event["text"].as_str());

@@ -1,4 +1,4 @@
-//! Ways through a host, each traced as found, inside a guest with the kernel modules that they need.
+//! Ways through a host, each found and traced automatically, inside a guest with the necessary kernel modules.
 
 use crate::machine::{Kernel, Left, Machine, Setup, alone};
 use crate::runs::{counts, not_timed, published, report};
@@ -15,10 +15,10 @@ const OPEN_VSWITCH: [&str; 4] = [
     "/usr/sbin/ovs-vswitchd",
 ];
 
-/// Schema that its database is made from.
+/// Schema of its database.
 const OPEN_VSWITCH_SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 
-/// How long `ways.sh` blocks the container's CPU.
+/// Time in ns for which `ways.sh` blocks the container's CPU.
 const BLOCK_NS: i64 = 100_000_000;
 
 fn assert_bed(left: &Left, bed: &str, way: &[&str], hops: &[&str]) {
@@ -101,7 +101,7 @@ fn ways_that_take_kernel_modules_are_found_and_every_frame_is_traced() {
 /// Frames that came while the container's CPU was blocked are late in the hop to it, and the thread that blocked it is named.
 fn assert_blocker_is_found(left: &Left) {
     let run = RunFile::open(&left.path("bridge/trace.triptime")).expect("a run");
-    // Of each late frame, whether the blocker is named, and what is said.
+    // For each late frame: whether the blocker is named, and the text.
     let named = |hop: &str| {
         let all = run.series().expect("series");
         let (id, _) = all.iter().find(|(_, spec)| spec.name == hop).expect("the series");
@@ -123,7 +123,7 @@ fn assert_blocker_is_found(left: &Left) {
     };
     let late = named("hop/port-to-edge/MU01");
     let found = late.iter().filter(|(found, _)| *found).count();
-    // Of very many at once, not all are looked at.
+    // If there are very many at once, not all are examined.
     assert!(found >= 2, "{found} of {} late frames: {late:?}", late.len());
     let elsewhere = named("hop/nic-to-port/MU01");
     assert!(
@@ -185,7 +185,7 @@ fn sampled_values_are_followed_through_tracepoints_and_functions() {
 pub(crate) fn assert_followed_one_by_one(left: &Left) {
     let document = followed(left);
     assert_followed(&document, 20);
-    // And it does not tell what it left out.
+    // And it does not report what it left out.
     assert!(
         document["counts"]["missed_functions"].is_null(),
         "{}",

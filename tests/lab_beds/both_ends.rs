@@ -7,7 +7,7 @@ use support::left::Before;
 use support::{json, series, stderr};
 use testing::Running;
 
-/// Both ends on one macvlan parent, with a relay of the user's own.
+/// Both ends on one macvlan parent, with the user's own relay.
 #[test]
 fn a_relay_and_its_test_set_stand_in_containers() {
     let Some(_alone) = can("a_relay_and_its_test_set_stand_in_containers", "runc") else {
@@ -58,7 +58,7 @@ fn a_relay_and_its_test_set_stand_in_containers() {
         "/tmp/trip.triptime",
     ];
     let measured = at(&test_set, &trip);
-    // The bed goes with what runs in it.
+    // The removal of the bed ends the programs in it.
     assert!(bed.down().status.success());
     running.wait().expect("its end");
     assert!(

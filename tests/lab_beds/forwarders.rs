@@ -1,4 +1,4 @@
-//! Beds whose frames a process forwards: it stays with the bed, is found by its name, and goes with it.
+//! Beds whose frames a process forwards: the process runs as long as the bed exists, is found by its name, and ends with the bed.
 
 use super::can;
 use super::named::{Named, directed, out, until};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use support::left::Before;
 use support::{signal, start, stderr};
 
-/// Processes whose command line has this in it: what forwards in a bed, and what it started.
+/// Processes whose command line contains this text: the forwarding process of a bed, and those that it started.
 fn processes(text: &str) -> Vec<Pid> {
     let entries = std::fs::read_dir("/proc").expect("processes").flatten();
     let numbered = entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())));
@@ -19,18 +19,18 @@ fn processes(text: &str) -> Vec<Pid> {
     found.filter_map(|(number, _)| Pid::from_raw(number)).collect()
 }
 
-/// The process that forwards, and the daemons that it may have.
+/// The forwarding process, and its daemons, if any.
 fn forwarders(bed: &Named) -> [usize; 2] {
     let own = format!("--bed=triptime-{}-sw", bed.0);
     [own, format!("labs/{}/ovs/db.sock", bed.0)].map(|text| processes(&text).len())
 }
 
-/// Kills the one process with this in its command line; the bed is stale for this reason then, and made anew by the next start.
+/// Kills the only process with this text in its command line; the bed is then stale for this reason, and made again by the next start.
 fn dies(bed: &Named, words: &[&str], text: &str, why: &str) {
     let found = processes(text);
     assert_eq!(found.len(), 1, "{text}");
     kill_process(found[0], Signal::KILL).expect("killed");
-    // While the rest of it ends, a part may be missed first.
+    // While the other processes end, another missing part may be reported first.
     let is_told = |listed: String| listed.contains("STALE") && listed.contains("what forwards does not run");
     until(|| bed.listed().is_some_and(is_told));
     let listed = bed.listed().expect("listed");
@@ -53,7 +53,7 @@ fn a_thread_between_taps_stays_with_the_bed() {
     assert!(out(&bed.up(&words)).contains("; is up"));
     assert_eq!(forwarders(&bed), [1, 0]);
     let frames = directed(&bed, &out(&made));
-    // The most is sent within a second.
+    // Most frames are sent within a second.
     assert!(frames > 1_000, "{frames}");
     let own = format!("--bed=triptime-{}-sw", bed.0);
     let process = processes(&own)[0];
@@ -62,7 +62,7 @@ fn a_thread_between_taps_stays_with_the_bed() {
     kill_process(process, Signal::CONT).expect("goes on");
     until(|| bed.listed().is_some_and(|listed| listed.contains("is up")));
     dies(&bed, &words, &own, "ended from outside");
-    // A tap that is taken away ends it.
+    // The removal of a tap ends it.
     let end = sys::netns::NetNs::open(format!("/run/netns/triptime-{}-dut", bed.0).as_ref()).expect("its end");
     end.run(|| sys::link::delete("dut0"))
         .expect("a thread")

@@ -1,4 +1,4 @@
-//! Steps of a plan in the containers of each runtime, and beds that stay up: made, found, listed, taken down, and nothing stays behind.
+//! Steps of a plan in the containers of each runtime, and beds that stay up: they are made, found, listed and taken down, and leave nothing behind.
 
 mod both_ends;
 mod forwarders;
@@ -48,15 +48,15 @@ pub(crate) fn can(test: &str, program: &str) -> Option<Alone> {
     Some(alone())
 }
 
-/// Checks what a runtime says of itself, and the names of its settings in the run.
+/// Checks the version of a runtime, and the names of its settings in the run.
 fn a_step_runs_by(runtime: &str, says: &str, settings: &str) {
     let directory = tempfile::tempdir().expect("a directory");
     let before = Before::look();
-    // Named: a plan judges no CPU that a thread of another test owns.
+    // The CPU is named, because a plan judges no CPU that a thread of another test owns.
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU").to_string();
     let words = ["--runtime", runtime, "--window", "200ms", "--cpus", &cpu];
     let (output, out) = in_container(directory.path(), STEPS, &words);
-    // A stall of this machine fails a limit.
+    // A stall of this machine can fail a limit.
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
     before.nothing_is_left();
     let document = json(&output);
@@ -70,7 +70,7 @@ fn a_step_runs_by(runtime: &str, says: &str, settings: &str) {
         );
     }
     let run = RunFile::open(Path::new(&out)).expect("a run");
-    // Windows are as long as was asked for in every place: a longer one has a larger maximum, whatever was measured.
+    // Windows have the requested length in every place, because longer windows have larger maxima.
     for (id, spec) in run.series().expect("series") {
         let windows = run.windows(id).expect("windows");
         let longest = windows.iter().map(|window| window.end_ns - window.start_ns).max();
@@ -81,7 +81,7 @@ fn a_step_runs_by(runtime: &str, says: &str, settings: &str) {
         let found = facts.iter().find(|fact| fact.group == group && fact.name == name);
         found.unwrap_or_else(|| panic!("no {group}: {name}")).value.clone()
     };
-    // As a container sees it from inside: exactly these.
+    // Inside a container exactly these capabilities are visible.
     let held = fact("container: limits", "capabilities");
     assert_eq!(held, Ok("NET_RAW IPC_LOCK SYS_NICE".to_owned()));
     let text = fact("place", settings).expect("settings").to_lowercase();
@@ -148,7 +148,7 @@ fn a_bed_stays_up_until_it_is_taken_down() {
         assert_eq!(other.status.code(), Some(2));
         assert!(stderr(&other).contains("lab down"), "{}", stderr(&other));
         let frames = directed(&bed, &out(&made));
-        // Four thousand are sent.
+        // Four thousand frames are sent.
         assert!(frames > 3_000, "{network}: {frames}");
         let listed = bed.listed().expect("listed");
         assert!(listed.contains(network) && !listed.contains("STALE"), "{listed}");
@@ -223,7 +223,7 @@ fn containers_stand_in_a_bed_and_what_is_stale_is_told() {
     assert!(bed.down().status.success());
     before.nothing_is_left();
 
-    // Without its record, a container is still found.
+    // A container is found even without its record.
     let made = bed.up(&words);
     assert!(made.status.success(), "{}", stderr(&made));
     std::fs::write(&record, "{").expect("written");
@@ -245,7 +245,7 @@ fn holder(bed: &Named) -> Pid {
     number.and_then(Pid::from_raw).expect("a process")
 }
 
-/// One boot shows the macvtap, what is run in a guest that stays, who is in its way, and its end.
+/// One boot is used to test the macvtap, commands in a guest that stays up, a second caller, and the end of the guest.
 #[test]
 fn a_guest_stays_up_and_takes_one_command_after_another() {
     let test = "a_guest_stays_up_and_takes_one_command_after_another";
@@ -272,7 +272,7 @@ fn a_guest_stays_up_and_takes_one_command_after_another() {
         "--modules",
         &modules,
     ];
-    // Killed in the middle, QEMU is there without a record of it.
+    // After a kill halfway, QEMU runs without a record.
     let mut child = start(&[&["lab", "up", &bed.0], &words[..]].concat());
     until(|| guests(&bed) == 1);
     signal(&child, Signal::KILL);
@@ -295,7 +295,7 @@ fn a_guest_stays_up_and_takes_one_command_after_another() {
     std::thread::sleep(Duration::from_secs(2));
     signal(&killed, Signal::KILL);
     killed.wait().expect("its end");
-    // Samples that the guest publishes, by a file of this machine, come out at the test set.
+    // Samples that the guest publishes, from a file of this machine, reach the test set.
     let kept = file("kept.triptime");
     let set = file("bays.toml");
     std::fs::write(&set, "[[stream]]\nsvID = \"BAY\"\nprofile = \"F4800S2I4U4\"\n").expect("written");
@@ -344,7 +344,7 @@ fn a_bed_that_was_killed_while_it_was_made_is_taken_down() {
         std::thread::sleep(Duration::from_millis(wait_ms));
         signal(&child, Signal::KILL);
         child.wait().expect("its end");
-        // Killed before it had begun, there is none.
+        // If it was killed before it began, there is none.
         let down = bed.down();
         assert!(matches!(down.status.code(), Some(0 | 2)), "{}", stderr(&down));
         assert_eq!(bed.listed(), None);

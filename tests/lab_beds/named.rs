@@ -1,10 +1,10 @@
-//! A bed of `lab up` by a name that no other test has, and what is asked of it.
+//! A bed of `lab up` with a name that no other test uses, and helpers for it.
 
 use std::process::{Command, Output};
 use std::time::Duration;
 use support::{run, stderr};
 
-/// A name that no other test has, and whose bed goes when the test fails.
+/// A name that no other test uses; its bed is removed when the test ends or fails.
 pub(crate) struct Named(pub(crate) String);
 
 impl Named {
@@ -27,7 +27,7 @@ impl Named {
         line.map(str::to_owned)
     }
 
-    /// The command line at the end called `end`, without the dots behind it.
+    /// The command line for the end called `end`, without the dots after it.
     pub(crate) fn way(&self, text: &str, end: &str) -> Vec<String> {
         let line = text.lines().find(|line| line.trim().starts_with(end));
         let line = line.unwrap_or_else(|| panic!("no {end}: {text}"));
@@ -54,7 +54,7 @@ pub(crate) fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Runs a command line of `lab up`, with the binary under test in place of its name, and words behind it.
+/// Runs a command line of `lab up`, with the binary under test in place of its name, and further words.
 pub(crate) fn at(way: &[String], words: &[&str]) -> Output {
     let binary = support::binary();
     let mut command = Command::new(&way[0]);
@@ -67,7 +67,7 @@ pub(crate) fn at(way: &[String], words: &[&str]) -> Output {
     command.args(words).output().expect("started")
 }
 
-/// Sends a second of sampled values from the test set; how many frames the device's interface got.
+/// Sends a second of sampled values from the test set; returns the number of frames at the device's interface.
 pub(crate) fn directed(bed: &Named, text: &str) -> u64 {
     let test_set = bed.way(text, "test set");
     let sent = at(
@@ -88,7 +88,7 @@ pub(crate) fn directed(bed: &Named, text: &str) -> u64 {
     received(&bed.way(text, "device 0"), "dut0")
 }
 
-/// How many frames an interface got in the namespace that a command line of `lab up` leads to.
+/// Number of frames that an interface received in the namespace of a command line of `lab up`.
 pub(crate) fn received(way: &[String], interface: &str) -> u64 {
     let counts = Command::new(&way[0])
         .args(&way[1..way.len() - 1])
@@ -99,7 +99,7 @@ pub(crate) fn received(way: &[String], interface: &str) -> u64 {
     links[0]["stats64"]["rx"]["packets"].as_u64().expect("a count")
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 pub(crate) fn until(mut condition: impl FnMut() -> bool) {
     let begun = std::time::Instant::now();
     while !condition() {

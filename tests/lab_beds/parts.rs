@@ -1,4 +1,4 @@
-//! A bed with a part missing is not up: each is taken away from beds of each kind, which are listed as stale then, and made anew.
+//! A bed with a missing part is stale: each part is removed from beds of each kind, which must then be listed as stale and made again.
 
 use super::can;
 use super::named::{Named, directed, out};
@@ -13,7 +13,7 @@ fn namespace(bed: &Named, end: &str) -> PathBuf {
     format!("/run/netns/triptime-{}-{end}", bed.0).into()
 }
 
-/// Has `ip link` do something in a namespace of the bed.
+/// Calls `ip link` in a namespace of the bed.
 fn link(bed: &Named, end: &str, words: &str) {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net={}", namespace(bed, end).display()));
@@ -25,7 +25,7 @@ fn link(bed: &Named, end: &str, words: &str) {
     assert!(done.status.success(), "{words}: {}", stderr(&done));
 }
 
-/// The bed is listed as stale for this reason, with what to do, and made anew by the next start.
+/// The bed is listed as stale for this reason, with the remedy, and made again by the next start.
 fn is_dead(bed: &Named, words: &[&str], what: &str, why: &str) {
     let listed = bed.listed().expect("listed");
     assert!(listed.contains("STALE") && listed.contains(why), "{what}: {listed}");
@@ -80,7 +80,7 @@ fn a_bed_with_a_part_missing_is_stale_and_made_anew() {
         for end in ends {
             NetNs::unpin(&namespace(&bed, end)).expect("deleted");
             is_dead(&bed, &words, &format!("{network}: {end}"), "is no network namespace");
-            // Another one in its place.
+            // Another namespace in its place.
             NetNs::unpin(&namespace(&bed, end)).expect("deleted");
             let empty = NetNs::create().expect("a namespace");
             empty.pin(&namespace(&bed, end)).expect("named");
@@ -101,7 +101,7 @@ fn a_bed_that_was_not_made_to_its_end_is_stale() {
     let before = Before::look();
     let bed = Named::new("cut-short");
     assert!(bed.up(&[]).status.success());
-    // As `up` leaves it that is killed when all namespaces have their names.
+    // The state after a kill of `up` when all namespaces have their names.
     let record = format!("/run/triptime/labs/{}/lab.json", bed.0);
     let text = std::fs::read_to_string(&record).expect("a record");
     let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");

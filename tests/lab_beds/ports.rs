@@ -1,4 +1,4 @@
-//! Beds whose ends are ports, here the ends of a veth pair: they are used as they are, and are afterwards as they were.
+//! Beds whose ends are ports, here the ends of a veth pair: they are used without changes, and have their earlier state afterwards.
 
 use super::can;
 use super::named::{Named, out, until};
@@ -11,13 +11,13 @@ use sys::link::{LinkInfo, find, list, set_down};
 use sys::netns::NetNs;
 use testing::Running;
 
-/// A machine with two ports, `v0` and `v1`, that are joined.
+/// A machine with two connected ports, `v0` and `v1`.
 struct Machine(NetNs);
 
 impl Machine {
     fn new() -> Self {
         let machine = Self(support::namespace());
-        // Of the first port it is known a moment later.
+        // The first port shows its carrier a moment later.
         until(|| machine.ports().matches("\"operstate\":\"UP\"").count() == 2);
         machine
     }
@@ -128,13 +128,13 @@ fn ports_are_the_ends_and_are_afterwards_as_they_were() {
     before.nothing_is_left();
 }
 
-/// How a command is run at ports as they are.
+/// The prefix of a command at ports that are used directly.
 fn own() -> (Vec<String>, Vec<String>) {
     let way = vec!["triptime".to_owned()];
     (way.clone(), way)
 }
 
-/// Where its ports are: on that machine they are looked at.
+/// The namespace of its ports, in which they are checked.
 fn bed_down(machine: &Machine, bed: &Named) -> bool {
     let down = machine.triptime(&["lab", "down", &bed.0]);
     assert!(down.status.success(), "{}", stderr(&down));
@@ -176,7 +176,7 @@ fn a_bed_on_ports_that_was_killed_leaves_them_as_they_were() {
     let made = machine.up(&bed, &words);
     assert!(out(&made).contains("; made"), "{}", stderr(&made));
     assert!(device(&bed, "dut1", "dut1").is_some());
-    // A port that goes takes along what is on it.
+    // The removal of a port also removes the interfaces on it.
     machine.run(|| set_down("v1")).expect("down");
     let listed = machine.triptime(&["lab", "list"]);
     assert!(out(&listed).contains("v1 is down"), "{}", out(&listed));

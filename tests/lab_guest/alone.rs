@@ -1,4 +1,4 @@
-//! A guest that no host talks to: its command is on the kernel command line, and its result on a disk.
+//! A guest without a connection to a host: its command is on the kernel command line, and its result on a disk.
 
 use crate::kernel;
 use crate::machine::{start, until_off};
@@ -8,7 +8,7 @@ use std::process::Command;
 use store::RunFile;
 use support::{run, stderr};
 
-/// Text on the console of a guest with this image, disk and command, when it has powered off.
+/// Text on the console of a guest with this image, disk and command, after it has powered off.
 fn console(kernel: &Path, image: &Path, disk: &Path, command: &str) -> String {
     let shown = disk.with_extension("console");
     let append = format!("console=ttyS0 quiet panic=-1 cryptomgr.notests triptime.run=\"{command}\"");

@@ -1,4 +1,4 @@
-//! A disk that boots by itself under UEFI, and takes the result.
+//! A disk that boots under UEFI, and stores the result.
 
 use crate::kernel;
 use crate::machine::{start, until_off, until_shown};
@@ -18,7 +18,7 @@ const BOOT_S: f64 = 60.0;
 /// A file of the disk's second partition.
 fn copied(disk: &Path, name: &str, to: &Path) {
     let octets = std::fs::read(disk).expect("read");
-    // The second entry of its table begins at octet 1152, and says its first sector behind three identifiers.
+    // The second entry of its table begins at octet 1152, and has its first sector after three identifiers.
     let first = u64::from_le_bytes(octets[1152 + 32..1152 + 40].try_into().expect("eight octets"));
     let output = Command::new("mcopy")
         .arg("-i")

@@ -1,4 +1,4 @@
-//! However a guest ends, it is said, and nothing is left of it.
+//! Each way in which a guest can end is reported, and leaves nothing behind.
 
 use crate::{boots, with};
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,7 +8,7 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 use support::{run, start, stderr, wait};
 
-/// The process of QEMU that `parent` started, as soon as there is one.
+/// The process of QEMU that `parent` started; waits until it exists.
 fn qemu_of(parent: u32) -> Pid {
     let end = Instant::now() + Duration::from_secs(60);
     while Instant::now() < end {
@@ -40,7 +40,7 @@ fn until_gone(process: Pid) {
     }
 }
 
-/// Until it says this on standard error.
+/// Waits until it prints this text on standard error.
 fn until_said(child: &mut Child, text: &str) {
     let said = BufReader::new(child.stderr.take().expect("piped"));
     let found = said.lines().map_while(Result::ok).any(|line| line.contains(text));
@@ -57,7 +57,7 @@ fn a_hypervisor_that_is_killed_is_told_and_so_is_a_guest_that_panics() {
     let arguments = with(&words, &["--out", out, "wakeup", "--duration", "100s"]);
     let child = start(&arguments);
     let qemu = qemu_of(child.id());
-    // Long enough for the firmware to have begun: the guest is killed on its way up.
+    // Long enough for the firmware to begin, so that the guest is killed during its boot.
     std::thread::sleep(Duration::from_millis(500));
     kill_process(qemu, Signal::KILL).expect("killed");
     let output = wait(child, &arguments);

@@ -1,4 +1,4 @@
-//! A guest that another program runs, as libvirt does, and whose channel is a socket.
+//! A guest that another program runs, such as libvirt, with a socket as its channel.
 
 use crate::kernel;
 use crate::machine::{start, until_off};

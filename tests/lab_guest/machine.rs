@@ -1,4 +1,4 @@
-//! A virtual machine that the test starts, and not the program.
+//! A virtual machine that the test starts, not the program.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use support::guest::QEMU;
 use testing::Running;
 
-/// Longest life of such a machine, where the computer does much else.
+/// Longest life of such a machine on a busy computer.
 const LIFE: Duration = Duration::from_secs(300);
 
-/// One that is emulated, with these devices and what it boots; its first serial port leads to the file `shown`.
+/// An emulated machine with these devices and boot options; its first serial port writes to the file `shown`.
 pub(crate) fn start(shown: &Path, devices: &[&str]) -> Running {
     let mut command = Command::new(QEMU);
     command
         .args(["-nodefaults", "-display", "none", "-no-reboot", "-serial", "stdio"])
-        // Several threads would race where the kernel patches its own code while another CPU runs it.
+        // Several threads would race when the kernel patches its own code while another CPU runs it.
         .args(["-M", "q35", "-accel", "tcg,thread=single", "-cpu", "max", "-m", "1024"])
         .args(devices)
         .stdin(Stdio::null())
@@ -23,7 +23,7 @@ pub(crate) fn start(shown: &Path, devices: &[&str]) -> Running {
     Running::start(&mut command)
 }
 
-/// Text that it has shown when it has powered off.
+/// Its whole output, after it has powered off.
 pub(crate) fn until_off(mut running: Running, shown: &Path) -> String {
     until(shown, "power off", |_| running.try_wait().expect("its state").is_some())
 }

@@ -1,4 +1,4 @@
-//! A virtual machine of the program's own: what runs in it, what becomes of it, and what is left behind.
+//! A virtual machine made by the program: the commands in it, its end, and its remains.
 
 mod alone;
 mod disk;
@@ -10,7 +10,7 @@ mod measured;
 use std::path::PathBuf;
 use support::guest::guest;
 
-/// The words that boot the newest kernel, emulated; `None` after leaving the test out.
+/// The options that boot the newest kernel, emulated; `None` if the test was skipped.
 fn boots(test: &str) -> Option<Vec<String>> {
     let folder = kernel(test)?;
     let path = |name: &str| folder.join(name).display().to_string();
@@ -27,7 +27,7 @@ fn boots(test: &str) -> Option<Vec<String>> {
     Some(words.map(str::to_owned).to_vec())
 }
 
-/// The same of the oldest kernel that is supported, which is named by the folder that holds it and its modules.
+/// The same for the oldest supported kernel, given by the folder with the kernel and its modules.
 fn boots_oldest(test: &str) -> Option<Vec<String>> {
     let folder = kernel_named(test, "5.10-rt")?.display().to_string();
     let words = ["lab", "guest", "--accel", "tcg", "--kernel", &folder];
@@ -49,7 +49,7 @@ fn kernel_named(test: &str, name: &str) -> Option<PathBuf> {
     }
 }
 
-/// These words behind those.
+/// The options with further words after them.
 fn with<'a>(words: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
     words.iter().map(String::as_str).chain(more.iter().copied()).collect()
 }

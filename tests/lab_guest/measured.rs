@@ -1,4 +1,4 @@
-//! Measurements in a guest are a run here, with what is to be known of the place.
+//! Measurements in a guest become a run here, with the facts about the place.
 
 use crate::{boots, boots_oldest, with};
 use model::fact::{HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
@@ -9,16 +9,16 @@ use std::path::Path;
 use store::RunFile;
 use support::{json, run, series, stderr};
 
-/// How long an emulated guest may take until it is up.
+/// Longest time for the boot of an emulated guest.
 const BOOT_S: f64 = 60.0;
 
-/// Seconds until the guest was up, as the program says.
+/// Seconds until the guest was up, as reported by the program.
 fn boot_s(said: &str) -> f64 {
     let found = said.split("up in ").nth(1).and_then(|rest| rest.split(" s").next());
     found.and_then(|seconds| seconds.parse().ok()).expect(said)
 }
 
-/// Nothing is passed or failed, and it is said why.
+/// Nothing passes or fails, and the reason is reported.
 fn assert_no_evidence(document: &Value) {
     assert_eq!(document["verdict"], "inconclusive");
     let checks = document["checks"].as_array().expect("checks");
@@ -38,7 +38,7 @@ fn assert_inventory(file: &Path) {
     assert!(told(PREEMPTION.of(&facts)).contains("PREEMPT_RT"));
     assert!(told(KERNEL_RELEASE.of(&facts)).starts_with("5.10."));
     let events = run.events().expect("events");
-    // This kernel cannot run the recorder's eBPF programs; the run does without causes, and says so.
+    // This kernel cannot run the recorder's eBPF programs; the run has no causes, and says so.
     let has_reason = |event: &Event| event.text.contains("stay unexplained") && event.text.contains("Linux 5.12");
     assert!(events.iter().any(has_reason), "{events:#?}");
     assert!(events.iter().any(|event| event.kind == EventKind::Emulated));
@@ -104,8 +104,8 @@ fn without_virtio_guest_and_host_talk_over_a_serial_port() {
     assert_all_counted(&json(&output), "wakeup/cpu0");
 }
 
-/// Of the instants that were due some were measured, and the others are told. How many, is for the machine to say: an emulated guest
-/// whose CPU others take may meet eight of a thousand.
+/// Some of the due instants were measured, and the others are reported. The number depends on the machine: an emulated guest whose CPU is used by
+/// others may measure only eight of a thousand.
 fn assert_all_counted(document: &Value, name: &str) {
     let of = |counter: &str| series(document, name)[counter].as_u64().expect(counter);
     let (expected, received, missed) = (of("expected"), of("received"), of("missed"));

@@ -1,4 +1,4 @@
-//! A matrix end to end: killed in the middle, and measured to its end by the same command.
+//! A matrix end to end: killed halfway, and finished by the same command.
 
 mod management;
 mod partition;
@@ -43,7 +43,7 @@ policy = "fifo:60"
 receive = "block"
 "#;
 
-/// The cells of it that any machine can measure: nobody isolates the CPUs of a test machine.
+/// The cells that every machine can measure; test machines have no isolated CPUs.
 const CELLS: [&str; 4] = [
     "native-veth-none-none",
     "native-veth-pairs-none",
@@ -61,7 +61,7 @@ fn plan(directory: &Path, text: &str) -> String {
     plan
 }
 
-/// The identity of each run in the folder that came to its end, by the name of its file.
+/// The identity of each finished run in the folder, by the name of its file.
 fn complete(folder: &Path) -> BTreeMap<String, String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let runs = entries
@@ -105,7 +105,7 @@ fn processes(folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// Tests that need all CPUs, beside each other; the partition, which keeps one from them, alone.
+/// Tests that need all CPUs share this lock; the partition, which takes a CPU away from them, holds it alone.
 static CPUS: RwLock<()> = RwLock::new(());
 
 #[test]
@@ -318,7 +318,7 @@ fn a_folder_that_is_renamed_while_it_is_measured_keeps_all_and_has_its_verdict()
     let (plan, out) = (plan(directory.path(), ONE), path(directory.path(), "out"));
     let words = ["qualify", &plan, "--disturb", "--json", "--out", &out];
     let child = start(&words);
-    // Renamed before a run has its file, the folder is made anew by it.
+    // If the folder is renamed before a run has its file, the run makes it again.
     until_begun(Path::new(&out), 2);
     let moved = directory.path().join("moved");
     std::fs::rename(&out, &moved).expect("renamed");
@@ -339,7 +339,7 @@ fn a_folder_that_is_renamed_while_it_is_measured_keeps_all_and_has_its_verdict()
     let words = ["qualify", &plan, "--disturb", "--out", &gone];
     let child = start(&words);
     until_begun(Path::new(&gone), 2);
-    // A file that is made meanwhile keeps its folder.
+    // A file that is made in the meantime keeps its folder.
     while std::fs::remove_dir_all(&gone).is_err_and(|error| error.kind() == std::io::ErrorKind::DirectoryNotEmpty) {}
     let end = wait(child, &words);
     assert_eq!(end.status.code(), Some(3), "{}", stderr(&end));

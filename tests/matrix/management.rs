@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::PoisonError;
 use support::{json, root_or_skip, run, stderr};
 
-/// One step over one network, with the process bus alone and with a management network beside it.
+/// One step over one network, with only the process bus, and with an additional management network.
 const MANAGED: &str = r#"
 name = "managed"
 what = "A second network in a few seconds, for tests"

@@ -1,4 +1,4 @@
-//! A partition of control groups, and what is left of it.
+//! A partition of control groups, and its remains.
 
 use crate::{CPUS, path, plan};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ duration = "60s"
 interval = "1ms"
 "#;
 
-/// A group with a process of its own below another one; gone with this.
+/// A group with its own process below another one; removed with this value.
 struct Below {
     group: PathBuf,
     process: Running,
@@ -42,7 +42,7 @@ impl Below {
         std::fs::create_dir(&group).expect("a group");
         for name in ["cpuset.mems", "cpuset.cpus"] {
             if let Ok(value) = std::fs::read_to_string(above.join(name)) {
-                // Version 2 without the controller here: nothing to be said.
+                // Version 2 without the controller here: nothing to check.
                 let _ = std::fs::write(group.join(name), value);
             }
         }
@@ -56,7 +56,7 @@ impl Drop for Below {
     fn drop(&mut self) {
         self.process.kill().expect("ours");
         self.process.wait().expect("ended");
-        // It stays until the kernel has taken note; the next run removes it.
+        // It stays until the kernel has noticed the end of its process; the next run removes it.
         let _ = std::fs::remove_dir(&self.group);
     }
 }
@@ -103,7 +103,7 @@ fn a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one() {
     }
     child.kill().expect("SIGKILL");
     child.wait().expect("ended");
-    // The process that was moved into the group has made one of its own there, as a container's runtime does.
+    // The process that was moved into the group has made a subgroup there, as a container runtime does.
     let below = Below::of(&others);
     let third = path(directory.path(), "third");
     let words = ["qualify", &plan, "--out", &third, "--duration", "200ms", "--quiet"];
@@ -117,7 +117,7 @@ fn a_partition_of_a_killed_measurement_is_taken_back_by_the_next_one() {
         "only CPUs {left} are left to what is in it"
     );
     drop(below);
-    // As a container runtime leaves it: refused where the partition was not made.
+    // The state that a container runtime leaves: refused if the partition was not made.
     let _ = std::fs::create_dir(others.join("runtime.pivot"));
     let words = ["qualify", &plan, "--out", &second, "--duration", "1s", "--quiet"];
     let output = wait(start(&words), &words);

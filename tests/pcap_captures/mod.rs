@@ -1,4 +1,4 @@
-//! Captures that the tests of `triptime pcap` make, and how they run it.
+//! Captures for the tests of `triptime pcap`, and helpers to run it.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -29,8 +29,8 @@ pub(crate) fn template(stream: u8) -> Template {
     .expect("encodes")
 }
 
-/// A capture of `streams` streams of 4000 samples/s. `edit` gets stream and sample, and answers how often it is written and
-/// by how much its stamp is moved.
+/// A capture of `streams` streams of 4000 samples/s. `edit` gets stream and sample, and returns how often it is written and by how much its stamp is
+/// moved.
 pub(crate) fn capture_of(path: &Path, streams: u8, samples: i64, edit: impl Fn(u8, i64) -> (usize, i64)) {
     let mut writer = PcapWriter::new(BufWriter::new(File::create(path).unwrap())).unwrap();
     let mut templates: Vec<Template> = (0..streams).map(template).collect();
@@ -59,7 +59,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// True if a program is there; else the test is skipped.
+/// True if a program exists; else the test is skipped.
 pub(crate) fn have(test: &str, program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {

@@ -1,4 +1,4 @@
-//! Neighbours of the process bus and the judged relay, in a place of its own or not: a management network, a second relay, a tenant.
+//! Neighbours of the process bus and of the judged relay, with and without a place: a management network, a second relay, a tenant.
 
 use crate::{ROUND_TRIP, can, setting};
 use serde_json::Value;
@@ -7,14 +7,14 @@ use support::left::Before;
 use support::places::plan;
 use support::{json, run, run_in, series, stderr};
 
-/// Load that comes over a second interface meanwhile.
+/// Load over a second interface during the measurement.
 pub(crate) const MANAGEMENT: &str = r#"
 [management]
 rate = 200
 bytes = 300
 "#;
 
-/// Numbers of frames answered and sent over the management network, as the run says them.
+/// Numbers of frames answered and sent over the management network, as reported by the run.
 pub(crate) fn answered(texts: &[String]) -> (u64, u64) {
     let stopped = texts
         .iter()
@@ -65,7 +65,7 @@ fn a_management_network_is_answered_by_a_native_device_and_by_a_container() {
         );
         let document = json(&output);
         let (answers, sent) = answered(&texts_of(&document));
-        // As long as the step lasts at least, and on a machine that stands still now and then.
+        // At least as long as the step lasts, and longer on a machine that stands still now and then.
         assert!(sent >= 100 && answers * 10 >= sent * 9, "{place}: {answers} of {sent}");
         let beside = setting(series(&document, "rtt/reflect"), "load").unwrap_or_default();
         assert!(
@@ -76,7 +76,7 @@ fn a_management_network_is_answered_by_a_native_device_and_by_a_container() {
     before.nothing_is_left();
 }
 
-/// A relay that is not judged, beside the one that is, and its streams on the process bus, which are foreign to the judged one.
+/// A relay that is not judged, together with the judged one, and its streams on the process bus, which the judged one does not expect.
 const TENANTS: &str = r#"
 [[step]]
 probe = "trip"
@@ -125,7 +125,7 @@ fn a_second_relay_and_a_noisy_neighbour_are_loads_natively_and_in_a_container() 
             stderr(&output)
         );
         let texts = texts_of(&json(&output));
-        // It was on the process bus: the judged relay saw what it does not wait for.
+        // It was on the process bus: the judged relay received unexpected samples.
         let foreign = texts
             .iter()
             .find(|text| text.contains("had svIDs that this relay does not expect"));
@@ -146,7 +146,7 @@ fn a_second_relay_and_a_noisy_neighbour_are_loads_natively_and_in_a_container() 
         );
         let contradicted = texts.iter().find(|text| text.contains("contradict others"));
         assert_eq!(contradicted, None, "{place}: the tenant's GOOSE has a name of its own");
-        // A tenant's own measurements are in a run of its own; that of a container goes with it.
+        // A tenant writes its measurements into a separate run; in a container this run is removed with the container.
         match (place, tenant(directory.path())) {
             ("native", Some(samples)) => assert!(samples > 1_000, "{samples} samples of its stream"),
             ("container", None) => {}
@@ -155,7 +155,7 @@ fn a_second_relay_and_a_noisy_neighbour_are_loads_natively_and_in_a_container() 
     }
 }
 
-/// How many samples of its stream a tenant got, if there is its run.
+/// Number of samples of its stream that a tenant received, if its run exists.
 fn tenant(directory: &Path) -> Option<u64> {
     let runs = std::fs::read_dir(directory.join("runs")).ok()?.flatten();
     let mut paths = runs.map(|run| run.path());

@@ -1,4 +1,4 @@
-//! Steps of a plan in a container: the device under test is there, the run and the verdict are here, and nothing stays behind.
+//! Steps of a plan in a container: the device under test is there, the run and the verdict are here, and nothing is left behind.
 
 mod beside;
 
@@ -64,7 +64,7 @@ interval = "500us"
 policy = "fifo:80"
 "#;
 
-/// At the same time on the guest's other CPU, by the guest's numbers.
+/// Runs at the same time on the guest's other CPU, by the guest's numbers.
 const BESIDE_IT: &str = r#"
 [[step]]
 probe = "wakeup"
@@ -170,15 +170,15 @@ fn what_held_up_a_thread_in_a_container_is_told_by_the_host() {
             why.cause == Cause::Thread && why.occupants.iter().any(|part| part.what.contains("planted-stall"))
         });
     let found = by_us.count();
-    // Six seconds have thirty stalls; where the machine stands still, events are overwritten before they are asked for.
+    // Six seconds have thirty stalls; if the machine stands still, events are overwritten before they are requested.
     assert!(found >= 15, "{found} of {}", spikes.len());
-    // Its own number is known here: it is not taken for another thread that was in its way.
+    // Its own number is known here, so it is not reported as another thread.
     let own = spikes.iter().filter_map(|spike| spike.explanation.as_ref());
     let wrong = own.filter(|why| why.cause == Cause::Thread && why.text.starts_with("thread wakeup/"));
     assert_eq!(wrong.map(|why| why.text.as_str()).next(), None);
 }
 
-/// Does the work while a real-time thread called `planted-stall` takes the last CPU for `ns` now and then.
+/// Runs `work` while a real-time thread called `planted-stall` takes the last CPU for `ns` now and then.
 fn beside_stalls<T>(ns: i64, work: impl FnOnce() -> T) -> T {
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
     let stop = Arc::new(AtomicBool::new(false));
@@ -205,8 +205,8 @@ fn beside_stalls<T>(ns: i64, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// `qualify` of these steps in a guest, or in a container in it, beside stalls of 40 ms on this machine; its run, which lasts as long as
-/// the folder. `None` after leaving the test out.
+/// `qualify` of these steps in a guest, or in a container in it, during stalls of 40 ms on this machine; returns its run, which exists as long as the
+/// folder. `None` if the test was skipped.
 fn stalled_guest(test: &str, place: &str, steps: &str) -> Option<(RunFile, TempDir)> {
     if !root_or_skip(test) {
         return None;
@@ -244,7 +244,7 @@ fn stalled_guest(test: &str, place: &str, steps: &str) -> Option<(RunFile, TempD
     Some((RunFile::open(Path::new(&out)).expect("a run"), directory))
 }
 
-/// How many spikes of a series say that the host's stalls held up the virtual CPU.
+/// Number of spikes of a series that name the host's stalls as the cause.
 fn told_by_the_host(run: &RunFile, series: SeriesId) -> usize {
     let spikes = run.spikes(series).expect("spikes");
     let texts = spikes
@@ -281,7 +281,7 @@ fn a_guests_spike_names_what_held_up_its_virtual_cpu_on_the_host() {
     assert!(found >= 5, "{found} spikes name the stall");
 }
 
-/// That a guest's kernel answered over a second card, whose interrupts went where its house is kept.
+/// Asserts that a guest's kernel answered over a second card, whose interrupts went to its housekeeping CPU.
 fn a_second_card_answered(run: &RunFile) {
     let events = run.events().expect("events").into_iter().map(|event| event.text);
     let (answers, sent) = beside::answered(&events.collect::<Vec<_>>());
@@ -300,7 +300,7 @@ fn a_second_card_answered(run: &RunFile) {
     );
 }
 
-/// The container asks the guest, and the guest the host. The guest's kernel answers over its second card meanwhile.
+/// The container asks the guest, and the guest the host. During this time the guest's kernel answers over its second card.
 #[test]
 fn of_a_container_in_a_guest_all_three_tell_why_it_was_late() {
     let test = "of_a_container_in_a_guest_all_three_tell_why_it_was_late";
@@ -331,7 +331,7 @@ fn of_a_container_in_a_guest_all_three_tell_why_it_was_late() {
         })
     };
     let ((back, lost), (answered, _)) = (counted("rtt/reflect"), counted("turnaround/reflect"));
-    // A stall may make an answer later than it is waited for; then it is counted as lost.
+    // A stall may delay an answer beyond the waiting time; then it is counted as lost.
     assert!(
         back >= 50 && back <= answered + 2 && answered <= back + lost + 2,
         "{back} came back of {answered} answered, {lost} did not"
@@ -373,14 +373,14 @@ fn a_container_ends_with_the_run_that_was_killed() {
         assert!(began.elapsed() < Duration::from_secs(60), "the container goes on");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The next run takes away what the killed one left on the disk.
+    // The next run removes the files of the killed one.
     let next = tempfile::tempdir().expect("a directory");
     let (output, _) = in_container(next.path(), &STALLED.replace("6s", "1s"), &[]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     before.nothing_is_left();
 }
 
-/// Control groups of containers of ours.
+/// Control groups of our containers.
 fn groups() -> usize {
     ["/sys/fs/cgroup/cpuset", "/sys/fs/cgroup"]
         .iter()

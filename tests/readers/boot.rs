@@ -13,7 +13,7 @@ const PROBE: &str = "#!/bin/sh\ncase \"$*\" in\n*target=device*) echo /dev/sda1 
 *target=partuuid*) echo 11111111-01 ;;\n*target=fs*) echo ext2 ;;\n*target=drive*) echo '(hd0,msdos1)' ;;\n*target=partmap*) echo msdos ;;\nesac\n";
 const DEFAULTS: &str = "GRUB_DEFAULT=0\nGRUB_TIMEOUT=5\nGRUB_DISTRIBUTOR=Debian\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"console=ttyS0\"\n";
 
-/// GRUB's menu with these settings of the machine, as update-grub(8) of Debian makes it.
+/// GRUB's menu with these settings of the machine, made as by Debian's update-grub(8).
 fn menu(folder: &Path, grub: &str) -> Result<String, String> {
     written(folder, "boot/grub/unicode.pf2", "");
     written(folder, "boot/vmlinuz-6.1.0-1-amd64", "");
@@ -31,7 +31,7 @@ fn menu(folder: &Path, grub: &str) -> Result<String, String> {
     }
 }
 
-/// True where GRUB's own parser takes the menu.
+/// True if GRUB's own parser accepts the menu.
 fn is_script(folder: &Path, menu: &str) -> bool {
     let path = written(folder, "menu.cfg", menu);
     let status = Command::new("grub-script-check").arg(path).output();
@@ -47,7 +47,7 @@ fn grub_starts_the_kernel_with_every_argument() {
     for tree in ["debian-untuned", "preempt-rt-bare-metal", "kvm-guest", "vmware-guest"] {
         let arguments = emitted(&host(tree), &[], "kernel-args");
         let arguments = arguments.lines().next().expect("a line");
-        // The file that the playbook writes for Debian, JSON's quotes taken away.
+        // The file that the playbook writes for Debian, without JSON's quotes.
         let playbook = emitted(&host(tree), &[], "ansible");
         let content = playbook.lines().find_map(|line| line.trim().strip_prefix("content: "));
         let content: String = serde_json::from_str(content.expect("GRUB's file")).expect("a quoted text");
@@ -80,7 +80,7 @@ fn grub_starts_the_kernel_with_every_argument() {
     }
 }
 
-/// Files of a host whose guest gets a card, with KVM and the processor's graphics as they come.
+/// Files of a host whose guest gets a card, with default settings of KVM and of the processor's graphics.
 const GUESTS: [(&str, &str); 11] = [
     ("proc/consoles", "ttyS0                -W- (EC   a)    4:64\n"),
     (
@@ -116,7 +116,7 @@ fn module_options() -> String {
     emitted(tree.path(), &["--domain", text(&domain)], "modprobe")
 }
 
-/// The words of modprobe, with these settings in the place of the machine's.
+/// The output of modprobe, with these settings in place of the machine's.
 fn modprobe(folder: &Path, settings: &str, words: &[&str]) -> String {
     written(folder, "conf/90-triptime.conf", settings);
     let mut command = Command::new("modprobe");
@@ -147,7 +147,7 @@ fn modprobe_keeps_every_line() {
         );
     }
     for line in settings {
-        // modprobe takes `-` and `_` in a module's name for the same.
+        // modprobe treats `-` and `_` in a module's name as the same character.
         let is_it = |shown: &str| shown.replace('-', "_") == line.replace('-', "_");
         assert!(said.lines().any(is_it), "{line}: {said}");
     }
@@ -155,7 +155,7 @@ fn modprobe_keeps_every_line() {
     assert!(modprobe(own.path(), &wrong, &["--showconfig"]).contains("ignoring bad line"));
 }
 
-/// Modules without contents, in the order and with the options that modprobe gives them.
+/// Empty modules, in the order and with the options given by modprobe.
 #[test]
 fn modprobe_loads_what_takes_a_card_before_its_driver_and_no_graphics() {
     let test = "modprobe_loads_what_takes_a_card_before_its_driver_and_no_graphics";
@@ -185,7 +185,7 @@ fn modprobe_loads_what_takes_a_card_before_its_driver_and_no_graphics() {
     assert!(kvm.starts_with("kvm.ko ") && kvm.contains("halt_poll_ns=0"), "{kvm}");
 }
 
-/// Reads settings into a copy of a tree, which stands where the kernel's are.
+/// Applies settings to a copy of a tree that is mounted in place of the kernel's settings.
 fn set(tree: &Path, reader: &str, settings: &str) -> (bool, String) {
     let file = written(tree, "triptime.conf", settings);
     let script = format!(
@@ -197,7 +197,7 @@ fn set(tree: &Path, reader: &str, settings: &str) -> (bool, String) {
     (output.status.success(), said(&output))
 }
 
-/// Names, files in the tree and values of settings. Trees made by hand lack some of these files, which every kernel has.
+/// Names, files in the tree and values of settings. Every kernel has these files, but trees made by hand lack some of them.
 fn files<'a>(tree: &Path, settings: &'a str) -> Vec<(&'a str, PathBuf, &'a str)> {
     let lines = settings.lines().filter(|line| !line.starts_with('#'));
     let all = lines.map(|line| {

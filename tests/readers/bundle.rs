@@ -45,7 +45,7 @@ fn started(folder: &Path) -> Output {
     command.arg(name).output().expect("runc starts")
 }
 
-/// A CPU that both this machine and the recorded one have.
+/// A CPU that exists on both this machine and the recorded one.
 fn cpu() -> String {
     let all = sys::thread::allowed_cpus();
     all.iter()
@@ -55,7 +55,7 @@ fn cpu() -> String {
         .to_string()
 }
 
-/// True where a program that is started from here may raise limits and lower scores.
+/// True if a program that is started from here may raise limits and lower scores.
 fn may_raise() -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("a status");
     let bounding = status
@@ -97,7 +97,7 @@ fn jq_merges_every_document_and_runc_starts_the_bundle() {
         for refused in ["unmarshal", "invalid configuration"] {
             assert!(!said(&output).contains(refused), "{}\n{merged}", said(&output));
         }
-        // Without the right to raise limits, the rest of it.
+        // Without the right to raise limits, the other settings are checked.
         let rest = by_jq(
             own.path(),
             &["del(.process.rlimits, .process.oomScoreAdj)", "config.json"],

@@ -1,11 +1,11 @@
-//! Files for compose, read together with the file that they are for by compose-go: the library in which `docker compose config` does it.
+//! Files for compose, read together with their original file by compose-go, the library of `docker compose config`.
 
 use super::{emitted, folder, host, open, said, text, written};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// compose-go with a few lines around it; `None` after leaving the test out.
+/// compose-go in a small program; `None` if the test was skipped.
 fn reader(test: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/compose");
     if !path.exists() {
@@ -23,7 +23,7 @@ fn merged(reader: &Path, files: &[&Path]) -> Output {
     Command::new(reader).args(files).output().expect("the reader starts")
 }
 
-/// Services as people write them, with what contradicts what is wanted of them.
+/// Typical services, with settings that contradict the wanted ones.
 const SERVICES: [&str; 9] = [
     "{image: x, cpus: 4, mem_limit: 2g, pids_limit: 100}",
     "{image: x, privileged: true, cpu_quota: 50000, cpuset: \"0\", healthcheck: {test: [CMD, a], interval: 5s}}",
@@ -36,7 +36,7 @@ const SERVICES: [&str; 9] = [
     "{image: x, container_name: relay, networks: {plant: {ipv4_address: 10.1.0.2}}}",
 ];
 const NETWORKS: &str = "networks:\n  plant: {ipam: {config: [{subnet: 10.1.0.0/24}]}}\n  process-bus: {}\n";
-/// The settings that every service must come to.
+/// The settings that every service must have in the end.
 fn is_wanted(service: &Value) {
     for (key, value) in [
         ("cpuset", json!("2-3")),
@@ -50,7 +50,7 @@ fn is_wanted(service: &Value) {
     ] {
         assert_eq!(service[key], value, "{key}: {service:#}");
     }
-    // Capabilities do without them: a privileged service fails no rule of limits.
+    // With capabilities no limits are needed: a privileged service fails no rule of limits.
     let limits = &service["ulimits"];
     assert!(
         limits.is_null() || *limits == json!({"memlock": -1, "rtprio": 99}),

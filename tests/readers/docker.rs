@@ -1,4 +1,4 @@
-//! Options for docker, read by its own client, which asks a daemon that only keeps what it is asked.
+//! Options for docker, read by its own client, which sends requests to a daemon that only stores them.
 
 use super::{emitted, folder, host, judged, said, text, written};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 
-/// docker's client, unpacked; `None` after leaving the test out.
+/// docker's client, unpacked; `None` if the test was skipped.
 fn client(test: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/docker.io/usr/bin/docker");
     if !path.exists() {
@@ -19,7 +19,7 @@ fn client(test: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The client's answer, and what it asked of the daemon last.
+/// The client's answer, and its last request to the daemon.
 fn asked(client: &Path, words: &[&str]) -> (Output, Value) {
     let own = folder();
     let socket = own.path().join("docker.sock");
@@ -36,7 +36,7 @@ fn asked(client: &Path, words: &[&str]) -> (Output, Value) {
     (output, daemon.join().expect("the daemon"))
 }
 
-/// Takes every request (API 1.41 of the Docker Engine) until one is no request; the last body that was JSON.
+/// Accepts requests (API 1.41 of the Docker Engine) until an invalid one comes; returns the last body that was JSON.
 fn serve(listener: &UnixListener) -> Value {
     let mut last = Value::Null;
     for stream in listener.incoming() {
@@ -139,7 +139,7 @@ fn dockers_client_takes_every_option_and_the_container_is_as_wanted() {
     }
 }
 
-/// `docker update`, as the audit's text says it.
+/// `docker update`, as in the audit's text.
 #[test]
 fn dockers_client_moves_a_container_that_runs() {
     let Some(client) = client("dockers_client_moves_a_container_that_runs") else {
@@ -159,7 +159,7 @@ fn dockers_client_moves_a_container_that_runs() {
         judged("--container", &file, "2-3", &["fail"])
     };
     let before = bad(&whole);
-    // The daemon leaves what is empty as it is.
+    // The daemon ignores empty values.
     whole[0]["HostConfig"]["CpusetCpus"] = update["CpusetCpus"].clone();
     let mended: Vec<String> = before.iter().filter(|id| !bad(&whole).contains(id)).cloned().collect();
     assert_eq!(mended, ["ctr-cpuset"]);

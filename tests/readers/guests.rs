@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A domain that breaks most rules, as people write it by hand: comments, namespaces and blanks of every kind.
+/// A domain that breaks most rules, in a typical form written by hand: comments, namespaces and blanks of every kind.
 const DOMAIN: &str = "<?xml version='1.0' encoding='UTF-8'?>\n\
 <domain type=\"kvm\" xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>\n  <!-- <vcpu>9</vcpu> of bay 7 -->\n  <name>bay 7 &amp; 8</name>\n\
   <memory unit='GiB'>4</memory>\n\t<vcpu placement='static'>2</vcpu>\n  <iothreads>2</iothreads>\n  <cputune>\n    <vcpupin vcpu='0' cpuset='0'/>\n\
@@ -93,8 +93,8 @@ fn spoiled_is_refused(folder: &Path, domain: &str, diff: &str) {
     );
 }
 
-/// VMware has no reader besides its products: a line is `key = "value"` in ASCII without control characters, a key stands once
-/// (VMware's `.vmx` files as they come; `docs/guide/vmware.md`).
+/// Only VMware's products read these files: a line is `key = "value"` in ASCII without control characters, and a key occurs once (VMware's `.vmx`
+/// files as they come; `docs/guide/vmware.md`).
 #[test]
 fn lines_for_vmware_are_keys_and_quoted_values() {
     for (tree, file) in [
@@ -122,7 +122,7 @@ fn lines_for_vmware_are_keys_and_quoted_values() {
         let after = without.map(|line| format!("{line}\n")).collect::<String>() + &settings.join("\n");
         let after = written(own.path(), "after.vmx", &after);
         let left = open("--vmx", &after, "2-3");
-        // Only with the host's own answers the file can say how much it reserves.
+        // The file can give its reservation only with the host's own answers.
         let is_told = |id: &String| taken.contains(id) && lines.contains(&format!("# {id}: not set: "));
         assert!(
             taken.len() > left.len() && left.iter().all(is_told),
@@ -136,14 +136,14 @@ fn lines_for_vmware_are_keys_and_quoted_values() {
     }
 }
 
-/// True where one of the settings is for the key of a line.
+/// True if one of the settings is for the key of a line.
 fn names(settings: &[&str], line: &str) -> bool {
     let own = line.split(" = ").next().unwrap_or(line);
     let all = settings.iter().filter_map(|setting| setting.split(" = ").next());
     all.into_iter().any(|key| key.eq_ignore_ascii_case(own))
 }
 
-/// The key of a line; `None`: it is no setting.
+/// The key of a line; `None` if it is not a setting.
 fn key(line: &str) -> Option<&str> {
     let (key, value) = line.split_once(" = ")?;
     let value = value.strip_prefix('"')?.strip_suffix('"')?;

@@ -1,4 +1,4 @@
-//! Manifests of Kubernetes, read by the schemas of its API; patches, merged by kubectl with the object that they are for.
+//! Manifests of Kubernetes, read by the schemas of its API; patches, merged by kubectl with their object.
 
 use super::{emitted, folder, host, open, text, written};
 use serde_json::Value;
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{run, stderr};
 
-/// Each document is held against the schema of its kind, unknown keys refused.
+/// Checks each document with the schema of its kind; unknown keys are refused.
 const SCHEMA: &str = "import sys, yaml, kubernetes_validate as kubernetes\n\
 for one in yaml.safe_load_all(sys.stdin):\n    kubernetes.validate(one, '1.37', strict=True)\n    print(one['kind'])";
 
-/// The schemas' answer to a text; `None` after leaving the test out.
+/// The result of the schemas for a text; `None` if the test was skipped.
 fn kinds(test: &str, manifest: &str) -> Option<String> {
     testing::read_by_python(test, SCHEMA, manifest)
 }
 
-/// True where the schemas refuse a text.
+/// True if the schemas refuse a text.
 fn is_refused(test: &str, manifest: &str) -> bool {
     let script = format!("{SCHEMA}\nsys.exit(1)");
     let turned = format!(
@@ -24,7 +24,7 @@ fn is_refused(test: &str, manifest: &str) -> bool {
     testing::read_by_python(test, &turned, manifest).is_none_or(|why| why.ends_with("ValidationError\n"))
 }
 
-/// kubectl, unpacked; `None` after leaving the test out.
+/// kubectl, unpacked; `None` if the test was skipped.
 fn kubectl(test: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/kubernetes-client/usr/bin/kubectl");
     if !path.exists() {
@@ -40,7 +40,7 @@ fn kubectl(test: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The object with the patch in it.
+/// The object with the patch applied.
 fn patched(kubectl: &Path, folder: &Path, object: &Path, patch: &str) -> Result<String, String> {
     let patch = written(folder, "tune.yaml", patch);
     let mut command = Command::new(kubectl);
@@ -106,7 +106,7 @@ fn the_schemas_of_kubernetes_take_what_emit_writes() {
     }
 }
 
-/// Pods as people write them: with a probe that runs a program, with everything allowed, with a part of what is wanted.
+/// Typical pods: with a probe that runs a program, with everything allowed, with some of the wanted settings.
 const PODS: [&str; 3] = [
     "{name: vpc, image: x, livenessProbe: {exec: {command: [a]}, periodSeconds: 5}, resources: {limits: {cpu: 500m, memory: 1Gi}}}",
     "{name: vpc, image: x, securityContext: {privileged: true}}, {name: side, image: sidecar, readinessProbe: {exec: {command: [a]}}}",

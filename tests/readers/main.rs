@@ -1,5 +1,5 @@
-//! Files that `triptime tune --emit` and `triptime emit` write, read by the programs that they are for. Each reader is given a spoiled file
-//! too, which it must refuse: one that takes everything proves nothing.
+//! Files that `triptime tune --emit` and `triptime emit` write, read by the intended programs. Each reader also gets a damaged file, which it must
+//! refuse: a reader that accepts everything proves nothing.
 
 mod boot;
 mod bundle;
@@ -23,7 +23,7 @@ fn host(name: &str) -> PathBuf {
         .join("root")
 }
 
-/// A definition as people have it.
+/// A typical definition.
 fn definition(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../crates/audit/src/tests/definitions")
@@ -61,7 +61,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(output)
 }
 
-/// Settings of a machine for a tool, with CPUs 2 and 3 for real-time work where the words name no others. Empty: no finding needs one.
+/// Settings of a machine for a tool, with CPUs 2 and 3 for real-time work unless the arguments name others. Empty if no finding needs a setting.
 fn emitted(tree: &Path, words: &[&str], tool: &str) -> String {
     let cpus = if words.contains(&"--cpus") {
         &[][..]
@@ -104,7 +104,7 @@ fn judged(option: &str, file: &Path, cpus: &str, outcomes: &[&str]) -> Vec<Strin
     ids.map(str::to_owned).collect()
 }
 
-/// True where this program is there: scripts/need.sh installs its package.
+/// True if this program exists: scripts/need.sh installs its package.
 fn can_read(test: &str, program: &str, package: &str) -> bool {
     let found = Command::new("sh")
         .args(["-c", &format!("command -v {program}")])
@@ -119,7 +119,7 @@ fn can_read(test: &str, program: &str, package: &str) -> bool {
     found && root_or_skip(test)
 }
 
-/// Runs a script in a mount namespace of its own.
+/// Runs a script in a separate mount namespace.
 fn apart(script: &str) -> Output {
     let mut command = Command::new("unshare");
     command

@@ -1,5 +1,5 @@
-//! Quadlets. podman 4.3 of Debian 12 has no generator for them, and no registry has a newer one, so their keys are held against the list of
-//! its source; what a generator leaves to systemd is read by systemd.
+//! Quadlets. podman 4.3 of Debian 12 has no generator for them, and no registry has a newer one, so their keys are compared with the list in its
+//! source; systemd reads the sections that a generator passes on.
 
 use super::{can_read, definition, emitted, folder, host, judged, said, text, written};
 use std::path::Path;
@@ -27,7 +27,7 @@ const KEYS: [(&str, &str, &str); 17] = [
     ("Network", "NetworkName", "4.7"),
     ("Network", "Options", "4.4"),
 ];
-/// Sections that the generator hands on to systemd.
+/// Sections that the generator passes on to systemd.
 const HANDED_ON: [&str; 3] = ["Unit", "Service", "Install"];
 
 /// The settings of units: section and line.
@@ -52,7 +52,7 @@ fn refused(units: &str) -> Vec<(&str, &str)> {
     all.filter(|(section, line)| !is_known(section, line)).collect()
 }
 
-/// systemd's own word on what the generator hands on.
+/// systemd's own messages about the sections that the generator passes on.
 fn verified(folder: &Path, units: &str) -> Output {
     let mut unit = String::from("[Service]\nExecStart=/bin/true\n");
     for section in HANDED_ON {
@@ -69,7 +69,7 @@ fn verified(folder: &Path, units: &str) -> Output {
         .expect("systemd-analyze starts")
 }
 
-/// Checks of a quadlet that do not pass, and those that cannot tell.
+/// Checks of a quadlet that do not pass, and those that are unknown.
 fn not_passed(file: &Path) -> Vec<String> {
     judged("--container", file, "2-3", &["fail", "warn", "unknown"])
 }
@@ -97,7 +97,7 @@ fn podmans_list_and_systemd_know_every_key() {
     for tree in ["debian-untuned", "preempt-rt-bare-metal"] {
         for file in [&bare, &definition("container/relay.container")] {
             let units = emitted(&host(tree), &["--container", text(file)], "quadlet");
-            // systemd reads a drop-in after the file that it is for.
+            // systemd reads a drop-in after its main file.
             let (first, rest) = units.split_once("# process-bus.network").unwrap_or((&units, ""));
             let (network, rest) = rest.split_once("# the container").unwrap_or(("", rest));
             written(own.path(), "process-bus.network", network);

@@ -1,4 +1,4 @@
-//! A browser that is driven by its driver, over HTTP.
+//! A browser, controlled through its driver over HTTP.
 
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -101,7 +101,7 @@ impl Browser {
         )?;
         let mut answer = Vec::new();
         let mut part = [0u8; 65_536];
-        // The driver keeps the connection open: the length in the head says when the answer is whole.
+        // The driver keeps the connection open: the length in the header shows when the answer is complete.
         while !is_whole(&answer) {
             match stream.read(&mut part)? {
                 0 => break,
@@ -119,12 +119,12 @@ impl Browser {
         self.in_session("POST", "/url", &json!({ "url": url }));
     }
 
-    /// Runs a script's body in the page and gives what it returns.
+    /// Runs the body of a script in the page and returns its result.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.in_session("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// Waits until a script gives true.
+    /// Waits until a script returns true.
     pub(crate) fn wait_for(&self, what: &str, script: &str) {
         let until = Instant::now() + Duration::from_secs(10);
         while self.run(script) != json!(true) {
@@ -157,7 +157,7 @@ impl Browser {
         from_base64(pdf.as_str().expect("base64"))
     }
 
-    /// Complaints of the browser since the last time it was asked.
+    /// Errors of the browser since the last call.
     pub(crate) fn complaints(&self) -> Vec<Value> {
         let log = self.in_session("POST", "/se/log", &json!({"type": "browser"}));
         log.as_array().expect("a list").clone()

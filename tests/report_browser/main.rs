@@ -1,4 +1,4 @@
-//! The HTML report in a real browser: it opens without a complaint, shows the figures of the result document, zooms, opens
+//! The HTML report in a real browser: it opens without errors, shows the figures of the result document, zooms, opens
 //! and closes, prints. Needs the Debian packages `chromium` and `chromium-driver`.
 
 mod browser;
@@ -20,14 +20,14 @@ fn make_report(directory: &Path, kind: &str) -> (PathBuf, Value) {
     (html, serde_json::from_str(&document).expect("JSON"))
 }
 
-/// Where screenshots go: beside other build results.
+/// Folder of the screenshots, next to other build results.
 fn shots() -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("report-shots");
     std::fs::create_dir_all(&directory).expect("a directory for screenshots");
     directory
 }
 
-/// The range a chart shows, or nothing while it is not drawn.
+/// The range of a chart, or nothing while it is not drawn.
 fn range(browser: &Browser, chart: &str) -> (f64, f64) {
     let found = browser.run(&format!(
         "const d = document.querySelector('{chart}').dataset; return [Number(d.min), Number(d.max)];"
@@ -71,7 +71,7 @@ fn double_click(browser: &Browser, at: (i64, i64)) {
     browser.mouse(&json!([move_to(at), down, up, down, up]));
 }
 
-/// Drags across the middle of a chart, checks that it shows less, and gets all of it back.
+/// Drags across the middle of a chart, checks that it shows a smaller range, and restores the whole range.
 fn zooms(browser: &Browser, chart: &str) {
     browser.run(&format!(
         "document.querySelector('{chart}').scrollIntoView({{block: 'center'}});"
@@ -118,7 +118,7 @@ fn the_report_opens_shows_its_figures_zooms_and_prints() {
     }
 }
 
-/// The page of an audit: every finding is there, nothing complains, and it fits on a narrow screen.
+/// The page of an audit: it has every finding, causes no errors, and fits on a narrow screen.
 #[test]
 fn the_page_of_an_audit_opens_and_fits() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -174,7 +174,7 @@ fn shows_the_figures_of(browser: &Browser, document: &Value) {
     }
 }
 
-/// A chart's figures as CSV: a head that names the lines, and a row for each window.
+/// A chart's figures as CSV: a header with the names of the lines, and a row for each window.
 fn gives_its_figures(browser: &Browser) {
     let text = browser.run(
         "const link = document.querySelector('[data-csv=time]'); let blob;
@@ -190,7 +190,7 @@ fn gives_its_figures(browser: &Browser) {
     assert!(size.parse::<u64>().is_ok_and(|size| size > 500), "{size} octets");
 }
 
-/// On 420 pixels no part of the page scrolls the whole of it sideways.
+/// On a screen of 420 pixels, no part makes the whole page scroll sideways.
 fn fits_a_narrow_screen(browser: &Browser) {
     browser.in_session(
         "POST",
@@ -235,7 +235,7 @@ fn whole_page(browser: &Browser, path: &Path) {
     browser.screenshot(path);
 }
 
-/// The page of a run file, made by the program; how many octets it has.
+/// The page of a run file, made by the program; returns its size in bytes.
 fn page_of(run_file: &Path) -> (PathBuf, u64) {
     let page = run_file.with_extension("html");
     let [file, html] = [run_file, &page].map(|path| path.to_str().expect("UTF-8"));
@@ -249,7 +249,7 @@ fn page_of(run_file: &Path) -> (PathBuf, u64) {
     (page, octets)
 }
 
-/// Octets that a page of a run of the plan `substation` may have, and screens of 1280 by 900 pixels that one of `quick` may have.
+/// Largest size in bytes of a page for a run of the plan `substation`, and largest number of screens of 1280 by 900 pixels for a run of `quick`.
 const MOST_OCTETS: u64 = 2_000_000;
 const MOST_SCREENS: f64 = 12.0;
 

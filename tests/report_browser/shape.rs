@@ -1,4 +1,4 @@
-//! Run files of the shape that the shipped plans give, with made-up samples: as many series, windows, samples kept one by one, and
+//! Run files with the size of runs of the shipped plans and invented samples: the same numbers of series, windows, individually stored samples, and
 //! events.
 
 use model::fact::SWITCH;
@@ -11,23 +11,23 @@ use units::Realtime;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Samples of a series that are kept one by one.
+/// Number of individually stored samples of a series.
 const SPIKES: u64 = 100;
 
-/// Different values in a window.
+/// Number of different values in a window.
 const VALUES: u64 = 400;
 
 /// Size of a plan's run.
 pub(crate) struct Shape {
     streams: u64,
-    /// Length of all windows together, and of one.
+    /// Length of all windows together, and of one window.
     seconds: u64,
     window_s: u64,
     /// Events of the relay while the trips are timed.
     relay_events: u64,
 }
 
-/// Of the plan `substation`, cut to ten minutes.
+/// Size of the plan `substation`, cut to ten minutes.
 pub(crate) const SUBSTATION: Shape = Shape {
     streams: 20,
     seconds: 600,
@@ -35,7 +35,7 @@ pub(crate) const SUBSTATION: Shape = Shape {
     relay_events: 8_000,
 };
 
-/// Of the plan `quick`.
+/// Size of the plan `quick`.
 pub(crate) const QUICK: Shape = Shape {
     streams: 8,
     seconds: 15,
@@ -44,7 +44,7 @@ pub(crate) const QUICK: Shape = Shape {
 };
 
 impl Shape {
-    /// Writes a run file of this shape; gives the number of its series.
+    /// Writes a run file of this size; returns the number of its series.
     pub(crate) fn write(&self, path: &Path) -> usize {
         let info = RunInfo {
             id: "18eab2807ce6fe84-1a94".into(),
@@ -119,7 +119,7 @@ impl Shape {
         let mut batch = Batch::default();
         let windows = self.seconds / self.window_s;
         for window in 0..windows {
-            // The late ones go round the windows in turn.
+            // Late samples are distributed over the windows in turn.
             let late = (window..SPIKES).step_by(usize::try_from(windows).expect("small"));
             let late: Vec<Spike> = late.map(|n| self.late(series, window, n, &mut dice)).collect();
             batch.windows.push(self.window(series, window, &late, &mut dice));
@@ -218,7 +218,7 @@ fn explanation(number: u64, value_ns: i64) -> Explanation {
     }
 }
 
-/// Numbers that look like chance, the same in each run (SplitMix64).
+/// Pseudorandom numbers, the same in each run (SplitMix64).
 struct Dice(u64);
 
 impl Dice {

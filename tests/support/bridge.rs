@@ -1,4 +1,4 @@
-//! A publisher, a bridge, and an application, each in a network namespace of its own.
+//! A publisher, a bridge, and an application, each in its own network namespace.
 
 use crate::{binary, until_sent, until_thread};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use sys::link::{add_bridge, add_veth, find, set_master, set_up};
 use sys::netns::NetNs;
 use testing::Running;
 
-/// The publisher's namespace (`ts0`), the bridge's (`p-ts`, `p-dut`) and the application's (`dut0`), joined.
+/// The publisher's namespace (`ts0`), the bridge's (`p-ts`, `p-dut`) and the application's (`dut0`), connected.
 pub fn bed() -> [NetNs; 3] {
     let [publisher, switch, device] = [(); 3].map(|()| NetNs::create().expect("a namespace"));
     switch.run(|| add_bridge("br0").expect("a bridge")).expect("entered");
@@ -37,8 +37,7 @@ pub fn inside(namespace: &NetNs, arguments: &[&str]) -> Command {
     command
 }
 
-/// A stream of 1000 frames a second at `ts0`, with more words of `publish` behind; it has begun when this returns, and ends when this is
-/// dropped.
+/// A stream of 1000 frames a second at `ts0`, with further options of `publish`; it has begun when this returns, and ends when the value is dropped.
 pub fn publishing(namespace: &NetNs, out: &str, more: &[&str]) -> Running {
     let words = [
         "publish",
@@ -54,7 +53,7 @@ pub fn publishing(namespace: &NetNs, out: &str, more: &[&str]) -> Running {
     let mut command = inside(namespace, &[&words[..], more].concat());
     let mut running = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     until_thread(&mut running, "publish");
-    // Its first second begins up to a second later. The interface itself sends a few frames, too.
+    // Its first second begins up to a second later. The kernel also sends a few frames on the interface.
     until_sent(&running, "ts0", 100);
     running
 }

@@ -1,4 +1,4 @@
-//! A feeder's relay, and faults that trip it.
+//! A relay of a feeder, and faults that trip it.
 
 /// Its file.
 pub const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
@@ -15,7 +15,7 @@ currents_a = [6000, 300, 300]
 current_angles_deg = [-80, -150, 90]
 ";
 
-/// Options of commands that run beside each other; the file of the run is to follow.
+/// Options of commands that run in parallel; the name of the run file has to follow.
 pub const BESIDE: [&str; 6] = [
     "--policy",
     "other",

@@ -1,9 +1,9 @@
-//! Kernels of Debian's for guests.
+//! Kernels of Debian for guests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the kernel `6.12-rt`, `6.1-rt` or `5.10-rt`, with `vmlinux`, `modules` and `order`; or why it cannot be had.
+/// The folder of the kernel `6.12-rt`, `6.1-rt` or `5.10-rt`, with `vmlinux`, `modules` and `order`; or the reason why it is not available.
 ///
 /// # Panics
 /// When the script fails for another reason.
@@ -22,7 +22,7 @@ pub fn kernel(name: &str) -> Result<PathBuf, String> {
 /// The program that runs guests.
 pub const QEMU: &str = "qemu-system-x86_64";
 
-/// The same, and whether there is anything that runs a guest.
+/// The same, with a check that a program to run guests exists.
 ///
 /// # Panics
 /// As of [`kernel`].

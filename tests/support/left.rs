@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long the kernel may take to have gone what was of a process that has ended.
+/// Longest time that the kernel may need to remove the resources of a process that has ended.
 const GONE_WITHIN: Duration = Duration::from_secs(20);
 
-/// Where this program and runtimes of containers make folders, and how those begin.
+/// Places at which this program and container runtimes make folders, and the first letters of their names.
 const FOLDERS: [&str; 6] = [
     "/tmp",
     "/run",
@@ -23,13 +23,12 @@ const BEGINS: [&str; 4] = ["triptime-", "lxc.", "libpod", "conmon"];
 pub struct Before(BTreeSet<String>);
 
 impl Before {
-    /// Looks at what there is now.
+    /// Reads the present state.
     pub fn look() -> Self {
         Self(all())
     }
 
-    /// Fails when there is something now that was not there before. What has the number of a process that runs is of a test beside
-    /// this one, and not left behind.
+    /// Fails if there is something new. Things with the number of a running process belong to a parallel test, and are not remains.
     pub fn nothing_is_left(&self) {
         let until = Instant::now() + GONE_WITHIN;
         let runs = |process: u32| Path::new(&format!("/proc/{process}")).exists();
@@ -42,7 +41,7 @@ impl Before {
     }
 }
 
-/// Things that are new, and of no process that runs.
+/// New things that belong to no running process.
 fn left(before: &BTreeSet<String>, now: &BTreeSet<String>, runs: impl Fn(u32) -> bool) -> BTreeSet<String> {
     let new = now.difference(before);
     new.filter(|line| !owner(line).is_some_and(&runs)).cloned().collect()

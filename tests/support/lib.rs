@@ -1,4 +1,4 @@
-//! Helpers for the end-to-end tests: the binary, run under a time limit, and what it said.
+//! Helpers for the end-to-end tests: the binary, run under a time limit, and its output.
 
 pub mod bridge;
 pub mod feeder;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use sys::netns::NetNs;
 use testing::Running;
 
-/// The binary under test: `TRIPTIME_BIN`, else what `make build` made.
+/// The binary under test: `TRIPTIME_BIN`, or the result of `make build`.
 pub fn binary() -> PathBuf {
     let path = std::env::var_os("TRIPTIME_BIN").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/triptime"),
@@ -49,7 +49,7 @@ pub fn run(arguments: &[&str]) -> Output {
     wait(start(arguments), arguments)
 }
 
-/// The same in this directory, where run files go that it is not told another place for.
+/// The same in this directory, in which run files are written by default.
 ///
 /// # Panics
 /// As of [`run`].
@@ -67,7 +67,7 @@ pub fn run_in(directory: &Path, arguments: &[&str]) -> Output {
 pub fn wait(child: Running, arguments: &[&str]) -> Output {
     let id = Pid::from_child(&child);
     let until = Instant::now() + Duration::from_secs(120);
-    // A thread takes the output as it comes: a full pipe would hold the program up.
+    // A thread reads the output continuously: a full pipe would block the program.
     let reader = std::thread::spawn(move || child.output());
     let mut timed_out = false;
     while !reader.is_finished() {
@@ -82,8 +82,8 @@ pub fn wait(child: Running, arguments: &[&str]) -> Output {
     output
 }
 
-/// Waits until a started binary has a thread whose name begins with this, as measuring threads have the name of their probe: from
-/// then on nothing that comes is missed, however long the machine took to start it. Returns the thread's number.
+/// Waits until a started binary has a thread whose name begins with this, because measuring threads have the name of their probe: from then on no
+/// frame is missed, even if the start was slow. Returns the thread's number.
 ///
 /// # Panics
 /// When it ends before, or has none after a minute; it is killed then.
@@ -110,7 +110,7 @@ pub fn until_measuring(child: &mut Child, probe: &str) {
     std::thread::sleep(Duration::from_millis(300));
 }
 
-/// Waits until a started program has a packet socket in its network namespace, which nobody else may have there.
+/// Waits until a started program has a packet socket in its network namespace, in which no other process may have one.
 ///
 /// # Panics
 /// When there is none after a minute.
@@ -143,7 +143,7 @@ pub fn until_sent(child: &Child, interface: &str, frames: u64) {
         let line = text
             .lines()
             .find_map(|line| line.trim().strip_prefix(interface)?.strip_prefix(':'));
-        // Eight fields of what was received; then octets and frames that were sent.
+        // Eight fields of received frames, then sent bytes and sent frames.
         line.and_then(|line| line.split_whitespace().nth(9)?.parse::<u64>().ok())
     };
     while sent() < Some(frames) {
@@ -152,10 +152,10 @@ pub fn until_sent(child: &Child, interface: &str, frames: u64) {
     }
 }
 
-/// Waits until a file is there: a run file is made once signals are heeded.
+/// Waits until a file exists: a run file is made only after the signal handlers are set.
 ///
 /// # Panics
-/// When it is not after a minute.
+/// When it does not exist after a minute.
 pub fn until_file(path: &Path) {
     let until = Instant::now() + Duration::from_secs(60);
     while !path.exists() {
@@ -178,8 +178,8 @@ pub fn end(child: Running, arguments: &[&str]) -> Output {
     wait(child, arguments)
 }
 
-/// A file in `directory` with the limits of the profile `substation`, each duration of them a minute: what a stall of this machine
-/// cannot exceed, so that only doubts decide.
+/// A file in `directory` with the limits of the profile `substation`, with each duration set to a minute, which no stall of this machine can exceed,
+/// so that only doubts decide.
 pub fn generous_limits(directory: &Path) -> String {
     let duration = |line: &&str| line.starts_with("allowed = \"") && line.ends_with("s\"");
     let generous = |line| if duration(&line) { "allowed = \"60s\"" } else { line };
@@ -207,7 +207,7 @@ pub fn json(output: &Output) -> Value {
 /// The series of a result document, by name.
 ///
 /// # Panics
-/// When it is not there.
+/// If it is missing.
 pub fn series<'a>(document: &'a Value, name: &str) -> &'a Value {
     let all = document["series"].as_array().expect("series");
     let found = all.iter().find(|series| series["name"] == name);
@@ -219,7 +219,7 @@ pub fn series<'a>(document: &'a Value, name: &str) -> &'a Value {
     })
 }
 
-/// True if the test may go on: root, or named as skipped.
+/// True if the test runs as root; otherwise it is reported as skipped.
 pub fn root_or_skip(test: &str) -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
@@ -228,7 +228,7 @@ pub fn root_or_skip(test: &str) -> bool {
     root
 }
 
-/// A namespace with `v0` and `v1` joined to each other.
+/// A namespace with `v0` and `v1` connected to each other.
 pub fn namespace() -> NetNs {
     let namespace = NetNs::create().expect("a namespace");
     let made = namespace.run(|| {

@@ -1,13 +1,13 @@
-//! How much memory the binary takes.
+//! Memory of the binary.
 
 use super::{start, wait};
 use std::process::Output;
 use std::time::Duration;
 
-/// Memory that docs/measured.md promises for a run and its report, in KiB, beside the memory that a plan's loads take.
+/// Memory that docs/measured.md promises for a run and its report, in KiB, in addition to the memory of a plan's loads.
 pub const MOST_KIB: u64 = 128 << 10;
 
-/// Runs the binary to its end; the most memory that it had, in KiB, but for its last 10 ms.
+/// Runs the binary to its end; returns its largest memory in KiB, except in its last 10 ms.
 ///
 /// # Panics
 /// As of [`super::run`].
@@ -19,7 +19,7 @@ pub fn run_with_peak(arguments: &[&str]) -> (Output, u64) {
     (output, watching.join().expect("no panic"))
 }
 
-/// The most memory that a process had in its life, in KiB: looked at until it has ended.
+/// The largest memory of a process in KiB: read until it has ended.
 fn most_kib(process: u32) -> u64 {
     let mut most = 0;
     while let Some(kib) = peak_kib(process) {
@@ -29,7 +29,7 @@ fn most_kib(process: u32) -> u64 {
     most
 }
 
-/// The most memory that a process has had so far, in KiB; `None` when it has ended.
+/// The largest memory of a process so far, in KiB; `None` if it has ended.
 fn peak_kib(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -17,13 +17,13 @@ housekeeping = "first"
 measured = "rest"
 "#;
 
-/// Held by a test that starts containers or looks at what they leave behind: side by side, of whichever program, they would share the
-/// machine's budget for real-time threads.
+/// Lock of tests that start containers or check their remains: parallel tests, even of different programs, would share the machine's budget for
+/// real-time threads.
 pub struct Alone(#[expect(dead_code, reason = "it is held")] File);
 
 /// Waits until no other test of this machine has containers.
 pub fn alone() -> Alone {
-    // Not a name that looks like something of a run ([`super::left`]).
+    // The name must not look like a remain of a run ([`super::left`]).
     let file = File::create(std::env::temp_dir().join(".containers-of-tests.lock")).expect("a file");
     flock(&file, FlockOperation::LockExclusive).expect("a lock");
     Alone(file)
@@ -36,7 +36,7 @@ pub fn plan(directory: &Path, steps: &str) -> String {
     path.display().to_string()
 }
 
-/// `qualify` of these steps in a container, with more words behind; its output, and the path of its run file.
+/// `qualify` of these steps in a container, with further words; returns its output, and the path of its run file.
 pub fn in_container(directory: &Path, steps: &str, more: &[&str]) -> (Output, String) {
     let out = directory.join("run.triptime").display().to_string();
     let (plan, limits) = (plan(directory, steps), generous_limits(directory));

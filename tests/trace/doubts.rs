@@ -1,5 +1,5 @@
-//! Interfaces and streams that go while they are traced, frames cut short, second publishers: told when it happens, to the hops it
-//! concerns, and no pass.
+//! Interfaces and streams that disappear while they are traced, frames cut short, second publishers: each is reported at once, for the affected hops,
+//! and prevents a pass.
 
 use super::{bed, inside, publishing};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
 
-/// Streams at `ts0`, which are ended when this is dropped.
+/// Streams at `ts0`, which end when this value is dropped.
 struct Publisher {
     running: Running,
     _directory: tempfile::TempDir,
@@ -69,7 +69,7 @@ fn transit<'a>(document: &'a Value, stream: &str) -> &'a Value {
     checks.iter().find(is_of).expect("a check of the transit")
 }
 
-/// Series with an event of a gap that says this, and the first such event's time.
+/// Series with an event of a gap with this text, and the time of the first such event.
 fn told(document: &Value, text: &str) -> (Vec<String>, f64) {
     let events = document["events"].as_array().expect("events").iter();
     let found: Vec<&Value> = events
@@ -157,7 +157,7 @@ fn a_stream_that_stops_is_told_and_another_that_goes_on_is_not_touched() {
     );
 }
 
-/// A frame of `MU01`, as the publisher's but for its source.
+/// A frame of `MU01` that differs from the publisher's only in its source.
 fn frame(source: Mac, smp_cnt: u16) -> Vec<u8> {
     let asdu = OwnedAsdu {
         smp_cnt,

@@ -16,7 +16,7 @@ struct Traffic {
 }
 
 impl Traffic {
-    /// Of svIDs that begin so: the beds of tests are alike, and a frame is known by what is in it.
+    /// The svIDs begin with this text, because the beds of tests are alike and a frame is recognised by its content.
     fn start(names: &str) -> Self {
         let [publisher, switch, device] = bed();
         let directory = tempfile::tempdir().expect("tempdir");

@@ -1,4 +1,4 @@
-//! A reader of the kernel's counts that is held up.
+//! A delayed reader of the kernel's counts.
 
 use model::WindowRow;
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ fn signal(running: &Running, name: &str) {
     assert!(sent.success(), "{name}");
 }
 
-/// Frames that came or are lost, for each that was due in the window.
+/// Ratio of the frames that came or were lost to those that were due in the window.
 fn part(window: &WindowRow) -> f64 {
     let length_s = (window.end_ns - window.start_ns) as f64 / 1e9;
     window.counters.expected as f64 / (length_s * RATE)
@@ -65,7 +65,7 @@ fn windows_follow_the_frames_when_the_reader_is_held_up() {
     let windows = run.windows(*id).expect("windows");
     let longest = windows.iter().map(|window| window.end_ns - window.start_ns).max();
     assert!(longest >= Some(3_000_000_000), "{longest:?}");
-    // The first and the last begin and end somewhere, and whoever publishes waits for its CPU, too.
+    // The first and the last window are cut, and the publisher also has to wait for its CPU.
     for window in &windows[1..windows.len() - 1] {
         assert!((0.7..1.3).contains(&part(window)), "{} in {window:?}", part(window));
     }

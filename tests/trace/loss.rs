@@ -1,4 +1,4 @@
-//! Frames that are lost on the way, and points that a stream never comes to: neither is a good transit.
+//! Frames that are lost on the way, and points that a stream never reaches: neither may pass.
 
 use serde_json::Value;
 use std::path::Path;
@@ -12,7 +12,7 @@ use testing::Running;
 
 const TRACE: [&str; 7] = ["trace", "p-ts", "--window", "1s", "--limits", "substation", "--json"];
 
-/// Waits until the run has a series: the kernel's check of the programs takes its time.
+/// Waits until the run has a series, because the kernel's check of the programs takes some time.
 pub(super) fn until_traced(run: &str, name: &str) {
     let patience = Instant::now() + Duration::from_secs(60);
     let has = |run: RunFile| {
@@ -33,7 +33,7 @@ fn transit(document: &Value) -> &Value {
     check
 }
 
-/// The port is taken out of the bridge in the midst of the run, for good.
+/// The port is removed from the bridge in the middle of the run, and stays removed.
 #[test]
 fn what_is_lost_before_the_port_is_lost_to_the_whole_way() {
     if !root_or_skip("what_is_lost_before_the_port_is_lost_to_the_whole_way") {
@@ -71,7 +71,7 @@ fn what_is_lost_before_the_port_is_lost_to_the_whole_way() {
     assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
 }
 
-/// The port is in no bridge from the first.
+/// The port is in no bridge from the beginning.
 #[test]
 fn a_point_that_a_stream_never_comes_to_is_undecided() {
     if !root_or_skip("a_point_that_a_stream_never_comes_to_is_undecided") {

@@ -18,7 +18,7 @@ use sys::packet::PacketPort;
 const MIRROR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/mirror.toml");
 const TWO_RELAYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/two-relays.toml");
 
-/// Output of the program for a relay of this kind.
+/// Output of the program with a relay of this kind.
 fn tested(kind: RelayKind, arguments: &[&str], file: &Path) -> Output {
     let namespace = namespace();
     let port = namespace.run(|| PacketPort::open("v1", &relay::options()).expect("a port"));
@@ -63,7 +63,7 @@ fn a_relay_is_timed_and_judged_by_its_scenario() {
     let both = ["--scenario", "overcurrent", "--scenario", "load", "--json"];
     let output = tested(RelayKind::default(), &both, &file);
     let document = json(&output);
-    // A test set that was held up counts fewer shots, and says so.
+    // A delayed test set counts fewer shots, and says so.
     let incomplete = document["events"]
         .as_array()
         .expect("events")
@@ -78,7 +78,7 @@ fn a_relay_is_timed_and_judged_by_its_scenario() {
     assert_eq!(check(&document, "trip.failures")["measured"], 0);
     assert_eq!(check(&document, "trip.within.overcurrent")["allowed"], 40_000_000);
     assert_eq!(check(&document, "trip.false")["measured"], 0);
-    // The report of the file judges as the run did.
+    // The report of the file has the same verdict as the run.
     let again = support::run(&["report", file.to_str().expect("UTF-8"), "--json"]);
     assert_eq!(json(&again)["verdict"], document["verdict"]);
 }
@@ -216,7 +216,7 @@ fn a_wrong_phase_and_a_wrong_zone_fail_and_what_is_not_told_decides_nothing() {
     end(relay, &["relay"]);
 }
 
-/// A few cells of the zone that `data/line.toml` has.
+/// A few cells of the zone in `data/line.toml`.
 const ZONE: &str = "\
 what = \"A few cells\"
 [distance]
@@ -301,7 +301,7 @@ fn a_type_test_fills_its_cells_and_draws_them() {
     assert!(text(&again).contains("zone: reach"), "{}", text(&again));
 }
 
-/// Each series of the zone has one shot inside it. A test set that was held up does not count it, and says so; of at least one it does.
+/// Each series of the zone has one shot inside it. A delayed test set does not count it, and says so; at least one shot is counted.
 fn no_failure_to_trip(document: &Value) {
     let checks = document["checks"].as_array().expect("checks").iter();
     let failures: Vec<&Value> = checks.filter(|check| check["limit"] == "trip.failures").collect();
@@ -362,7 +362,7 @@ fn our_relay_answers_a_ping_and_one_without_that_input_does_not() {
     for case in ["none", "sv"] {
         let answers = series(&document, &format!("pong/{case}"));
         let counted = |counter: &str| answers[counter].as_u64().expect(counter);
-        // A stall of this machine can cost an answer, or have it not counted.
+        // A stall of this machine can lose an answer, or prevent it from being counted.
         assert!(counted("received") >= 10, "{answers}");
         assert!(
             answers["min"].as_i64().is_some_and(|ns| (1..20_000_000).contains(&ns)),

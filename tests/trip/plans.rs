@@ -1,9 +1,9 @@
-//! The trip as a step of plans, with relays of the program.
+//! The trip as a step of plans, with built-in relays.
 
 use super::{check, text};
 use support::{json, root_or_skip, series, stderr};
 
-/// A relay of two bays on the device, and faults in one of them.
+/// A relay of two bays at the device, and faults in one of them.
 const PLAN: &str = r#"
 name = "trips"
 what = "A relay of ours and its test set"
@@ -80,7 +80,7 @@ fn two_relays_on_one_port_are_each_timed_and_judged() {
         let trips = series(&document, &format!("trip/{relay}-overcurrent"));
         let count = |name: &str| trips[name].as_u64().expect("a count");
         assert!(count("received") > 0, "{trips} {}", stderr(&output));
-        // The port's queue is emptied at normal priority: beside other work a relay may lose samples, and then a trip.
+        // The port's queue is emptied at normal priority: while other work runs, a relay may lose samples, and so miss a trip.
         let answered = count("received") + count("lost");
         assert_eq!((answered, count("unwanted")), (count("expected"), 0), "{trips}");
         let limit = check(&document, &format!("trip.within.{relay}-overcurrent"));

@@ -69,7 +69,7 @@ fn a_tuned_profile_is_an_ini_file() {
     );
 }
 
-/// A setting that needs what was not said stands as a comment; all others are there, each section with its settings.
+/// A setting that needs missing information is a comment; all others exist, each section with its settings.
 #[test]
 fn what_cannot_be_set_holds_up_nothing_else() {
     let definitions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/audit/src/tests/definitions");
@@ -156,7 +156,7 @@ fn udev_rules_and_units_are_lines_of_their_kind() {
     }
 }
 
-/// A guest as a person has it, with a comment in it.
+/// A typical guest, with a comment in its definition.
 const GUEST: &str = "<domain type='kvm'>\n  <!-- the relay of bay 7 -->\n  <name>relay</name>\n  <vcpu placement='static'>1</vcpu>\n  \
     <os>\n    <type arch='x86_64'>hvm</type>\n  </os>\n  <devices>\n    <memballoon model='virtio'/>\n  </devices>\n</domain>\n";
 

@@ -1,5 +1,5 @@
-//! `triptime tune`: plans, changes with a way back, settings for other tools. The one thing that is changed on this machine is where
-//! interrupts that are requested from now on go, and it is put back.
+//! `triptime tune`: plans, changes with a way back, settings for other tools. The only change on this machine is the default affinity of new
+//! interrupts, and it is restored.
 
 mod emitted;
 mod readers;
@@ -29,7 +29,7 @@ fn mask() -> String {
     fs::read_to_string(MASK).expect("the default mask").trim().to_owned()
 }
 
-/// Puts the mask back, also when a test fails.
+/// Restores the mask, even if a test fails.
 struct Restored(String);
 
 impl Drop for Restored {
@@ -38,7 +38,7 @@ impl Drop for Restored {
     }
 }
 
-/// Gives the mask to put back, if this machine can be changed: root, and a second CPU.
+/// Returns the mask to restore, if this machine can be changed: root, and a second CPU.
 fn can_change(test: &str) -> Option<Restored> {
     if !root_or_skip(test) {
         return None;
@@ -125,7 +125,7 @@ fn what_somebody_else_set_meanwhile_is_left() {
     };
     let directory = tempfile::tempdir().expect("a directory");
     let journal = directory.path().join("journal");
-    // Both masks allow interrupts on CPUs that are there; neither is what is applied.
+    // Both masks allow interrupts on existing CPUs; neither is the applied one.
     fs::write(MASK, "3").expect("the default mask");
     let ours = {
         let applied = tune(&journal, &["--apply"]);
@@ -151,7 +151,7 @@ fn what_somebody_else_set_meanwhile_is_left() {
     drop(before);
 }
 
-/// A process of its own name, which ends with the test.
+/// A process with its own name, which ends with the test.
 struct Process(Running);
 
 impl Process {
@@ -210,7 +210,7 @@ fn a_planned_task_becomes_what_is_planned_and_gets_back_what_it_was() {
     assert_eq!(task.state(), before);
 }
 
-/// Killed at whatever instant: the journal knows all that was changed.
+/// After a kill at any instant, the journal has every change.
 #[test]
 fn what_was_applied_when_it_was_killed_is_undone() {
     let Some(before) = can_change("what_was_applied_when_it_was_killed_is_undone") else {
@@ -232,7 +232,7 @@ fn what_was_applied_when_it_was_killed_is_undone() {
         text(&journal),
     ];
     for spared in 0..5u32 {
-        // One that was killed before its first line is empty.
+        // The journal is empty after a kill before its first line.
         let _ = fs::remove_file(&journal);
         let mut child = start(&words);
         while child.try_wait().expect("our own child").is_none() {
@@ -248,7 +248,7 @@ fn what_was_applied_when_it_was_killed_is_undone() {
         assert_eq!(undone.status.code(), Some(0), "{}", stderr(&undone));
         assert_eq!(mask(), before.0);
     }
-    // Between the line on the disk and the write: the file has a change that was never made, and half of the next line.
+    // Between the line on the disk and the write: the file has a change that was not made, and half of the next line.
     fs::write(
         &journal,
         format!(

@@ -1,5 +1,4 @@
-//! Files that `triptime tune --emit` writes, read by the programs that they are for: in a mount and network namespace of its own, where they look for
-//! it at its real place.
+//! Files that `triptime tune --emit` writes, read by the intended programs, in a separate mount and network namespace, at their real paths.
 
 use super::{host, said, text};
 use std::collections::BTreeMap;
@@ -35,7 +34,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// True where all of these are installed, and this process may make namespaces.
+/// True if all of these are installed, and this process may make namespaces.
 fn can_read(test: &str, programs: &[&str]) -> bool {
     let is_there = |program: &str| {
         Command::new("sh")
@@ -81,7 +80,7 @@ fn file(units: &str, path: &str) -> String {
     format!("{rest}\n")
 }
 
-/// A card of this machine is at no PCI address that a test could know, so the file is read as it is, and applied with the address instead.
+/// A test cannot know the PCI address of a card of this machine, so the file is first read unchanged, and then applied with the real address.
 #[test]
 fn udev_applies_the_link_file_and_the_card_keeps_its_name() {
     let test = "udev_applies_the_link_file_and_the_card_keeps_its_name";
@@ -168,7 +167,7 @@ fn tuned_takes_every_option_of_the_profile() {
     }
 }
 
-/// Every unit that the rules can ask for on the recorded hosts.
+/// Every unit that the rules can require on the recorded hosts.
 #[test]
 fn systemd_takes_every_unit() {
     let test = "systemd_takes_every_unit";
@@ -200,7 +199,7 @@ fn systemd_takes_every_unit() {
     assert!(count > 0, "no unit was read");
 }
 
-/// The command raises threads of its own PID namespace, in which these alone are called so.
+/// The command raises threads in its own PID namespace, in which only these have that name.
 #[test]
 fn the_unit_for_timers_raises_their_threads() {
     let test = "the_unit_for_timers_raises_their_threads";
@@ -271,7 +270,7 @@ fn emitted_or_none(tree: &Path, tool: &str) -> String {
     said(&run(&words))
 }
 
-/// Ansible itself, in a place of its own: what it does not know it refuses.
+/// Ansible itself, in a separate environment: it refuses unknown settings.
 fn played(own: &Path, tasks: &str, options: &[&str], script: &str) -> Option<Output> {
     let python = testing::python("ansible")?;
     let ansible = python.with_file_name("ansible-playbook");
@@ -317,7 +316,7 @@ fn ansible_accepts_every_task() {
     }
 }
 
-/// Tasks that write one line into a file: those of the boot loader are for the machine itself.
+/// Tasks that write one line into a file, without those for the boot loader, which are for the machine itself.
 fn of_files(tasks: &str) -> String {
     let all = tasks.split_inclusive('\n').fold(Vec::<String>::new(), |mut all, line| {
         match line.starts_with("- ") {
@@ -339,7 +338,7 @@ fn copied(tree: &Path) -> TempDir {
     own
 }
 
-/// The checks of a tree by what came out.
+/// The checks of a tree by outcome.
 fn outcomes(tree: &Path) -> BTreeMap<String, String> {
     let words = [
         "audit",
@@ -363,7 +362,7 @@ fn outcomes(tree: &Path) -> BTreeMap<String, String> {
 }
 
 /// The closed loop: a recorded host, tasks for it, Ansible runs them, systemd-tmpfiles reads its file and the settings of the kernel are as
-/// sysctl(8) would write them; the audit of that host says of every check that was to be mended so that it is, and of no other a worse word.
+/// sysctl(8) would write them; the audit of that host must pass every check that the tasks correct, and no other check may be worse.
 #[test]
 fn what_ansible_and_tmpfiles_make_of_the_settings_the_audit_finds_good() {
     let test = "what_ansible_and_tmpfiles_make_of_the_settings_the_audit_finds_good";
@@ -422,7 +421,7 @@ fn what_ansible_and_tmpfiles_make_of_the_settings_the_audit_finds_good() {
     assert!(mended >= 4, "{before:?}");
 }
 
-/// A file of /sys takes each write as a whole; of a recorded one the rest of a longer text would stay.
+/// A file of /sys takes each write as a whole; in a recorded one the rest of a longer text would stay.
 fn emptied(tree: &Path, tasks: &str) {
     let paths = tasks
         .split("line: \"w ")
@@ -436,7 +435,7 @@ fn emptied(tree: &Path, tasks: &str) {
     }
 }
 
-/// A name that the kernel would allow can still be a program for Ansible, a shell or udev.
+/// A name that the kernel allows can still be executed by Ansible, a shell or udev.
 #[test]
 fn no_name_of_a_tree_becomes_a_part_of_a_program() {
     for name in ["{{7*7}}", "a$(id)", "a;b", "{{lookup('pipe','id')}}", "a\"b", "*"] {
