@@ -1,5 +1,5 @@
-//! Turn: a thread gives up its CPU, again and again -> it has it back. The example of `docs/adding-a-probe.md`, compiled and run by the
-//! tests.
+//! Turn: time from the instant at which a thread gives up its CPU until it has the CPU again, repeated. The example of `docs/adding-a-probe.md`,
+//! compiled and run by the tests.
 //!
 //! Hooks: sched_yield(2). Produces: `turn/cpuN`. Needs: nothing; `CAP_SYS_NICE` for a real-time policy.
 
@@ -18,7 +18,7 @@ use sys::thread::Policy;
 use sys::wait::sleep_until;
 use units::Monotonic;
 
-/// `turn/*`: of a probe that is to stay, this is an entry in a file of `crates/model/src/kind`, and in `ALL` of its `mod.rs`.
+/// `turn/*`: for a real probe, this is an entry in a file of `crates/model/src/kind`, and in `ALL` of its `mod.rs`.
 static TURN: Kind = Kind {
     name: "turn",
     title: "Turn",
@@ -51,7 +51,7 @@ impl Default for TurnOptions {
     }
 }
 
-/// How turns are to be measured.
+/// Settings of the measurement of turns.
 #[derive(Debug, Clone)]
 pub struct TurnConfig {
     options: TurnOptions,
