@@ -1,8 +1,7 @@
-//! Files of other latency tools: cyclictest both ways, sv_timestamp_logger and svtrace as input.
+//! Files of other latency tools: cyclictest as input and output, sv_timestamp_logger and svtrace as input.
 //!
-//! [`cyclictest`] reads and writes what cyclictest of rt-tests writes. [`import`] turns what was read into the series and
-//! windows of a run; [`export`] turns a run into what can be written. The forms, and what each of them does not say, are in
-//! `docs/formats/cyclictest.md`.
+//! [`cyclictest`] reads and writes the output of cyclictest from rt-tests. [`import`] converts it to the series and windows of a run; [`export`]
+//! converts a run to other formats. The formats and their gaps are described in `docs/formats/cyclictest.md`.
 
 #![forbid(unsafe_code)]
 

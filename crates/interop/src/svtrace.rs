@@ -1,6 +1,5 @@
-//! svtrace's record files. Each line is one whole number of microseconds: the time of a sample from reception to
-//! hand-over inside one kernel. A file has no instant, no stream, no smpCnt and no mark of a loss, so all of it is one
-//! window.
+//! svtrace's record files. Each line is an integer of microseconds: the time of a sample from reception to hand-over inside one kernel. A file has no
+//! time, no stream, no smpCnt and no mark of a loss, so a whole file is one window.
 
 use crate::logger::lines::Lines;
 use model::{Counter, Event, EventKind, SeriesSpec, kind};
@@ -8,13 +7,13 @@ use run::{ReadSeries, Thresholds};
 use std::io::Read;
 use store::{Batch, RunWriter, StoreError};
 
-/// Why a file cannot be taken.
+/// Reasons why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum SvtraceError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}: {1}")]
     Io(String, String),
-    /// A line that is no number.
+    /// A line that is not a number.
     #[error("{file}: line {line} is not a whole number of microseconds")]
     Line {
         /// The file.
@@ -22,24 +21,24 @@ pub enum SvtraceError {
         /// Number of the line.
         line: u64,
     },
-    /// Nothing in it.
+    /// The file is empty.
     #[error("{0}: no latency in it")]
     Empty(String),
-    /// The run file.
+    /// Error of the run file.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// True if a text begins as a record file does.
+/// True if a text starts like a record file.
 pub fn is_record(text: &[u8]) -> bool {
     let mut lines = text.split(|octet| *octet == b'\n');
     lines.next().is_some_and(|line| microseconds(line).is_some())
 }
 
-/// Makes the file the series `hop/svtrace` of `run`; returns how many samples there are.
+/// Imports the file as the series `hop/svtrace` of `run`; returns the number of samples.
 ///
 /// # Errors
-/// When it cannot be read, a line is no number, or the run cannot be written.
+/// The file cannot be read, a line is not a number, or the run cannot be written.
 pub fn import<R: Read>(
     file: &str,
     source: R,
@@ -63,7 +62,7 @@ pub fn import<R: Read>(
                 line: lines.number,
             });
         };
-        // svtrace cuts to whole microseconds: the largest that it can have been.
+        // svtrace truncates to whole microseconds: this is the largest possible value.
         open.sample(0, us * 1_000 + 999, samples);
         samples += 1;
     }

@@ -138,7 +138,7 @@ impl State {
     /// The matrix in a folder; `None` if the folder does not exist or is empty.
     ///
     /// # Errors
-    /// The folder has something else in it, or its file cannot be read.
+    /// The folder has other contents, or its file cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, StateError> {
         let file = folder.join(FILE);
         if !file.exists() {
@@ -166,7 +166,7 @@ impl State {
         }
     }
 
-    /// Refuses to go on with something else.
+    /// Refuses to continue with different settings.
     ///
     /// # Errors
     /// Another plan, other options, or another seed.
@@ -181,10 +181,10 @@ impl State {
         Err(StateError::Other { folder, what })
     }
 
-    /// Writes it into its folder, whole or not at all.
+    /// Writes it into its folder atomically.
     ///
     /// # Errors
-    /// The file system.
+    /// An error of the file system.
     pub fn write(&self, folder: &Path) -> Result<(), StateError> {
         let file = folder.join(FILE);
         let text = toml::to_string(self).map_err(|error| StateError::Damaged {
@@ -204,7 +204,7 @@ impl State {
         })
     }
 
-    /// Measurements still to be made in the first `rounds` rounds, in order: number of the round from 1, and cell.
+    /// Missing measurements in the first `rounds` rounds, in order: number of the round from 1, and cell.
     pub fn missing(&self, rounds: u32, is_done: impl Fn(&Cell, u32) -> bool) -> Vec<(u32, Cell)> {
         let mut missing = Vec::new();
         for (round, order) in (1..=rounds).zip(&self.order) {
@@ -220,14 +220,14 @@ impl State {
         missing
     }
 
-    /// Keeps why a measurement came to nothing.
+    /// Stores the reason of a failed measurement.
     pub fn fails(&mut self, cell: &Cell, round: u32, why: String) {
         self.works(cell, round);
         let cell = cell.name();
         self.failed.push(Failed { cell, round, why });
     }
 
-    /// Forgets that it did: it is measured now.
+    /// Removes that entry after a successful measurement.
     pub fn works(&mut self, cell: &Cell, round: u32) {
         let name = cell.name();
         self.failed
@@ -235,17 +235,17 @@ impl State {
     }
 }
 
-/// Where the run of a cell goes: `DIR/native-bridge-none-none.2.triptime`.
+/// Path of a cell's run: `DIR/native-bridge-none-none.2.triptime`.
 pub fn run_file(folder: &Path, cell: &Cell, round: u32) -> PathBuf {
     folder.join(format!("{}.{round}.triptime", cell.name()))
 }
 
-/// Where the run of a cell goes that is made for the causes of its late samples.
+/// Path of a cell's run for the causes of its late samples.
 pub fn causes_file(folder: &Path, cell: &Cell) -> PathBuf {
     folder.join(format!("{}.causes.triptime", cell.name()))
 }
 
-/// Where the plan of a cell goes.
+/// Path of a cell's plan.
 pub fn plan_file(folder: &Path, cell: &Cell) -> PathBuf {
     folder.join(format!("{}.toml", cell.name()))
 }

@@ -1,5 +1,4 @@
-//! The ways between points: inside runs that did not count hops themselves, from each run to the next, and over all
-//! runs.
+//! The paths between points: inside runs that did not count hops themselves, from each run to the next, and across all runs.
 
 use super::make::{Maker, Stamps};
 use super::own::{Lost, Own};
@@ -11,17 +10,17 @@ use model::{Counter, SeriesClock, SeriesSpec, hop::HopName, setting};
 use run::ReadSeries;
 use store::RunWriter;
 
-/// A frame may be under way so long: within it before the end of a recording, one that is not there is not lost.
+/// Longest travel time of a frame: a frame that is missing within this time before the end of a recording is not lost.
 const UNDER_WAY_NS: i64 = 100_000_000;
 
-/// The kind of a way.
+/// The kind of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WayKind {
     /// Within a run.
     Own,
     /// From a run's last point to the first of the next.
     Crossing,
-    /// From the first run's first point to the last run's last, where that is more than a crossing.
+    /// From the first run's first point to the last run's last, if that is more than one crossing.
     Whole,
 }
 
@@ -36,7 +35,7 @@ pub(super) struct Way {
 }
 
 impl Maker<'_> {
-    /// Counts a frame on a way, if it came to it.
+    /// Counts a frame on a path, if the frame reached its start.
     pub(super) fn count(
         &mut self,
         index: usize,
@@ -61,7 +60,7 @@ impl Maker<'_> {
             (Found::Doubtful, ..) => before.map(|_| Outcome::Unknown),
             (Found::Whole, Some(from), Some(to)) => Some(self.took(way, to.saturating_sub(from))),
             (Found::Whole, Some(from), None) => self.absent(way, stream, from, records),
-            // It was not seen at the end of the earlier run's way, and came to the later one.
+            // It was not recorded at the end of the earlier run's path, but reached the later run.
             (Found::Whole, None, Some(_)) => before.map(|_| Outcome::Passed),
             (Found::Whole, None, None) => None,
         };
@@ -114,10 +113,10 @@ impl Maker<'_> {
         }
     }
 
-    /// The conclusion for a frame that was at `from_ns` at the beginning of a way and has no stamp at its end.
+    /// The outcome of a frame that was at the start of a path at `from_ns` and has no stamp at its end.
     fn absent(&self, way: Way, stream: u16, from_ns: i64, records: &Records<'_, Stamps>) -> Option<Outcome> {
         if records[way.to_run].is_some() {
-            // The later run saw it at another point.
+            // The later run recorded it at another point.
             return Some(match way.to == self.bases[way.to_run] {
                 true => Outcome::Passed,
                 false => Outcome::Lost,
@@ -137,7 +136,7 @@ impl Maker<'_> {
         })
     }
 
-    /// True if a run must have seen a frame that a later one saw.
+    /// True if a run must have recorded a frame that a later one recorded.
     fn must_be_known(&self, run: usize, later: &Seen<Stamps>) -> bool {
         let (from, to) = self.covers(run);
         (from.saturating_add(UNDER_WAY_NS)..=to).contains(&later.at_ns)
@@ -145,12 +144,12 @@ impl Maker<'_> {
             && !self.is_alike(run, later.stream)
     }
 
-    /// True if a stream's frames may be in a run under another's name.
+    /// True if a run may have a stream's frames under another stream's name.
     fn is_alike(&self, run: usize, stream: u16) -> bool {
         self.merge.streams.hiding(run, stream).next().is_some()
     }
 
-    /// From when to when a run's recording holds every frame, on the first run's clock.
+    /// Start and end of the time in which a run recorded every frame, on the first run's clock.
     fn covers(&self, run: usize) -> (i64, i64) {
         let (from, to) = self.merge.sources[run].covers_ns;
         let shift_ns = self.merge.shifts_ns[run];
@@ -162,7 +161,7 @@ impl Maker<'_> {
         )
     }
 
-    /// How far two runs' clocks may be apart: where nothing was stated, as far as the same frame is looked for.
+    /// Largest possible difference of two runs' clocks; if nothing was stated, the time in which frames are matched.
     fn apart_ns(&self) -> i64 {
         let stated = self.merged.apart_ns.map(|ns| i64::try_from(ns).unwrap_or(i64::MAX));
         stated.unwrap_or(WITHIN_NS)
@@ -179,7 +178,7 @@ impl Maker<'_> {
         })
     }
 
-    /// The losses of a run between its first two points while another one recorded.
+    /// Losses of a run between its first two points while another run recorded.
     fn lost_first(&self, run: usize, stream: u16, during: usize) -> Vec<Lost> {
         let (from, to) = self.covers(during);
         let (from_ns, to_ns) = (self.merge.since(from), self.merge.since(to));
@@ -219,7 +218,7 @@ impl Maker<'_> {
             settings,
             ..HopName { from, to, stream: name }.series(what)
         };
-        // Frames are paired, whatever came first.
+        // Frames are matched regardless of their order.
         let spec = spec.not_counting(&[Counter::Reordered]);
         let start_ns = since_ns.max(self.window_end_ns - merge.window_ns().max(1));
         let open = ReadSeries::open(run, spec, &merge.thresholds, start_ns)?;
@@ -236,15 +235,14 @@ impl Maker<'_> {
     }
 }
 
-/// A frame whose record lacks its second point is among those that the run lost between its first two.
+/// True if a frame's record lacks its second point, so that the frame is among those that the run lost between its first two points.
 fn hides_a_loss(found: Found, after: Option<&Seen<Stamps>>, base: usize, points: usize) -> bool {
     found == Found::Whole
         && points > 2
         && after.is_some_and(|seen| seen.data.at(base).is_some() && seen.data.at(base + 1).is_none())
 }
 
-/// The ways that are counted: between neighbouring points of runs that told no hops themselves, from each run to the next, and from
-/// the first point to the last.
+/// The paths to count: between neighbouring points of runs without own hops, from each run to the next, and from the first point to the last.
 pub(super) fn ways(merge: &Merge, own: &Own, bases: &[usize], points: usize) -> Vec<Way> {
     let runs = merge.sources.len();
     let last_point = |run: usize| bases.get(run + 1).map_or(points, |next| *next) - 1;
@@ -269,7 +267,7 @@ pub(super) fn ways(merge: &Merge, own: &Own, bases: &[usize], points: usize) -> 
             ));
         }
     }
-    // Two runs of one point each are one crossing, and no more.
+    // Two runs of one point each have only one crossing.
     if points > 2 {
         ways.push(way(WayKind::Whole, (0, 0), (runs - 1, last_point(runs - 1))));
     }

@@ -1,4 +1,4 @@
-//! CPU sets of control groups version 1: the other CPUs belong to a group, which also limits load balancing.
+//! CPU sets of control groups version 1: a group gets the other CPUs, and load balancing is limited to that group.
 
 use super::{Change, OTHERS, Sets};
 use std::fs;

@@ -1,6 +1,6 @@
-//! Reads the settings of a measurement from cyclictest's command line.
+//! Parses the settings of a measurement from cyclictest's command line.
 //!
-//! Only what the result depends on is read. Letters are cyclictest's own, in the versions 2.0 to 2.10.
+//! Only options that affect the result are parsed. Letters are those of cyclictest 2.0 to 2.10.
 
 /// Short options with a value, attached or as the next word.
 const WITH_VALUE: &str = "bcdDFhHilop";
@@ -8,10 +8,10 @@ const WITH_VALUE: &str = "bcdDFhHilop";
 /// Short options whose value, if any, is attached.
 const WITH_ATTACHED: &str = "aAt";
 
-/// Interval of the first thread when `-i` is not given, in microseconds.
+/// Interval of the first thread without `-i`, in microseconds.
 const DEFAULT_INTERVAL_US: u64 = 1_000;
 
-/// Interval that is added for each further thread when neither `-d` nor a histogram is asked for, in microseconds.
+/// Additional interval of each further thread without `-d` and without a histogram, in microseconds.
 const DEFAULT_DISTANCE_US: u64 = 500;
 
 /// Options of a command line of cyclictest.
@@ -19,14 +19,14 @@ const DEFAULT_DISTANCE_US: u64 = 500;
 pub(super) struct Command {
     interval_us: Option<u64>,
     distance_us: Option<u64>,
-    /// `-h` or `-H`: how many buckets.
+    /// `-h` or `-H`: number of buckets.
     pub(super) buckets: Option<u64>,
-    /// `-b`: stops at the first sample above, in microseconds.
+    /// `-b`: stops at the first sample above this, in microseconds.
     pub(super) break_us: Option<u64>,
 }
 
 impl Command {
-    /// Reads a command line; `None` when it is not one of cyclictest.
+    /// Parses a command line; `None` if it is not one of cyclictest.
     pub(super) fn of(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace().peekable();
         words.by_ref().find(|word| is_cyclictest(word))?;
@@ -45,7 +45,7 @@ impl Command {
         Some(command)
     }
 
-    /// Time between the due instants of thread `number`, in ns. Without a histogram each further thread is slower.
+    /// Time between due times of thread `number`, in ns. Without a histogram each further thread has a longer interval.
     pub(super) fn interval_ns(&self, number: u32) -> Option<u64> {
         let first = self.interval_us.unwrap_or(DEFAULT_INTERVAL_US);
         let distance = if self.buckets.is_some() {
@@ -86,7 +86,7 @@ impl Command {
         match letter {
             'i' => self.interval_us = value,
             'd' => self.distance_us = value,
-            // `-h 0` is no histogram.
+            // `-h 0` means no histogram.
             'h' | 'H' => self.buckets = value.filter(|buckets| *buckets > 0),
             'b' => self.break_us = value.filter(|us| *us > 0),
             _ => {}
@@ -94,7 +94,7 @@ impl Command {
     }
 }
 
-/// True if a word is the program, with or without its directory.
+/// True if a word is the program's name, with or without its directory.
 fn is_cyclictest(word: &str) -> bool {
     word.rsplit('/').next() == Some("cyclictest")
 }

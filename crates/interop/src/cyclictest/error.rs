@@ -1,11 +1,11 @@
-//! Why a text is not a result of cyclictest.
+//! Errors for texts that are not a result of cyclictest.
 
 use super::Bucket;
 
-/// Why a file cannot be taken as cyclictest's. The messages name the line, or the place in the JSON; who calls knows the file.
+/// Reasons why a file cannot be read as cyclictest's. The messages have the line, or the position in the JSON; the caller adds the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CyclictestError {
-    /// Nothing in it.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
     /// Another kind of file.
@@ -14,7 +14,7 @@ pub enum CyclictestError {
          (\"file_version\")"
     )]
     NotCyclictest,
-    /// A line that contradicts the form or another line.
+    /// A line that is malformed or contradicts another line.
     #[error("line {line}: {what}")]
     Line {
         /// Number of the line, from 1.
@@ -22,7 +22,7 @@ pub enum CyclictestError {
         /// Error in the line.
         what: String,
     },
-    /// A histogram that stops before its end.
+    /// A histogram that is cut off.
     #[error("the histogram that begins in line {from} is cut: there is no \"{missing}\" line after it")]
     Cut {
         /// Line of `# Histogram`.
@@ -30,10 +30,10 @@ pub enum CyclictestError {
         /// The first line that is missing.
         missing: &'static str,
     },
-    /// No JSON, or another kind of JSON.
+    /// Not JSON, or another kind of JSON.
     #[error("the JSON is not cyclictest's: {0}")]
     Json(String),
-    /// A figure that contradicts another of the same thread.
+    /// A value that contradicts another one of the same thread.
     #[error("thread {thread}: {what}")]
     Thread {
         /// Number of the thread.
@@ -41,15 +41,15 @@ pub enum CyclictestError {
         /// Error in the figures.
         what: String,
     },
-    /// The file says its unit, and the caller says another.
+    /// The file states a unit other than the caller's.
     #[error("the file says that its buckets are {} ns wide, not {} ns: leave the bucket's width out", found.ns(), asked.ns())]
     OtherBucket {
-        /// As the file says.
+        /// Unit in the file.
         found: Bucket,
-        /// As the caller says.
+        /// Unit given by the caller.
         asked: Bucket,
     },
-    /// Two measurements that cannot be added up.
+    /// Two measurements that cannot be combined.
     #[error("the measurements cannot be combined: {0}")]
     Apart(String),
 }

@@ -1,14 +1,14 @@
-//! Adding up several measurements of the same threads.
+//! Combines several measurements of the same threads.
 
 use super::{CyclictestError, Mean, Measurement, Thread};
 use std::collections::BTreeMap;
 
 impl Measurement {
-    /// Adds a later measurement of the same threads, as if both had been one. Start, machine and command line stay those of
-    /// the first; the end is that of the last.
+    /// Adds a later measurement of the same threads, as if both had been one. Start, machine and command line are those of the first; the end is that
+    /// of the last.
     ///
     /// # Errors
-    /// [`CyclictestError::Apart`] when the unit, the buckets or the threads differ.
+    /// [`CyclictestError::Apart`] if the unit, the buckets or the threads differ.
     pub fn add(&mut self, later: &Self) -> Result<(), CyclictestError> {
         let apart = |what: &str| Err(CyclictestError::Apart(what.to_owned()));
         if self.bucket != later.bucket {
@@ -49,7 +49,7 @@ impl Thread {
     }
 }
 
-/// The mean over both, weighted by their cycles.
+/// The mean of both, weighted by their cycles.
 fn mean(one: &Thread, two: &Thread) -> Option<Mean> {
     let (Some(a), Some(b)) = (one.mean, two.mean) else {
         return one.mean.or(two.mean);

@@ -1,8 +1,8 @@
-//! cyclictest's results: the histogram text of both its dialects, its status lines, and its JSON.
+//! cyclictest's results: the histogram text in both variants, its status lines, and its JSON.
 //!
-//! One [`Measurement`] stands for a file of any form. cyclictest truncates: bucket `k` of a file in microseconds holds the
-//! latencies from `k` to just below `k + 1` microseconds. (A sample whose due instant and wake-up lie in different seconds is
-//! rounded up instead, by at most one microsecond, so the bucket's upper end still is no less than the latency.)
+//! A [`Measurement`] represents a file of any format. cyclictest truncates: bucket `k` of a file in microseconds has the latencies from `k` to just
+//! below `k + 1` microseconds. (A sample whose due time and wake-up are in different seconds is rounded up instead, by at most one microsecond, so
+//! the bucket's upper end is never less than the latency.)
 
 mod command;
 mod error;
@@ -21,16 +21,16 @@ use serde::{Deserialize, Serialize};
 /// Most buckets cyclictest accepts (`-h 1000000`).
 pub const MOST_BUCKETS: u64 = 1_000_000;
 
-/// Smallest latency of a thread that has not measured yet, as cyclictest prints it.
+/// Smallest latency of a thread without samples, as cyclictest prints it.
 const MIN_WITHOUT_SAMPLES: u64 = 1_000_000;
 
-/// Unit of a bucket and of every latency of a file.
+/// Unit of the buckets and latencies of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bucket {
     /// Microseconds, cyclictest's normal mode.
     Microsecond,
-    /// Nanoseconds, its `-N`.
+    /// Nanoseconds, cyclictest's option `-N`.
     Nanosecond,
 }
 
@@ -43,8 +43,7 @@ impl Bucket {
         }
     }
 
-    /// Largest latency in ns that bucket `k` can hold: the value every sample of it is taken for, so that no judgement is
-    /// too favourable.
+    /// Largest latency in ns in bucket `k`: all its samples count with this value, so that no judgement is too favourable.
     pub fn largest_ns(self, k: u64) -> u64 {
         k.saturating_add(1).saturating_mul(self.ns()).saturating_sub(1)
     }
@@ -60,13 +59,13 @@ impl Bucket {
 pub struct Measurement {
     /// Unit of every latency.
     pub bucket: Bucket,
-    /// How many buckets the histogram had: a latency of this or more is an overflow. `None` when the file does not say.
+    /// Number of buckets of the histogram: larger latencies are overflows. `None` if the file does not state it.
     pub range: Option<u64>,
-    /// The threads in the order of their numbers.
+    /// The threads, ordered by number.
     pub threads: Vec<Thread>,
     /// The command line.
     pub command_line: Option<String>,
-    /// Version of rt-tests as the JSON has it (`2.40` is 2.4).
+    /// Version of rt-tests as in the JSON (`2.40` means 2.4).
     pub version: Option<String>,
     /// Start in ns since 1970, to the second.
     pub started_ns: Option<i64>,
@@ -83,9 +82,9 @@ pub struct Measurement {
 pub struct Thread {
     /// Its number, from 0.
     pub number: u32,
-    /// The CPU it was pinned to; `None` when it was not, or the file does not say.
+    /// The CPU it was pinned to; `None` if it was not pinned, or the file does not state it.
     pub cpu: Option<u32>,
-    /// How many samples it took.
+    /// Number of samples.
     pub cycles: u64,
     /// Smallest sample; `None` without samples.
     pub min: Option<u64>,
@@ -93,22 +92,22 @@ pub struct Thread {
     pub max: Option<u64>,
     /// Mean; `None` without samples.
     pub mean: Option<Mean>,
-    /// Buckets that hold samples, ascending, and how many.
+    /// Buckets with samples, ascending, and their counts.
     pub buckets: Vec<(u64, u64)>,
-    /// Time between its due instants in ns, where the file says it.
+    /// Time between its due times in ns, if the file states it.
     pub interval_ns: Option<u64>,
 }
 
 /// A mean of truncated samples, itself truncated or rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Mean {
-    /// As it is written.
+    /// The value as written.
     pub value: f64,
-    /// By how much it may be too low: 1 in the text, 0.01 in the JSON.
+    /// Largest amount by which it is too low: 1 in the text, 0.01 in the JSON.
     pub resolution: f64,
 }
 
-/// The machine that was measured, as `uname` names it.
+/// The measured machine, in terms of `uname`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct System {
     /// Operating system.
@@ -126,28 +125,28 @@ pub struct System {
     /// Processor architecture.
     #[serde(default)]
     pub machine: String,
-    /// 1 when `/sys/kernel/realtime` said so.
+    /// 1 if `/sys/kernel/realtime` had it.
     #[serde(default)]
     pub realtime: i64,
 }
 
 impl Thread {
-    /// Samples in the buckets.
+    /// Number of samples in the buckets.
     pub fn in_buckets(&self) -> u64 {
         self.buckets
             .iter()
             .fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
 
-    /// Samples beyond the last bucket: taken, but of unknown latency (only the largest is known). No file of cyclictest has the
-    /// number in all forms; it is the samples that are in no bucket.
+    /// Samples beyond the last bucket: they were measured, but their latency is unknown (only the largest is known). No field has this number in all
+    /// formats; it is computed as the samples that are in no bucket.
     pub fn overflows(&self) -> u64 {
         self.cycles.saturating_sub(self.in_buckets())
     }
 }
 
 impl Measurement {
-    /// The least an overflow of `thread` can be, in the file's unit.
+    /// The smallest possible overflow of `thread`, in the file's unit.
     pub fn least_overflow(&self, thread: &Thread) -> u64 {
         let beyond_the_last = thread.buckets.last().map_or(0, |(k, _)| k.saturating_add(1));
         self.range.unwrap_or(0).max(beyond_the_last)

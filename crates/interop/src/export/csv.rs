@@ -6,10 +6,10 @@ use std::io::Write;
 use store::RunFile;
 use units::foreign;
 
-/// Writes one row for each window of each series. A figure that a window does not have is empty, not 0.
+/// Writes one row for each window of each series. A missing value is empty, not 0.
 ///
 /// # Errors
-/// When the run file cannot be read or the output not written.
+/// The run file cannot be read or the output cannot be written.
 pub fn csv(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
     write!(out, "{}\r\n", header())?;
     for (id, spec) in file.series()? {
@@ -21,7 +21,7 @@ pub fn csv(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
     Ok(())
 }
 
-/// Instants are since the run's start. Columns that came later stand last, so that the others keep their places.
+/// Times are relative to the run's start. Newer columns are at the end, so that the others keep their positions.
 fn header() -> String {
     let name = |counter: Counter| counter.name().to_owned();
     let mut columns = ["series", "start_ns", "end_ns"].map(str::to_owned).to_vec();
@@ -44,7 +44,7 @@ fn text<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// A text of others as a field: safe in a terminal and in a spreadsheet, in quotes where it must be.
+/// A third-party text as a field: safe in a terminal and in a spreadsheet, quoted if necessary.
 pub(super) fn quoted(field: &str) -> String {
     let field = foreign::cell(field);
     if field.contains(['"', ',', '\r', '\n']) {

@@ -1,4 +1,4 @@
-//! Makes from a run the result that cyclictest would have measured.
+//! Converts a run to the result that cyclictest would have measured.
 
 use crate::cyclictest::{Bucket, CyclictestError, MOST_BUCKETS, Mean, Measurement, System, Thread};
 use crate::import::{DOCUMENT, Source};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use store::{RunFile, SeriesTotals, StoreError};
 use units::foreign::{self, Show};
 
-/// Why a run cannot be written in cyclictest's forms.
+/// Reasons why a run cannot be written in cyclictest's formats.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The run file cannot be read.
@@ -18,23 +18,23 @@ pub enum RunError {
     /// No series of that kind.
     #[error("no wake-up series in the run: cyclictest's forms hold nothing else (triptime wakeup makes them)")]
     NoWakeup,
-    /// The files it was imported from cannot be written as one.
+    /// The run's imported files cannot be written as one.
     #[error("the run was imported from several files: {0}; import and export them one by one")]
     Several(CyclictestError),
-    /// The copy of what was imported does not read.
+    /// The stored copy of the import cannot be parsed.
     #[error("the copy of the imported files in the run is damaged: {0}")]
     Damaged(String),
 }
 
-/// The wake-up series of a run, each as one thread.
+/// The wake-up series of a run, with each as one thread.
 ///
-/// A run that was imported is given back as it came, bucket by bucket. Of a run that was measured, the counts are those of its
-/// histogram, whose buckets begin where cyclictest's would up to three digits: a sample counts in the microsecond in which its
-/// histogram bucket begins, so below 1.048 ms at most 1 us and above at most 0.1 % too low. The extremes and the mean are the
-/// exact ones, and the largest and the smallest sample are in their own buckets.
+/// An imported run is exported unchanged, bucket by bucket. For a measured run, the counts are those of its histogram, whose buckets start at the
+/// same values as cyclictest's up to three digits: a sample counts in the microsecond in which its histogram bucket starts, so below 1.048 ms it is
+/// at most 1 us too low, and above at most 0.1 %. The extremes and the mean are exact, and the largest and the smallest sample are in their own
+/// buckets.
 ///
 /// # Errors
-/// When the run cannot be read or has no wake-up series.
+/// The run cannot be read or has no wake-up series.
 pub fn measurement(run: &RunFile) -> Result<Measurement, RunError> {
     if let Some(text) = run.document(DOCUMENT)? {
         return imported(&text);
@@ -65,7 +65,7 @@ pub fn measurement(run: &RunFile) -> Result<Measurement, RunError> {
     })
 }
 
-/// Reads the measurement that was imported; several files are added up.
+/// Reads the imported measurement; several files are combined.
 fn imported(text: &str) -> Result<Measurement, RunError> {
     let sources: Vec<Source> = serde_json::from_str(text).map_err(|error| RunError::Damaged(error.to_string()))?;
     let mut measurements = sources.into_iter().map(|source| source.measurement);
@@ -76,7 +76,7 @@ fn imported(text: &str) -> Result<Measurement, RunError> {
     Ok(all)
 }
 
-/// The command line, so that a reader who shows it shows what was run.
+/// The command line for display in other programs.
 fn command_line(arguments: &[String]) -> String {
     let words = ["triptime"].into_iter().chain(arguments.iter().map(String::as_str));
     foreign::shown(&words.collect::<Vec<_>>().join(" ")).into_owned()
@@ -110,7 +110,7 @@ fn mean(totals: &SeriesTotals) -> Option<Mean> {
     })
 }
 
-/// The counts by microsecond, as far as cyclictest's buckets reach.
+/// The counts by microsecond, up to cyclictest's largest bucket.
 fn buckets(histogram: &Histogram) -> Vec<(u64, u64)> {
     let unit = Bucket::Microsecond;
     let (Some(min), Some(max)) = (histogram.min(), histogram.max()) else {
@@ -133,7 +133,7 @@ fn cpu(name: &str) -> Option<u32> {
     name.strip_prefix("wakeup/cpu")?.parse().ok()
 }
 
-/// Reads the names of `uname` from the inventory. A name that it does not have is an empty text.
+/// Reads the names of `uname` from the inventory. A missing name is an empty text.
 fn system(facts: &[Fact]) -> System {
     let fact = |of: &FactOf<String>| of.of(facts).unwrap_or_default().shown();
     System {

@@ -6,19 +6,19 @@ use recording::{Block, SegmentReader};
 use std::io::Write;
 use store::{RunFile, StoreError};
 
-/// Parts of a recording that are not among the rows.
+/// Parts of a recording that have no rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOut {
     /// Segments that cannot be read.
     pub unreadable: u64,
-    /// Segments whose frames were seen at other points than those of the first: they have other columns.
+    /// Segments with points other than those of the first segment: they would need other columns.
     pub of_other_points: u64,
     /// Frames of streams that their segment does not name.
     pub nameless: u64,
 }
 
 impl LeftOut {
-    /// In words, one for each kind; none where every frame has its row.
+    /// A sentence for each kind; empty if every frame has a row.
     pub fn said(&self) -> Vec<String> {
         let said = |count: u64, one: &str, many: &str| match count {
             0 => None,
@@ -46,18 +46,18 @@ impl LeftOut {
     }
 }
 
-/// Writes one row for each recorded frame: stream, count, number, how many samples, and its instant at each point, in ns since 1970. An
-/// instant that is not there is empty. Returns what has no row.
+/// Writes one row for each recorded frame: stream, count, number, number of samples, and its time at each point, in ns since 1970. A missing time is
+/// empty. Returns the parts without rows.
 ///
 /// # Errors
-/// When the run file cannot be read, has no recording, or the output cannot be written.
+/// The run file cannot be read, has no recording, or the output cannot be written.
 pub fn frames(file: &RunFile, out: &mut impl Write) -> Result<LeftOut, ExportError> {
     let mut reader = SegmentReader::new();
     let mut points: Option<Vec<String>> = None;
     let mut left_out = LeftOut::default();
     for place in file.segment_places()? {
         let is_read = match file.segment(&place, |octets| reader.read(octets).is_ok()) {
-            // The rest can be read.
+            // The other segments can still be read.
             Err(StoreError::Damaged { .. }) => false,
             read => read?,
         };
@@ -90,7 +90,7 @@ fn header(points: &[String], out: &mut impl Write) -> Result<(), ExportError> {
     Ok(write!(out, "\r\n")?)
 }
 
-/// Returns of how many frames the stream is not named.
+/// Returns the number of frames whose stream is not named.
 fn rows(reader: &SegmentReader, out: &mut impl Write) -> Result<u64, ExportError> {
     let mut nameless = 0;
     let segment = reader.segment();

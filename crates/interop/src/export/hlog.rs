@@ -1,5 +1,4 @@
-//! Histograms as an HdrHistogram interval log, version 1.3: what HistogramLogAnalyzer, HdrHistogram's own tools and its
-//! libraries read.
+//! Histograms as an HdrHistogram interval log, version 1.3, for HistogramLogAnalyzer and for HdrHistogram's tools and libraries.
 
 use super::ExportError;
 use model::{SeriesId, SeriesSpec};
@@ -7,15 +6,15 @@ use std::io::Write;
 use store::{HistogramSpan, RunFile};
 use units::foreign;
 
-/// Nanoseconds in a unit of the log's third column, which is for people only: the reference implementation writes ms.
+/// Nanoseconds per unit of the log's third column, which is for display only: the reference implementation writes ms.
 const NS_PER_SHOWN_UNIT: f64 = 1e6;
 
-/// Writes one line for each stored histogram: its series as tag, start and length in seconds, maximum in ms, and the
-/// histogram in ns. Windows whose histograms were merged to keep the run file small are one line. Lines are in order of time
-/// within a series; start times are since `StartTime` and `BaseTime`, the run's start.
+/// Writes one line for each stored histogram: its series as tag, start and length in seconds, maximum in ms, and the histogram in ns. Windows whose
+/// histograms were merged to keep the run file small have one line. Lines are in order of time within a series; start times are relative to
+/// `StartTime` and `BaseTime`, the run's start.
 ///
 /// # Errors
-/// When the run file cannot be read or the output not written.
+/// The run file cannot be read or the output cannot be written.
 pub fn hlog(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
     let info = file.info();
     let started = info.started.as_ns() as f64 / 1e9;
@@ -57,7 +56,7 @@ fn line(tag: &str, span: &HistogramSpan, out: &mut impl Write) -> std::io::Resul
     writeln!(out, "Tag={tag},{start:.3},{length:.3},{max:.3},{encoded}")
 }
 
-/// A tag may hold neither comma nor white space: these, and what is not to be shown, are written as in a URL.
+/// A tag must have neither commas nor white space: these, and unprintable characters, are percent-encoded as in a URL.
 pub(super) fn tag(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {

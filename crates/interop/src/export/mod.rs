@@ -1,5 +1,5 @@
-//! A run in other programs' forms: the result document as JSON, windows and recorded frames as CSV, histograms as an HdrHistogram interval log,
-//! figures as OpenMetrics.
+//! A run in other programs' formats: the result document as JSON, windows and recorded frames as CSV, histograms as an HdrHistogram interval log,
+//! values as OpenMetrics.
 
 mod csv;
 pub mod cyclictest;
@@ -20,13 +20,13 @@ pub use readings::readings;
 
 use store::StoreError;
 
-/// Why a run could not be exported.
+/// Reasons why a run could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The run file cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Nothing was recorded.
+    /// The run has no recording.
     #[error("the run has no recording that can be read (trace --record, subscribe --record)")]
     NoRecording,
     /// The output cannot be written.

@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `path` by `write`: into a file beside it that takes its name when all of it is on the disk, so that a reader (a
-/// scraper, or a program that needs the end of the file first) never sees half of one, and a failure leaves what was there. A
-/// device or a pipe is written to as it is.
+/// Writes `path` with `write`: into a temporary file in the same folder that is renamed once all of it is on the disk. So a reader (a scraper, or a
+/// program that needs the end of the file first) never sees an incomplete file, and a failure keeps the old one. A device or a pipe is written
+/// directly.
 ///
 /// # Errors
-/// The error of `write`; or, as its error, that the file cannot be made or renamed.
+/// The error of `write`; or the file cannot be made or renamed, converted to the same type.
 pub fn place<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
@@ -20,7 +20,7 @@ pub fn place<E: From<io::Error>>(
         write(&mut out)?;
         return Ok(out.flush()?);
     }
-    // Through a symbolic link, the file it points to is replaced, not the link.
+    // For a symbolic link, its target is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let unfinished = beside(&path);
     let placed = finish(&unfinished, write).and_then(|()| Ok(fs::rename(&unfinished, &path)?));
@@ -38,7 +38,7 @@ fn finish<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut BufWriter<Fil
     Ok(out.get_ref().sync_all()?)
 }
 
-/// A name in the same directory, so that renaming moves nothing; of this process, so that two do not meet.
+/// A name in the same directory, so that renaming moves no data; it has the process number, so that two processes do not collide.
 fn beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -1,14 +1,14 @@
-//! Readings beside a run in other units than ns, as comma-separated values (RFC 4180).
+//! Readings of a run in units other than ns, as comma-separated values (RFC 4180).
 
 use super::ExportError;
 use super::csv::quoted;
 use std::io::Write;
 use store::RunFile;
 
-/// Writes one row for each window of each reading. A value that a window does not have is empty, not 0; why stands in the last column.
+/// Writes one row for each window of each reading. A missing value is empty, not 0; the last column has the reason.
 ///
 /// # Errors
-/// When the run file cannot be read or the output not written.
+/// The run file cannot be read or the output cannot be written.
 pub fn readings(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
     write!(
         out,

@@ -1,12 +1,12 @@
-//! Refuses files with contradictions: one comes from another machine, or its clock ran for too short a time.
+//! Refuses files that contradict each other or themselves: another machine, or a duration that is too short.
 
 use super::threads::Rebuilt;
 use super::{ImportError, Source};
 
-/// The file's start and end are whole seconds, and threads are set up and joined between them.
+/// The file's start and end are in whole seconds, and include the setup and end of threads.
 const SLACK_NS: u64 = 2_000_000_000;
 
-/// All files that name their host name the same.
+/// Checks that all files that name their host name the same one.
 pub(super) fn one_machine(sources: &[Source]) -> Result<(), ImportError> {
     let mut hosts = sources.iter().filter_map(|source| {
         let system = source.measurement.system.as_ref()?;
@@ -26,8 +26,8 @@ pub(super) fn one_machine(sources: &[Source]) -> Result<(), ImportError> {
     }
 }
 
-/// No thread had more activations than fit between start and end: with too long an interval, too few periods are taken for
-/// skipped. (Too short an interval is seen in the notes: it makes the run shorter than start to end.)
+/// Checks that no thread had more activations than fit between start and end: with too long an interval, too few periods would count as skipped. (Too
+/// short an interval makes the run shorter than the time from start to end; the notes report this.)
 pub(super) fn length(source: &Source, threads: &[Rebuilt<'_>]) -> Result<(), ImportError> {
     let Some(lasted_ns) = lasted_ns(source) else {
         return Ok(());
@@ -49,7 +49,7 @@ pub(super) fn length(source: &Source, threads: &[Rebuilt<'_>]) -> Result<(), Imp
     }
 }
 
-/// From start to end as the file says, in ns; `None` when it does not say, or says nonsense.
+/// Time from start to end in ns, as the file states; `None` if it is missing or invalid.
 pub(super) fn lasted_ns(source: &Source) -> Option<u64> {
     let measurement = &source.measurement;
     let lasted = measurement.ended_ns?.checked_sub(measurement.started_ns?)?;

@@ -1,14 +1,14 @@
-//! Why files cannot be made a run.
+//! Errors when converting files to a run.
 
 use units::Ns;
 
-/// Why files cannot be made a run.
+/// Reasons why files cannot be converted to a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// No file.
+    /// There is no file.
     #[error("no file was given")]
     Nothing,
-    /// The file does not say the interval, nor was it given.
+    /// The interval is neither in the file nor given.
     #[error("{file}: does not state the interval of thread {thread}: give it (--interval 200us)")]
     NoInterval {
         /// The file.
@@ -16,7 +16,7 @@ pub enum ImportError {
         /// Number of the thread.
         thread: u32,
     },
-    /// The file says another interval than the one given.
+    /// The interval in the file differs from the given one.
     #[error(
         "{file}: thread {thread} was measured every {}, not every {}: leave the interval out",
         Ns(*found), Ns(*given)
@@ -26,12 +26,12 @@ pub enum ImportError {
         file: String,
         /// Number of the thread.
         thread: u32,
-        /// As the file says, in ns.
+        /// Interval in the file, in ns.
         found: u64,
-        /// As it was given, in ns.
+        /// Given interval, in ns.
         given: u64,
     },
-    /// More activations than the run had time for.
+    /// More activations than fit into the run.
     #[error(
         "{file}: {activations} activations of thread {thread} every {} take {}, but the file says that all took {}: the interval \
          must be shorter",
@@ -42,16 +42,16 @@ pub enum ImportError {
         file: String,
         /// Number of the thread.
         thread: u32,
-        /// Cycles, and periods skipped for certain.
+        /// Cycles, plus the periods that were certainly skipped.
         activations: u64,
         /// Interval in ns.
         interval_ns: u64,
-        /// How long they take, in ns.
+        /// Duration of the activations in ns.
         needed_ns: u64,
-        /// Start to end as the file says, in ns.
+        /// Time from start to end, as the file states, in ns.
         lasted_ns: u64,
     },
-    /// Two files that are not of one machine.
+    /// Two files of different machines.
     #[error("{file}: measured on \"{other}\", but {first} on \"{host}\": import it into a run of its own")]
     OtherMachine {
         /// The file.
@@ -63,7 +63,7 @@ pub enum ImportError {
         /// Its host.
         host: String,
     },
-    /// One CPU or thread, measured with two intervals.
+    /// One CPU or thread, measured with two different intervals.
     #[error(
         "{file}: {series} was measured every {}, in a file before every {}: import it into a run of its own",
         Ns(*interval_ns), Ns(*before_ns)
@@ -75,10 +75,10 @@ pub enum ImportError {
         series: String,
         /// Interval in this file, in ns.
         interval_ns: u64,
-        /// Interval in a file before, in ns.
+        /// Interval in an earlier file, in ns.
         before_ns: u64,
     },
-    /// Counts that no measurement can reach.
+    /// Impossibly large counts.
     #[error("{file}: thread {thread}: its counts are beyond what a run can hold")]
     TooMuch {
         /// The file.
@@ -86,7 +86,7 @@ pub enum ImportError {
         /// Number of the thread.
         thread: u32,
     },
-    /// The files as they were read cannot be kept in the run.
+    /// The input files cannot be stored in the run.
     #[error("the run cannot keep what was read: {0}")]
     NotKept(String),
 }

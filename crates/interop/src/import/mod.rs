@@ -1,16 +1,16 @@
-//! Imports measurements of cyclictest, as a run of ours.
+//! Imports measurements of cyclictest as a run.
 //!
-//! Each thread becomes a series, `wakeup/cpuN`, or `wakeup/threadN` where the file does not say the CPU; each file is one
-//! window, one after the other. cyclictest keeps a histogram, its extremes and its mean, and counts no period it slept through:
-//! what is rebuilt from these, and what stays unknown, is written into the run as events. Every rule errs towards the worse:
+//! Each thread becomes a series, `wakeup/cpuN`, or `wakeup/threadN` if the file does not state the CPU; each file is one window, in order. cyclictest
+//! stores a histogram, its extremes and its mean, and does not count the periods that it slept through. Reconstructed and unknown values are noted in
+//! the run as events. Every rule prefers the worse value:
 //!
-//! - a sample of bucket `k` is taken for the largest latency the bucket can hold, `(k + 1) us - 1 ns`, and so are the extremes;
-//! - a sample beyond the last bucket is taken for the largest of the thread, and counted as `clipped` unless it is the largest;
+//! - a sample of bucket `k` counts with the largest possible latency, `(k + 1) us - 1 ns`, and so do the extremes;
+//! - a sample beyond the last bucket counts with the largest latency of the thread, and is counted as `clipped` unless it is the largest;
 //! - the sum of the samples is the smaller of two upper bounds: that of the buckets, and mean times cycles;
-//! - a latency `L` skipped `floor(L / interval)` periods, which are `missed`; of a latency that is not known, those that the
-//!   last bucket's end makes certain. A period skipped is an activation that was due, so `expected` is cycles and missed;
-//! - samples over a threshold are counted where no bucket with samples lies on both its sides, else they are unknown;
-//! - a window is as long as its activations took, `expected * interval`.
+//! - a latency `L` skipped `floor(L / interval)` periods, which are `missed`; an unknown latency skipped at least those up to the last bucket's end.
+//! A skipped period is an activation that was due, so `expected` is cycles plus missed;
+//! - samples over a threshold are counted if no bucket with samples includes the threshold, otherwise their number is unknown;
+//! - the length of a window is the time of its activations, `expected * interval`.
 
 mod check;
 mod error;
@@ -31,10 +31,10 @@ use serde::{Deserialize, Serialize};
 use store::Batch;
 use units::Realtime;
 
-/// Name of the document that keeps what was read, so that it can be exported as it came.
+/// Name of the document that stores the input, so that it can be exported unchanged.
 pub const DOCUMENT: &str = "import";
 
-/// A file that was read.
+/// An input file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Source {
     /// Its name.
@@ -43,34 +43,33 @@ pub struct Source {
     pub measurement: Measurement,
 }
 
-/// A run made of files, to be written.
+/// A run converted from files, to be written.
 #[derive(Debug, Clone)]
 pub struct Import {
-    /// When the first file says it was started; `None` when it does not say.
+    /// Start according to the first file; `None` if it is not stated.
     pub started: Option<Realtime>,
     /// Length of the run in ns: of all files together.
     pub duration_ns: u64,
     /// Length of the longest window in ns.
     pub window_ns: u64,
-    /// True if a limit of its own (`-b`) stopped a measurement early.
+    /// True if a measurement was stopped early by its own limit (`-b`).
     pub stopped_early: bool,
-    /// The series, numbered as the windows are.
+    /// The series, numbered as in the windows.
     pub series: Vec<SeriesSpec>,
     /// Windows and events.
     pub batch: Batch,
     /// Facts about the machine, from the files.
     pub facts: Vec<Fact>,
-    /// The files as they were read, for [`DOCUMENT`].
+    /// The input files, for [`DOCUMENT`].
     pub document: String,
 }
 
 impl Import {
-    /// Makes a run of files, in the order they are given. `interval_ns` is the time between due instants, where the files do
-    /// not say it. `thresholds`: from when on a sample is over; where a file does not tell how many are, the series has none.
+    /// Converts files to a run, in the given order. `interval_ns` is the time between due times, if the files do not state it. `thresholds`: limits
+    /// above which samples are counted; a series has none if a file does not show the number of samples above.
     ///
     /// # Errors
-    /// When the interval is not known, or cannot be the right one; when the files are of different machines; when counts are
-    /// beyond what a run can hold.
+    /// The interval is unknown or wrong; the files are of different machines; or counts exceed the limits of a run.
     pub fn of(sources: &[Source], interval_ns: Option<u64>, thresholds: &Thresholds) -> Result<Self, ImportError> {
         let first = sources.first().ok_or(ImportError::Nothing)?;
         check::one_machine(sources)?;
@@ -95,7 +94,7 @@ impl Import {
     }
 }
 
-/// Facts about the machine of a file, under the names the inventory has for them.
+/// Facts about the machine of a file, with the names of the inventory.
 fn facts(source: &Source) -> Vec<Fact> {
     let Some(system) = &source.measurement.system else {
         return Vec::new();
@@ -120,7 +119,7 @@ fn facts(source: &Source) -> Vec<Fact> {
     add(&KERNEL_RELEASE, release);
     add(&KERNEL_VERSION, version);
     add(&KERNEL_ARCHITECTURE, machine);
-    // 0 also stands for a kernel without that file, and proves nothing.
+    // 0 also means a kernel without that file, and proves nothing.
     if *realtime == 1 {
         add(&PREEMPTION, "PREEMPT_RT");
     }

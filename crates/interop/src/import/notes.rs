@@ -1,4 +1,4 @@
-//! Notes about everything that was rebuilt or stays unknown: the events of an imported run.
+//! Notes about reconstructed and unknown values: the events of an imported run.
 
 use super::Source;
 use super::check::lasted_ns;
@@ -7,10 +7,10 @@ use crate::cyclictest::Bucket;
 use model::{Event, EventKind, SeriesId};
 use units::{Ns, format_ns};
 
-/// A run shorter than this part of start to end was not measured all the time, or not with that interval.
+/// Share of the time from start to end below which the run was either not measured all the time, or the interval is wrong.
 const WHOLE_PART: f64 = 0.9;
 
-/// Describes a file, and says what its form leaves out.
+/// Describes a file and the gaps of its format.
 pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> Event {
     let measurement = &source.measurement;
     let unit = match measurement.bucket {
@@ -59,7 +59,7 @@ pub(super) fn of_thread(source: &Source, rebuilt: &Rebuilt<'_>, series: SeriesId
         .collect()
 }
 
-/// How many samples are over the threshold is not known.
+/// The note that the number of samples over the threshold is unknown.
 pub(super) fn untold(threshold_ns: u64, series: SeriesId, at_ns: u64) -> Event {
     let threshold = Ns(threshold_ns);
     Event {
@@ -74,7 +74,7 @@ pub(super) fn untold(threshold_ns: u64, series: SeriesId, at_ns: u64) -> Event {
     }
 }
 
-/// Samples in no bucket.
+/// The note about samples that are in no bucket.
 fn unknown(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
     let measurement = &source.measurement;
     let (unknown, max) = (rebuilt.unknown, rebuilt.thread.max?);
@@ -109,10 +109,10 @@ fn no_samples(rebuilt: &Rebuilt<'_>) -> Option<String> {
     (rebuilt.thread.cycles == 0).then(|| "the thread took no sample".to_owned())
 }
 
-/// Activations that do not fill the time between start and end.
+/// The note about activations that do not fill the time between start and end.
 fn short(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
     let lasted_ns = lasted_ns(source)?;
-    // Start and end are whole seconds.
+    // Start and end are in whole seconds.
     let at_least = (lasted_ns as f64 - 2e9) * WHOLE_PART;
     let (duration, most) = (
         rebuilt.duration_ns() as f64,

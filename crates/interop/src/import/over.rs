@@ -1,9 +1,9 @@
-//! How many samples are over a threshold, as far as the buckets of a file tell.
+//! Number of samples over a threshold, as far as a file's buckets show it.
 
 use crate::cyclictest::{Bucket, Measurement, Thread};
 
-/// Samples of the thread above `threshold_ns`. `None` where the file does not tell: the threshold cuts a bucket that holds samples, or
-/// samples that are in no bucket may be on either side.
+/// Number of the thread's samples above `threshold_ns`. `None` if the file does not show it: the threshold is inside a bucket with samples, or
+/// samples in no bucket may be on either side.
 pub(super) fn over(measurement: &Measurement, thread: &Thread, threshold_ns: u64) -> Option<u64> {
     let is_over = |k| is_over(measurement.bucket, k, threshold_ns);
     let mut sum = beyond(thread, measurement.least_overflow(thread), is_over)?;
@@ -15,7 +15,7 @@ pub(super) fn over(measurement: &Measurement, thread: &Thread, threshold_ns: u64
     Some(sum)
 }
 
-/// Of the samples in no bucket, which are `least` to the largest of the thread, and one of which is that.
+/// The same for the samples in no bucket, which are between `least` and the largest of the thread; one of them is the largest.
 fn beyond(thread: &Thread, least: u64, is_over: impl Fn(u64) -> Option<bool>) -> Option<u64> {
     let Some(max) = thread.max.filter(|_| thread.overflows() > 0) else {
         return Some(0);
@@ -27,8 +27,8 @@ fn beyond(thread: &Thread, least: u64, is_over: impl Fn(u64) -> Option<bool>) ->
     }
 }
 
-/// True if every sample of bucket `k` is above `threshold_ns`, false if none is; `None` where the bucket may hold both. A sample that was
-/// rounded up is less than one bucket below it.
+/// True if every sample of bucket `k` is above `threshold_ns`, false if none is; `None` if the bucket may have both. A sample that was rounded up is
+/// less than one bucket below it.
 fn is_over(bucket: Bucket, k: u64, threshold_ns: u64) -> Option<bool> {
     if bucket.largest_ns(k) <= threshold_ns {
         return Some(false);

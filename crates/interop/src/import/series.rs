@@ -1,4 +1,4 @@
-//! The series of a run that is made of files.
+//! The series of a run that is converted from files.
 
 use super::over::over;
 use super::threads::Rebuilt;
@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 use store::Batch;
 use units::Ns;
 
-/// A run in the making.
+/// A run under construction.
 pub(super) struct Builder<'a> {
     thresholds: &'a Thresholds,
     series: Vec<SeriesSpec>,
-    /// The series of which a file does not tell how many samples are over the threshold.
+    /// Series with an unknown number of samples over the threshold.
     untold: BTreeSet<SeriesId>,
     intervals: Vec<u64>,
     batch: Batch,
@@ -35,7 +35,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a file as one window of each of its threads, after the files before.
+    /// Adds a file as one window of each of its threads, after the earlier files.
     pub(super) fn add(&mut self, source: &Source, threads: &[Rebuilt<'_>]) -> Result<(), ImportError> {
         let start_ns = self.end_ns;
         self.batch.events.push(notes::of_file(source, threads, start_ns));
@@ -60,7 +60,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Series, windows and events, length of the run, length of the longest window.
+    /// Returns series, windows and events, length of the run, and length of the longest window.
     pub(super) fn finish(mut self) -> (Vec<SeriesSpec>, Batch, u64, u64) {
         for id in &self.untold {
             self.series[id.0 as usize].threshold_ns = None;
@@ -93,12 +93,12 @@ impl<'a> Builder<'a> {
                 self.series.len() - 1
             }
         };
-        // A file of more threads than that does not fit into memory.
+        // A file with more threads would not fit into memory.
         Ok(SeriesId(u32::try_from(index).unwrap_or(u32::MAX)))
     }
 }
 
-/// `cpu1`; `thread1` where the CPU is not known, `cpu1-thread0` where several threads ran on it.
+/// `cpu1`; `thread1` if the CPU is unknown, `cpu1-thread0` if several threads ran on it.
 fn label(source: &Source, thread: &Thread) -> String {
     let Some(cpu) = thread.cpu else {
         return format!("thread{}", thread.number);

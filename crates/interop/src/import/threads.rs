@@ -1,21 +1,21 @@
-//! One thread of a file: what is known about its samples, and what can be rebuilt.
+//! One thread of a file: the known and the reconstructed properties of its samples.
 
 use super::{ImportError, Source};
 use crate::cyclictest::{Bucket, Measurement, Thread};
 use model::{Counters, SeriesId, Window};
 use stats::Histogram;
 
-/// A thread with what was rebuilt of it.
+/// A thread with its reconstructed values.
 pub(super) struct Rebuilt<'a> {
-    /// As the file has it.
+    /// The thread in the file.
     pub(super) thread: &'a Thread,
-    /// Time between its due instants in ns.
+    /// Time between its due times in ns.
     pub(super) interval_ns: u64,
-    /// Periods skipped for certain.
+    /// Number of periods that were certainly skipped.
     pub(super) missed: u64,
-    /// Periods skipped at most: more than `missed` only when latencies are unknown.
+    /// Largest possible number of skipped periods: more than `missed` only if latencies are unknown.
     pub(super) missed_at_most: u64,
-    /// Samples of unknown latency.
+    /// Number of samples with unknown latency.
     pub(super) unknown: u64,
 }
 
@@ -52,7 +52,7 @@ fn interval(source: &Source, thread: &Thread, given: Option<u64>) -> Result<u64,
 }
 
 impl<'a> Rebuilt<'a> {
-    /// `None` when a count or a time is beyond 64 bits.
+    /// `None` if a count or a time exceeds 64 bits.
     fn of(measurement: &Measurement, thread: &'a Thread, interval_ns: u64) -> Option<Self> {
         let bucket = measurement.bucket;
         let skipped = |k: u64| k.checked_mul(bucket.ns()).map(|ns| ns / interval_ns);
@@ -60,7 +60,7 @@ impl<'a> Rebuilt<'a> {
             sum.checked_add(skipped(*k)?.checked_mul(*count)?)
         })?;
         let overflows = thread.overflows();
-        // The largest sample is known, and when there are overflows it is one of them.
+        // The largest sample is known, and if there are overflows it is one of them.
         let unknown = overflows.saturating_sub(1);
         let of_largest = match thread.max {
             Some(max) if overflows > 0 => skipped(max)?,
@@ -79,22 +79,22 @@ impl<'a> Rebuilt<'a> {
         Some(rebuilt)
     }
 
-    /// Activations that were due for certain; `None` beyond 64 bits.
+    /// Number of activations that were certainly due; `None` if it exceeds 64 bits.
     fn expected(&self) -> Option<u64> {
         self.thread.cycles.checked_add(self.missed)
     }
 
-    /// Activations that were due for certain.
+    /// Number of activations that were certainly due.
     pub(super) fn activations(&self) -> u64 {
         self.expected().unwrap_or(u64::MAX)
     }
 
-    /// How long they took in ns.
+    /// Their duration in ns.
     pub(super) fn duration_ns(&self) -> u64 {
         self.activations().saturating_mul(self.interval_ns)
     }
 
-    /// All of it as one window that begins at `start_ns`.
+    /// The thread as one window that starts at `start_ns`.
     pub(super) fn window(&self, series: SeriesId, start_ns: u64, bucket: Bucket) -> Window {
         let thread = self.thread;
         let (histogram, beyond_range) = histogram(thread, bucket);
@@ -107,7 +107,7 @@ impl<'a> Rebuilt<'a> {
                 expected: self.activations(),
                 received: thread.cycles,
                 missed: self.missed,
-                // Samples beyond 60 s lose their latency too, and may already be among the unknown ones.
+                // Samples beyond 60 s also lose their latency, and may already be among the unknown ones.
                 clipped: self.unknown.max(beyond_range),
                 ..Counters::default()
             },
@@ -119,7 +119,7 @@ impl<'a> Rebuilt<'a> {
     }
 }
 
-/// Every sample at the largest latency it can have, and how many are beyond what a histogram can hold.
+/// Every sample with its largest possible latency, and the number of samples beyond a histogram's range.
 fn histogram(thread: &Thread, bucket: Bucket) -> (Histogram, u64) {
     let mut histogram = Histogram::new();
     let mut beyond = 0;
@@ -131,7 +131,7 @@ fn histogram(thread: &Thread, bucket: Bucket) -> (Histogram, u64) {
     (histogram, beyond)
 }
 
-/// Buckets and their samples; those in no bucket are in that of the largest.
+/// Buckets with their samples; samples in no bucket are in the bucket of the largest.
 fn largest(thread: &Thread) -> impl Iterator<Item = (u64, u64)> {
     let overflows = thread.max.map(|max| (max, thread.overflows()));
     thread.buckets.iter().copied().chain(overflows)
@@ -143,7 +143,7 @@ fn sum_ns(thread: &Thread, bucket: Bucket) -> i128 {
         sum.saturating_add(i128::from(bucket.largest_ns(k)).saturating_mul(i128::from(count)))
     });
     let Some(mean) = thread.mean else { return of_buckets };
-    // Each sample is a whole number of units, truncated; so is or may be their mean.
+    // Each sample is truncated to a whole unit, and the mean may be truncated, too.
     let mean_ns = (mean.value + mean.resolution + 1.0) * bucket.ns() as f64;
     let of_mean = (mean_ns * thread.cycles as f64).ceil() as i128;
     of_buckets.min(of_mean)

@@ -1,14 +1,14 @@
-//! Reads the lines of a logger's file in constant memory. A file may have many millions of them.
+//! Reads the lines of a logger's file in constant memory, because a file may have many millions of them.
 
 use std::io::{self, Read};
 
-/// Octets read at a time, and the longest line.
+/// Bytes per read, and length of the longest line.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Most digits of a number: so many always fit into 64 bits.
+/// Largest number of digits: such numbers always fit into 64 bits.
 const MOST_DIGITS: usize = 18;
 
-/// One line: which sample came when.
+/// One line: a sample and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LoggedSample<'a> {
     pub(crate) sv_id: &'a [u8],
@@ -24,7 +24,7 @@ pub(crate) struct Lines<R> {
     start: usize,
     end: usize,
     at_end: bool,
-    /// Lines given so far.
+    /// Number of lines returned so far.
     pub(crate) number: u64,
 }
 
@@ -40,8 +40,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The next line without its end; `None` at the end of the file. A line longer than the buffer comes in pieces, which no
-    /// parser takes for a line.
+    /// The next line without its end; `None` at the end of the file. A line longer than the buffer is returned in pieces, which cannot be parsed.
     pub(crate) fn next(&mut self) -> io::Result<Option<&[u8]>> {
         let mut seen = 0;
         loop {
@@ -79,7 +78,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// `iteration:svID:smpCnt:timestamp_us`. An svID may hold a colon: the numbers are taken from both ends.
+/// Parses `iteration:svID:smpCnt:timestamp_us`. An svID may contain colons, so the numbers are parsed from both ends.
 pub(crate) fn parse(line: &[u8]) -> Option<LoggedSample<'_>> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let (rest, at_us) = last_number(line)?;
@@ -95,7 +94,7 @@ pub(crate) fn parse(line: &[u8]) -> Option<LoggedSample<'_>> {
     })
 }
 
-/// The number after the last colon, and what is before it.
+/// The number after the last colon, and the text before it.
 fn last_number(line: &[u8]) -> Option<(&[u8], u64)> {
     let colon = memchr::memrchr(b':', line)?;
     let digits = &line[colon + 1..];

@@ -1,4 +1,4 @@
-//! One logger's file: its streams, their samples numbered.
+//! One logger's file: its streams, with numbered samples.
 
 use super::LoggerError;
 use super::lines::{Lines, parse};
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use wire::sequence::{Finding, Quiet};
 
-/// A sample as the logger saw it.
+/// A sample as logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Logged {
     /// Index of its stream in this file.
@@ -24,7 +24,7 @@ pub(crate) struct Logged {
 pub(crate) struct LoggedStream {
     pub(crate) name: Vec<u8>,
     pub(crate) samples: NumberedStream,
-    /// The stream that came after this one last time.
+    /// The stream that followed this one last time.
     after: usize,
 }
 
@@ -39,15 +39,15 @@ pub(crate) struct Log<R> {
     quiet: Quiet,
     /// Latest stamp.
     pub(crate) last_ns: i64,
-    /// Samples given so far.
+    /// Number of samples returned so far.
     pub(crate) samples: u64,
-    /// Lines that are none, and the first of them.
+    /// Number of malformed lines, and the first of them.
     pub(crate) malformed: u64,
     pub(crate) first_malformed: u64,
 }
 
 impl<R: Read> Log<R> {
-    /// The file of that name; `rate` is the samples a second of every stream, learned where not given.
+    /// The file with that name; `rate` is the number of samples per second of every stream; if it is not given, it is detected.
     pub(crate) fn new(file: String, source: R, rate: Option<u32>) -> Self {
         Self {
             file,
@@ -73,7 +73,7 @@ impl<R: Read> Log<R> {
                 .map_err(|error| LoggerError::Io(self.file.clone(), error.to_string()))?;
             let Some(text) = read else { return Ok(None) };
             let Some(line) = parse(text) else {
-                // The logger itself writes "SV drop: N" among them, from its signal handler.
+                // The logger itself writes "SV drop: N" between the lines, from its signal handler.
                 let is_empty = text.iter().all(u8::is_ascii_whitespace) || text.starts_with(b"SV drop:");
                 if !is_empty {
                     self.malformed += 1;
@@ -120,12 +120,12 @@ impl<R: Read> Log<R> {
         }
     }
 
-    /// Takes a finding in a stream since this was last asked.
+    /// Takes the finding of a stream since the last call.
     pub(crate) fn take_finding(&mut self, stream: usize) -> Option<Finding> {
         self.streams.get_mut(stream)?.samples.sequence_mut().take_finding()
     }
 
-    /// The file is at its end: streams that stopped before have lost what was due since.
+    /// Ends the file: streams that stopped earlier have lost the samples that were due since.
     pub(crate) fn end(&mut self) {
         let end_ns = Some(self.last_ns);
         self.streams

@@ -1,4 +1,4 @@
-//! Records, segments and windows of a logger's samples.
+//! Converts a logger's samples to records, segments and windows.
 
 use super::log::{Log, Logged};
 use super::pair::Publisher;
@@ -12,17 +12,17 @@ use store::{Batch, RunWriter};
 use units::Ns;
 use wire::sequence::{Accounting, Settled};
 
-/// Makes records, segments and windows of samples.
+/// Converts samples to records, segments and windows.
 pub(super) struct Maker<'a> {
     options: &'a LoggerOptions,
-    /// Kind of its series; `None` where nothing can be timed.
+    /// Kind of its series; `None` if no duration can be computed.
     kind: Option<&'static Kind>,
     segment: SegmentWriter,
-    /// Rates as the segments have them.
+    /// Rates for the segments.
     rates: Vec<Option<u32>>,
     series: Vec<ReadSeries>,
     last_ns: Vec<Option<i64>>,
-    /// Highest number of each stream, for what is missing.
+    /// Highest number of each stream, to find missing samples.
     next_number: Vec<Option<u64>>,
     /// Counts of each stream of a single file.
     accounts: Vec<Accounting>,
@@ -57,7 +57,7 @@ impl<'a> Maker<'a> {
         run: &mut RunWriter,
     ) -> Result<(), LoggerError> {
         self.know(log, logged.stream, run)?;
-        // The logger's streams are fewer than a recording can have, which fits.
+        // The logger has fewer streams than a recording can have.
         let stream = logged.stream as u16;
         let record = Record {
             stream,
@@ -97,7 +97,7 @@ impl<'a> Maker<'a> {
             counters.expected += missing;
         }
         if by_number && flags == 0 && next.is_some_and(|next| number < next) {
-            // Late or double: the recording tells which.
+            // Late or duplicate: the recording shows which.
             open.counters().reordered += 1;
         }
         if let Some(value_ns) = value_ns {
@@ -111,7 +111,7 @@ impl<'a> Maker<'a> {
         });
     }
 
-    /// Adds what became of the samples of a stream of one file, as its sequence has settled it.
+    /// Adds the outcomes of a stream's samples in one file, as decided by its sequence.
     pub(super) fn settle<R: Read>(&mut self, log: &Log<R>, stream: usize) {
         let counters = log.streams[stream].samples.sequence().counters();
         let accounting = &mut self.accounts[stream];
@@ -139,7 +139,7 @@ impl<'a> Maker<'a> {
         counters.reordered += settled.out_of_order;
     }
 
-    /// Counts as lost the samples that the publisher sent behind the last one that the subscriber has, up to number `newest`.
+    /// Counts as lost the samples that the publisher sent after the subscriber's last one, up to number `newest`.
     pub(super) fn settle_pair(&mut self, stream: usize, newest: Option<u64>) {
         let next = self.next_number.get(stream).copied().flatten();
         let Some((open, missing)) = self.series.get_mut(stream).zip(newest.zip(next)) else {
@@ -150,7 +150,7 @@ impl<'a> Maker<'a> {
         open.counters().expected += lost;
     }
 
-    /// Says what was found in stream `of` of a file, of the series of stream `stream`.
+    /// Reports a finding in stream `of` of a file, for the series of stream `stream`.
     pub(super) fn tell<R: Read>(&mut self, log: &mut Log<R>, of: usize, stream: usize, at_ns: i64) {
         while let Some(finding) = log.take_finding(of) {
             let kind = match finding.what.is_doubt() {
@@ -168,7 +168,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Makes a stream known that is new, or whose rate was just learned.
+    /// Registers a stream that is new, or whose rate was just detected.
     fn know<R: Read>(&mut self, log: &Log<R>, stream: usize, run: &mut RunWriter) -> Result<(), LoggerError> {
         let rate = log.streams[stream].samples.sequence().rate();
         if self.segment.knows(stream as u16) && self.rates[stream] == rate {
@@ -194,7 +194,7 @@ impl<'a> Maker<'a> {
         Ok(self.segment.set_stream(info)?)
     }
 
-    /// Of two files, what is lost is counted by the publisher's numbers.
+    /// With two files, losses are counted by the publisher's numbers.
     fn is_of_a_pair(&self) -> bool {
         self.kind == Some(&kind::LATENCY)
     }
@@ -220,7 +220,7 @@ impl<'a> Maker<'a> {
         };
         match self.is_of_a_pair() {
             true => spec,
-            // A log has numbers and stamps, and no contents.
+            // A log has numbers and stamps, but no contents.
             false => spec.not_counting(&[Counter::Conflicting]),
         }
     }
@@ -232,7 +232,7 @@ impl<'a> Maker<'a> {
             .for_each(|open| open.close(end_ns, &mut self.batch));
         let windows = at_ns / self.options.window_ns;
         if windows * self.options.window_ns > end_ns {
-            // Nothing came for whole windows: the next one starts where something did.
+            // After whole windows without samples, the next window starts at the next sample.
             let start_ns = windows * self.options.window_ns;
             self.series
                 .iter_mut()
@@ -314,7 +314,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// How well a difference of two stamps is known: both were cut to whole microseconds, and the clocks may differ.
+/// Uncertainty of a difference of two stamps: both were truncated to whole microseconds, and the clocks may differ.
 fn uncertainty_ns(clock: Relation) -> u64 {
     match clock {
         Relation::SameHost | Relation::Unknown => 1_000,

@@ -1,10 +1,10 @@
-//! sv_timestamp_logger's text (`iteration:svID:smpCnt:timestamp_us`), alone or in pairs, as a recording of ours.
+//! The text of sv_timestamp_logger (`iteration:svID:smpCnt:timestamp_us`), one file or a pair, converted to a recording.
 //!
-//! The logger's pass number is not used: it is one for all streams and goes up at any step back. Samples are numbered by their own
-//! streams' counters. Stamps are in microseconds, as the file has them; a difference of two is known to a microsecond.
+//! The logger's pass number is not used: all streams share it, and it increases at any step back. Samples are numbered by their own streams'
+//! counters. Stamps are in microseconds; a difference of two has an uncertainty of a microsecond.
 //!
-//! A publisher's and a subscriber's file give the latency of every sample, found in both by stream, count and time. The difference is
-//! a latency only as far as the clocks agree: it is judged only when their relation was stated.
+//! A publisher's and a subscriber's file give the latency of every sample, which is matched by stream, count and time. The difference is a latency
+//! only as far as the clocks agree: it is judged only if their relation was stated.
 
 pub(crate) mod lines;
 mod log;
@@ -23,7 +23,7 @@ use std::io::Read;
 use store::{RunWriter, StoreError};
 use units::{Ns, SignedNs};
 
-/// How the clocks of the two files relate.
+/// Relation between the clocks of the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// One clock.
@@ -34,10 +34,10 @@ pub enum Relation {
     Unknown,
 }
 
-/// How a file is to be taken.
+/// Options for reading a file.
 #[derive(Debug, Clone)]
 pub struct LoggerOptions {
-    /// Samples a second of every stream; learned where not given.
+    /// Samples per second of every stream; detected if not given.
     pub rate: Option<u32>,
     /// Relation of the clocks.
     pub clock: Relation,
@@ -47,17 +47,17 @@ pub struct LoggerOptions {
     pub started_ns: i64,
     /// Length of a window.
     pub window_ns: u64,
-    /// From when on a sample of a series is over, by its name.
+    /// Thresholds above which samples are stored, by name of the series.
     pub thresholds: Thresholds,
 }
 
-/// Why files cannot be made a recording.
+/// Reasons why files cannot be converted to a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum LoggerError {
     /// A file cannot be read.
     #[error("{0}: {1}")]
     Io(String, String),
-    /// Nothing in it.
+    /// The file has no sample.
     #[error("{0}: no line of sv_timestamp_logger (iteration:svID:smpCnt:timestamp_us) in it; {1} other lines")]
     Empty(String, u64),
     /// More streams than a recording can have.
@@ -74,13 +74,13 @@ pub enum LoggerError {
         publisher: String,
         /// The window.
         within_ns: u64,
-        /// Advice about what to look at.
+        /// Advice.
         why: String,
     },
-    /// The run file.
+    /// Error of the run file.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A segment.
+    /// Error of a segment.
     #[error("cannot pack the samples: {0}")]
     Segment(#[from] SegmentError),
 }
@@ -102,20 +102,20 @@ pub struct Imported {
     pub samples: u64,
     /// Samples of the subscriber's file that are not in the publisher's.
     pub unpaired: u64,
-    /// Samples that the subscriber's file has again.
+    /// Duplicate samples in the subscriber's file.
     pub duplicates: u64,
 }
 
-/// When the first sample of a logger's text was stamped, in ns since 1970; `None` when it is no such text.
+/// Time stamp of the first sample of a logger's text, in ns since 1970; `None` if the text is of another kind.
 pub fn first_stamp_ns(text: &[u8]) -> Option<i64> {
     let mut lines = text.split(|octet| *octet == b'\n');
     lines.find_map(lines::parse).map(|line| line.at_us * 1_000)
 }
 
-/// Makes one logger's file a recording in `run`.
+/// Converts one logger's file to a recording in `run`.
 ///
 /// # Errors
-/// When the file cannot be read or has no line, or the run cannot be written.
+/// The file cannot be read or has no line, or the run cannot be written.
 pub fn import<R: Read>(
     file: LoggerFile<R>,
     options: &LoggerOptions,
@@ -149,10 +149,10 @@ pub fn import<R: Read>(
     maker.finish(run)
 }
 
-/// Makes a publisher's and a subscriber's file one recording in `run`.
+/// Converts a publisher's and a subscriber's file to one recording in `run`.
 ///
 /// # Errors
-/// When a file cannot be read or has no line, no sample is in both, or the run cannot be written.
+/// A file cannot be read or has no line, no sample is in both, or the run cannot be written.
 pub fn import_pair<R: Read>(
     publisher: LoggerFile<R>,
     subscriber: LoggerFile<R>,

@@ -1,14 +1,14 @@
-//! The same sample in two files: by its stream and count, and by time.
+//! Matches the same sample in two files by its stream, count and time.
 //!
-//! A counter turns about once a second, so a count alone names a sample only within half a turn. The publisher's file is read
-//! ahead of the subscriber's by the window and no further: then each count stands for one sample, the latest with that count, and
-//! it is the right one if it lies within the window. Never by position: a loss or a double on one side moves nothing.
+//! A counter repeats about once a second, so a count identifies a sample only within half a period. The publisher's file is read ahead of the
+//! subscriber's by the window and no further: then each count stands for one sample, the latest with that count, which is the correct one if it is
+//! within the window. Matching never uses positions, so a loss or duplicate on one side shifts nothing.
 
 use super::LoggerError;
 use super::log::{Log, Logged};
 use std::io::Read;
 
-/// A sample of the publisher's file that may still be looked for.
+/// A sample of the publisher's file that can still be matched.
 #[derive(Clone, Copy)]
 struct Sent {
     at_ns: i64,
@@ -24,31 +24,31 @@ const NEVER: Sent = Sent {
     is_open: false,
 };
 
-/// Outcome of the search for a sample of the subscriber's file.
+/// Result of the search for a sample of the subscriber's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairing {
-    /// The publisher sent it then.
+    /// The publisher sent it at this time.
     Sent {
-        /// When, in ns.
+        /// Time in ns.
         at_ns: i64,
         /// Number in the publisher's file.
         number: u64,
         /// Flags in the publisher's file.
         flags: u8,
-        /// True if it came for the first time.
+        /// True for its first match.
         is_first: bool,
     },
-    /// The publisher's file has none of that count within the window.
+    /// The publisher's file has no sample with that count within the window.
     Unpaired,
 }
 
-/// The publisher's file, looked up sample by sample.
+/// The publisher's file, searched sample by sample.
 pub(crate) struct Publisher<R> {
     pub(crate) log: Log<R>,
     window_ns: i64,
     ahead: Option<Logged>,
     is_over: bool,
-    /// By stream of the publisher's file and count.
+    /// Samples by stream of the publisher's file and by count.
     sent: Vec<Vec<Sent>>,
     /// Latest sample read.
     pub(crate) last_ns: i64,
@@ -68,7 +68,7 @@ impl<R: Read> Publisher<R> {
         }
     }
 
-    /// Looks for a sample that the subscriber saw at `at_ns`; `stream` is its stream in the publisher's file.
+    /// Searches for a sample that the subscriber received at `at_ns`; `stream` is its stream in the publisher's file.
     pub(crate) fn pair(&mut self, stream: Option<usize>, smp_cnt: u16, at_ns: i64) -> Pairing {
         let counts = stream.and_then(|stream| self.sent.get_mut(stream));
         let Some(sent) = counts.and_then(|counts| counts.get_mut(usize::from(smp_cnt))) else {
@@ -89,7 +89,7 @@ impl<R: Read> Publisher<R> {
         }
     }
 
-    /// The highest number that a stream of the publisher's file has.
+    /// The highest number of a stream in the publisher's file.
     pub(crate) fn newest(&self, stream: usize) -> Option<u64> {
         let counts = self.sent.get(stream)?;
         let sent = counts

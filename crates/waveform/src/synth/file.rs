@@ -122,7 +122,7 @@ fn within(place: &str, key: &str, value: f64, least: f64, most: f64) -> Result<(
     )))
 }
 
-/// A signal as a file has it.
+/// A signal in the form of a file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -319,7 +319,7 @@ impl From<(String, FileExtra)> for Extra {
 }
 
 impl FileState {
-    /// The state; what it does not say is as in the nominal one.
+    /// The state; missing values are those of the nominal one.
     fn over(self, nominal: &Operating) -> State {
         State {
             operating: Operating {

@@ -1,7 +1,7 @@
-//! Synthesised signals: a steady state, and faults in a sequence of states, as test sets have it.
+//! Synthesised signals: a steady state, and faults as a sequence of states, as in test sets.
 //!
-//! Of phase p and angle a in the steady state, `sqrt(2) * rms * cos(2 pi f t + a)`, t from the start of the run. Angles are
-//! degrees. From state to state the phase of the frequency goes on without a jump.
+//! A phase with angle a in the steady state is `sqrt(2) * rms * cos(2 pi f t + a)`, with t from the start of the run. Angles are in degrees. The
+//! phase of the frequency continues from state to state without a jump.
 
 mod file;
 mod render;
@@ -30,7 +30,7 @@ pub struct Operating {
     pub voltage_angles_deg: [f64; 3],
 }
 
-/// Angles of the phases b and c where that of a is 0.
+/// Angles of the phases if that of a is 0.
 pub(crate) const BEHIND_DEG: [f64; 3] = [0.0, -120.0, 120.0];
 
 /// Angles of three symmetrical phases, a at `deg`.
@@ -51,7 +51,7 @@ impl Default for Operating {
     }
 }
 
-/// Quantities that a harmonic is of.
+/// Quantities that a harmonic applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Of {
     /// Currents and voltages.
@@ -70,9 +70,9 @@ pub struct Harmonic {
     pub order: u32,
     /// Share of the fundamental in percent.
     pub percent: f64,
-    /// Angle in degrees of the harmonic, against `order` times that of the fundamental.
+    /// Angle of the harmonic in degrees, relative to `order` times that of the fundamental.
     pub angle_deg: f64,
-    /// Where it is.
+    /// The quantities it applies to.
     pub of: Of,
 }
 
@@ -96,16 +96,16 @@ impl Noise {
 /// A change of frequency within a state, from its own to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ramp {
-    /// Speed in Hz a second, more than 0 whichever way it goes.
+    /// Speed in Hz per second, greater than 0 in both directions.
     pub hz_per_s: f64,
-    /// Frequency that it ends at and stays, in Hz.
+    /// Final frequency in Hz.
     pub to_hz: f64,
 }
 
 /// The decaying component of a fault's currents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decay {
-    /// Share, in percent, of the component that lets a phase's current begin where it was: 100 is an inductive circuit, 0 none.
+    /// Share, in percent, of the component that makes a phase's current continuous: 100 is an inductive circuit, 0 none.
     pub percent: f64,
     /// Time constant (L/R) in nanoseconds.
     pub time_constant_ns: u64,
@@ -116,9 +116,9 @@ pub struct Decay {
 pub struct State {
     /// Its name.
     pub name: String,
-    /// Begins this long after the start of the run; `None` where the state before it ends.
+    /// Start in ns after the start of the run; `None`: at the end of the previous state.
     pub at_ns: Option<u64>,
-    /// Lasts this long; `None` until the next state begins, and the last state for ever.
+    /// Duration in ns; `None`: until the next state starts, and for the last state forever.
     pub duration_ns: Option<u64>,
     /// Currents and voltages in this state.
     pub operating: Operating,
@@ -126,14 +126,14 @@ pub struct State {
     pub ramp: Option<Ramp>,
     /// Decaying component of the currents.
     pub decay: Option<Decay>,
-    /// Harmonics beside those of every state.
+    /// Harmonics in addition to those of every state.
     pub harmonics: Vec<Harmonic>,
     /// Added to the quality of every member.
     pub quality: SvQuality,
 }
 
 impl State {
-    /// A state that holds `operating` without end.
+    /// An endless state with these values.
     pub fn steady(name: &str, operating: Operating) -> Self {
         Self {
             name: name.to_owned(),
@@ -148,10 +148,10 @@ impl State {
     }
 }
 
-/// A further member with a signal of its own, the same in every state.
+/// An additional member with its own signal, the same in every state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extra {
-    /// Its name in the dataset: `I5`, `Ih`, or a residual that is to be given instead of summed.
+    /// Its name in the dataset: `I5`, `Ih`, or a residual that is given instead of summed.
     pub member: String,
     /// RMS in A or V.
     pub rms: f64,
@@ -162,23 +162,23 @@ pub struct Extra {
 /// A whole signal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Synth {
-    /// Currents and voltages where no state is in force.
+    /// Currents and voltages outside the states.
     pub nominal: Operating,
     /// Harmonics of every state.
     pub harmonics: Vec<Harmonic>,
     /// Noise of every state.
     pub noise: Noise,
-    /// Further members.
+    /// Additional members.
     pub extras: Vec<Extra>,
     /// The sequence; empty for the nominal state alone.
     pub states: Vec<State>,
-    /// The sequence begins anew after this long. `None`: once.
+    /// Period in ns after which the sequence repeats. `None`: played once.
     pub repeat_every_ns: Option<u64>,
 }
 
 impl Synth {
-    /// The same signal with every fundamental ahead by `deg` degrees and each harmonic with it, and other noise for another
-    /// `stream`: what the next of several merging units sees.
+    /// The same signal with every fundamental and its harmonics advanced by `deg` degrees, and with different noise for a different `stream`: the
+    /// signal of the next of several merging units.
     #[must_use]
     pub fn shifted(&self, deg: f64, stream: u64) -> Self {
         let mut shifted = self.clone();

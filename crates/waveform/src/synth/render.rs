@@ -13,7 +13,7 @@ impl Synth {
     /// The samples of the signal.
     ///
     /// # Errors
-    /// Values that cannot be, a sequence that does not fit together, or a table that takes too much memory.
+    /// Impossible values, states that contradict each other, or a table that needs too much memory.
     pub fn table(&self, sampling: &Sampling) -> Result<SampleTable, WaveformError> {
         sampling.check()?;
         super::file::check(self)?;
@@ -25,11 +25,11 @@ impl Synth {
         }
     }
 
-    /// Phase of the frequency `seconds` after the start of the signal, in degrees from 0 to 360: by this much a signal that goes on
-    /// from there without a jump is [`Synth::shifted`].
+    /// Phase of the frequency `seconds` after the start of the signal, in degrees from 0 to 360. [`Synth::shifted`] by this angle gives a signal that
+    /// continues without a jump.
     ///
     /// # Errors
-    /// A sequence that does not fit together.
+    /// The states contradict each other.
     pub fn phase_deg_at(&self, seconds: f64) -> Result<f64, WaveformError> {
         let segments = segments(self)?;
         let mut in_force = InForce::first(&segments[0].state, &self.harmonics);
@@ -45,14 +45,14 @@ impl Synth {
         Ok(360.0 * in_force.cycles_at(seconds - start_s).rem_euclid(1.0))
     }
 
-    /// The sequence once, then the last state for ever.
+    /// The sequence once, then the last state forever.
     fn settling(&self, sampling: &Sampling, segments: &[Segment]) -> Result<SampleTable, WaveformError> {
         let (in_force, last_ns) = self.last(segments);
         let last_s = last_ns as f64 / 1e9;
         let settled = sampling.first_at(last_ns.saturating_add((in_force.settled_after_s() * 1e9).ceil() as u64));
         let mut steady = Loop::of(in_force.settled_hz(), sampling.rate);
         if !self.noise.is_silent() {
-            // A second of it, so that the same noise does not come back in every cycle.
+            // A second of it, so that the noise does not repeat in every cycle.
             steady = steady.at_least(u64::from(sampling.rate));
         }
         let mut render = Render::new(self, sampling, settled.saturating_add(steady.samples))?;
@@ -64,7 +64,7 @@ impl Synth {
             render.writer.mark(&in_force.state().name);
         }
         for sample in 0..steady.samples {
-            // Multiplied before it is divided: whole numbers keep every sample exact.
+            // Multiplying before dividing keeps every sample exact, because the numbers are integers.
             let cycles = begin_cycles + (sample * steady.cycles) as f64 / steady.samples as f64;
             let seconds = begin_s + sample as f64 / rate;
             render.push(&in_force, in_force.at_cycles(cycles, seconds), cycles);
@@ -74,7 +74,7 @@ impl Synth {
             .finish(steady.samples, Some(steady.frequency_hz(sampling.rate)))
     }
 
-    /// The sequence again and again, closed without a jump of the phase.
+    /// The sequence repeated, without a jump of the phase.
     fn repeated(&self, sampling: &Sampling, segments: &[Segment], every_ns: u64) -> Result<SampleTable, WaveformError> {
         let samples = sampling.first_at(every_ns);
         let (in_force, last_ns) = self.last(segments);
@@ -83,7 +83,7 @@ impl Synth {
         let cycles = in_force.cycles_at(last_s);
         let off = cycles - cycles.round();
         let hz = in_force.settled_hz();
-        // Half a sample is what a better `repeat_every` leaves; rounded up.
+        // A correct `repeat_every` leaves at most half a sample; rounded up.
         if off.abs() > (0.6 * hz / rate).max(0.01) {
             let whole_ns = every_ns as f64 - off / hz * 1e9;
             return Err(WaveformError::setting(format!(
@@ -99,7 +99,7 @@ impl Synth {
         render.writer.finish(samples, None)
     }
 
-    /// The last state, as it is in force, and when it begins.
+    /// The last state with its phase, and its start.
     fn last<'a>(&'a self, segments: &'a [Segment]) -> (InForce<'a>, u64) {
         let mut in_force = InForce::first(&segments[0].state, &self.harmonics);
         for pair in segments.windows(2) {
@@ -128,7 +128,7 @@ impl Synth {
     }
 }
 
-/// A table in the making.
+/// A table under construction.
 struct Render<'a> {
     synth: &'a Synth,
     sampling: &'a Sampling,
@@ -137,7 +137,7 @@ struct Render<'a> {
     extras: Vec<Option<&'a Extra>>,
     row: Vec<f64>,
     written: u64,
-    /// Of a repeated sequence: begin of the last state, cycles that it is to be shortened by, and its seconds.
+    /// For a repeated sequence: start of the last state, cycles to remove from it, and its duration in seconds.
     closing: Option<(u64, f64, f64)>,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Render<'a> {
         })
     }
 
-    /// The states, up to sample number `end`.
+    /// Writes the states up to sample number `end`.
     fn once(&mut self, segments: &[Segment], end: u64) {
         let mut in_force = InForce::first(&segments[0].state, &self.synth.harmonics);
         for (index, segment) in segments.iter().enumerate() {

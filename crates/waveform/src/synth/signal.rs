@@ -1,20 +1,20 @@
-//! Currents and voltages of a state at an instant.
+//! Currents and voltages of a state at a given time.
 
 use super::{Harmonic, Of, Operating, Ramp, State};
 use std::f64::consts::{SQRT_2, TAU};
 
-/// A state in force: where the phase of the frequency was when it began, and what decays in its currents.
+/// An active state: the phase of the frequency at its start, and the decaying component of its currents.
 #[derive(Debug, Clone)]
 pub(super) struct InForce<'a> {
     state: &'a State,
     harmonics: &'a [Harmonic],
-    /// Cycles at its begin.
+    /// Cycles at its start.
     cycles: f64,
-    /// Of each phase the decaying component at its begin, in A.
+    /// The decaying component of each phase at its start, in A.
     decaying_a: [f64; 3],
 }
 
-/// The six values of an instant.
+/// The six values at a given time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Phases {
     pub(super) currents_a: [f64; 3],
@@ -32,7 +32,7 @@ impl<'a> InForce<'a> {
         }
     }
 
-    /// The state that takes over when this one was in force for `seconds`.
+    /// The next state, if this one was active for `seconds`.
     pub(super) fn next(&self, state: &'a State, seconds: f64) -> Self {
         let mut next = Self {
             cycles: self.cycles_at(seconds).rem_euclid(1.0),
@@ -55,12 +55,12 @@ impl<'a> InForce<'a> {
         self.cycles + cycles(self.state.operating.frequency_hz, self.state.ramp, seconds)
     }
 
-    /// The values `seconds` after its begin.
+    /// The values `seconds` after its start.
     pub(super) fn at(&self, seconds: f64) -> Phases {
         self.at_cycles(self.cycles_at(seconds), seconds)
     }
 
-    /// The values where the cycles are given.
+    /// The values at a given number of cycles.
     pub(super) fn at_cycles(&self, cycles: f64, seconds: f64) -> Phases {
         let Operating {
             currents_a,
@@ -83,7 +83,7 @@ impl<'a> InForce<'a> {
         }
     }
 
-    /// The fundamental at `angle`, of peak 1, with its harmonics.
+    /// The fundamental at `angle` with peak value 1, with its harmonics.
     fn shape(&self, angle: f64, of: Of) -> f64 {
         let harmonics = self
             .harmonics
@@ -99,7 +99,7 @@ impl<'a> InForce<'a> {
                 .sum::<f64>()
     }
 
-    /// Seconds until nothing but whole cycles is left: the ramp is over, and what decays is far below 1 mA.
+    /// Seconds until only whole cycles remain: the ramp has ended, and the decaying component is far below 1 mA.
     pub(super) fn settled_after_s(&self) -> f64 {
         let ramp = self
             .state

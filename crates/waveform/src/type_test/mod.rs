@@ -49,35 +49,35 @@ pub struct ShotPlace {
 /// A shot of a type test, ready to be played.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestShot {
-    /// The series that it counts in: its number in [`TypeTest::groups`].
+    /// The series that counts it: its number in [`TypeTest::groups`].
     pub group: usize,
-    /// Its signal, and what the relay has to do.
+    /// Its signal, and the required action of the relay.
     pub scenario: Scenario,
     /// Its place in the table.
     pub cell: Cell,
-    /// Where on the wave it begins.
+    /// Point on wave at which it starts.
     pub point: PointOnWave,
 }
 
-/// Shots that one series counts.
+/// Shots that are counted in one series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Its name, as in the name of its series.
+    /// Its name, also used in the name of its series.
     pub label: String,
     /// Its description, in a sentence.
     pub what: String,
-    /// True if the relay has to trip in some of them.
+    /// True if the relay must trip in some of them.
     pub trips: bool,
-    /// True if it has to stay quiet in some of them.
+    /// True if the relay must not trip in some of them.
     pub stays: bool,
-    /// Required operate time in ns; `None` where none is required.
+    /// Required operate time in ns; `None` if there is no requirement.
     pub within_ns: Option<u64>,
-    /// Phases and function that have to trip.
+    /// Required phases and function of the trip.
     pub selection: Selection,
 }
 
 impl TypeTest {
-    /// The groups of its shots, each counted in series of its own.
+    /// The groups of its shots, each with separate series.
     pub fn groups(&self) -> Vec<Group> {
         let groups = match &self.kind {
             TestKind::Distance(test) => test.groups(),
@@ -90,7 +90,7 @@ impl TypeTest {
         named.collect()
     }
 
-    /// All shots, in an order that the seed chooses: equal seeds, equal orders.
+    /// All shots, in an order given by the seed: equal seeds give equal orders.
     pub fn places(&self, seed: u64) -> Vec<ShotPlace> {
         let (groups, positions, points) = match &self.kind {
             TestKind::Distance(test) => test.size(),
@@ -139,7 +139,7 @@ impl TypeTest {
         }
     }
 
-    /// A shot for which every relay with these settings trips: by it the relay's GOOSE is found, and the negative controls are made.
+    /// A shot for which every relay with these settings trips: it is used to find the relay's GOOSE, and for the negative controls.
     pub fn reference(&self) -> Scenario {
         let place = match &self.kind {
             TestKind::Distance(test) => test.surest(),

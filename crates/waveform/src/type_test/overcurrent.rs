@@ -6,11 +6,11 @@ use crate::synth::{Operating, State, Synth, symmetrical};
 use model::Cell;
 use serde::Deserialize;
 
-/// How long the current goes on after the last instant that the tolerance allows, so that a late trip is still timed.
+/// Time that the current continues after the latest permitted trip, in ns, so that a late trip is still measured.
 const MARGIN_NS: u64 = 200_000_000;
 
-/// A curve `t(M) = TMS (k / (M^alpha - 1) + c)`, with the letters of IEC 60255-151 and IEEE C37.112. They are here once more, apart from
-/// those that our own relay uses: a wrong constant of the relay must not be that of its test.
+/// A curve `t(M) = TMS (k / (M^alpha - 1) + c)`, with the letters of IEC 60255-151 and IEEE C37.112. It deliberately repeats the curves of our own
+/// relay: a wrong constant in the relay must not be copied into its test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) enum Curve {
     #[serde(rename = "iec-normal-inverse")]
@@ -57,14 +57,14 @@ impl Curve {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Overcurrent {
     pub(super) frequency_hz: f64,
-    /// Voltages to earth in V, which stay.
+    /// Voltages to earth in V, which stay constant.
     pub(super) voltage_v: f64,
     pub(super) curve: Curve,
     /// The setting in A.
     pub(super) pickup_a: f64,
     pub(super) time_multiplier: f64,
     pub(super) multiples: Vec<f64>,
-    /// The assigned error: percent of the operate time, and so many ns at the least.
+    /// The assigned error: percent of the operate time, and a minimum in ns.
     pub(super) error_percent: f64,
     pub(super) error_ns: u64,
 }
@@ -75,19 +75,19 @@ impl Overcurrent {
         (self.time_multiplier * self.curve.operate_s(multiple) * 1e9).round() as u64
     }
 
-    /// How far from it is allowed, in ns.
+    /// Permitted deviation from it, in ns.
     pub(super) fn tolerance_ns(&self, multiple: f64) -> u64 {
         let percent = self.error_percent * error_factor(multiple);
         self.error_ns
             .max((self.expected_ns(multiple) as f64 * percent / 100.0) as u64)
     }
 
-    /// How long the current lasts.
+    /// Duration of the current in ns.
     pub(super) fn lasts_ns(&self, multiple: f64) -> u64 {
         self.latest_ns(multiple).saturating_add(MARGIN_NS)
     }
 
-    /// The last instant that the tolerance allows.
+    /// The latest permitted trip, in ns.
     fn latest_ns(&self, multiple: f64) -> u64 {
         self.expected_ns(multiple).saturating_add(self.tolerance_ns(multiple))
     }
@@ -144,8 +144,8 @@ impl Overcurrent {
     }
 }
 
-/// The allowed error as a multiple of the assigned one: near the setting a small error of the current is a large one of the time.
-/// The steps are those of IEC 60255-151 as we remember it; they were not compared with its text.
+/// The permitted error as a multiple of the assigned one: near the setting a small error of the current causes a large error of the time. The steps
+/// are those of IEC 60255-151 from memory; they were not compared with its text.
 fn error_factor(multiple: f64) -> f64 {
     match multiple {
         m if m < 5.0 => 2.5,

@@ -7,10 +7,10 @@ use jiff::fmt::rfc2822;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The form that is read.
+/// The supported format.
 const FILE_VERSION: u64 = 1;
 
-/// The colon is part of two keys in every version that writes them.
+/// Two keys end with a colon in every version that writes them.
 #[derive(Deserialize)]
 struct File {
     file_version: u64,
@@ -35,7 +35,7 @@ struct ThreadJson {
     cpu: Option<i64>,
 }
 
-/// The JSON in a text, where cyclictest wrote it: the whole file, or standard output after its first lines.
+/// The JSON in a text: the whole file, or a part of standard output after its first lines.
 pub(super) fn find(text: &str) -> Option<&str> {
     let start = if text.trim_start().starts_with('{') {
         text.find('{')
@@ -43,12 +43,12 @@ pub(super) fn find(text: &str) -> Option<&str> {
         text.find("\n{").map(|at| at + 1)
     };
     let json = &text[start?..];
-    // cyclictest closes the document with a brace of its own line; what follows is its histogram text.
+    // cyclictest closes the document with a brace on its own line; after it comes its histogram text.
     let end = json.find("\n}").map_or(json.len(), |at| at + 2);
     Some(&json[..end])
 }
 
-/// Reads it; see [`super::read`].
+/// Parses it; see [`super::read`].
 pub(super) fn read(json: &str, asked: Option<Bucket>) -> Result<Measurement, CyclictestError> {
     let file: File = serde_json::from_str(json)
         .or_else(|_| serde_json::from_str(&repaired(json)))
@@ -84,7 +84,7 @@ pub(super) fn read(json: &str, asked: Option<Bucket>) -> Result<Measurement, Cyc
     })
 }
 
-/// `resolution_in_ns` is 1 with `-N`, else 0.
+/// `resolution_in_ns` is 1 with `-N`, otherwise 0.
 fn bucket(resolution: u64, asked: Option<Bucket>) -> Result<Bucket, CyclictestError> {
     let found = match resolution {
         0 => Bucket::Microsecond,
@@ -101,7 +101,7 @@ fn bucket(resolution: u64, asked: Option<Bucket>) -> Result<Bucket, CyclictestEr
     }
 }
 
-/// True if it was told to stop at the first sample above a limit (`-b`), and there was one.
+/// True if it had to stop at the first sample above a limit (`-b`), and there was one.
 fn stopped(command: &Command, bucket: Bucket, threads: &[Thread]) -> bool {
     let limit = command.break_us.map(|us| us.saturating_mul(1_000 / bucket.ns()));
     let max = threads.iter().filter_map(|thread| thread.max).max();

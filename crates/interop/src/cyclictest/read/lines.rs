@@ -1,4 +1,4 @@
-//! The pieces that lines of text are made of.
+//! Parses lines of text.
 
 use super::super::CyclictestError;
 
@@ -7,12 +7,12 @@ use super::super::CyclictestError;
 pub(super) struct NumberedLine {
     /// Number.
     pub(super) number: usize,
-    /// Text that a terminal would show of it.
+    /// The visible text, without control sequences.
     pub(super) text: String,
 }
 
 impl NumberedLine {
-    /// The error that this line is.
+    /// An error for this line.
     pub(super) fn error(&self, what: impl Into<String>) -> CyclictestError {
         CyclictestError::Line {
             line: self.number,
@@ -20,7 +20,7 @@ impl NumberedLine {
         }
     }
 
-    /// The numbers after `heading`; `None` when the line has another heading.
+    /// The numbers after `heading`; `None` if the line has another heading.
     pub(super) fn numbers(&self, heading: &str) -> Result<Option<Vec<u64>>, CyclictestError> {
         let Some(rest) = self.text.strip_prefix(heading) else {
             return Ok(None);
@@ -38,12 +38,12 @@ impl NumberedLine {
     }
 }
 
-/// A word for a message: not longer than a person reads.
+/// A word for a message, shortened if it is long.
 fn shown(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
-/// The lines of a text without what moves a terminal's cursor.
+/// The lines of a text without a terminal's cursor movements.
 pub(super) fn lines(text: &str) -> Vec<NumberedLine> {
     let numbered = text.lines().zip(1..);
     numbered

@@ -1,4 +1,4 @@
-//! Reading: finds the form of a file, and checks the rules that hold for every form.
+//! Reading: detects the format of a file, and checks the rules that are common to all formats.
 
 mod json;
 mod lines;
@@ -8,14 +8,13 @@ mod text;
 
 use super::{Bucket, CyclictestError, Measurement, Thread};
 
-/// Reads a file of cyclictest: histogram text of any version, whole standard output or `--histfile`; status lines; or
-/// `--json`, also where it was written to standard output. `bucket` is the unit of a text (which does not say it); without
-/// it, microseconds are taken.
+/// Reads a file of cyclictest: histogram text of any version, complete standard output or `--histfile`; status lines; or `--json`, even as part of
+/// standard output. `bucket` is the unit of a text, which does not state it; the default is microseconds.
 ///
 /// # Errors
-/// When it is not such a file, is cut, or contradicts itself. The message names line or thread.
+/// The text is not such a file, is cut off, or contradicts itself. The message has the line or the thread.
 pub fn read(octets: &[u8], bucket: Option<Bucket>) -> Result<Measurement, CyclictestError> {
-    // Command lines and host names may hold any octet.
+    // Command lines and host names may contain any bytes.
     let text = String::from_utf8_lossy(octets);
     if text.trim().is_empty() {
         return Err(CyclictestError::Empty);
@@ -30,7 +29,7 @@ pub fn read(octets: &[u8], bucket: Option<Bucket>) -> Result<Measurement, Cyclic
     Ok(measurement)
 }
 
-/// Checks that the figures of a thread can be those of one measurement.
+/// Checks that the values of a thread can be those of one measurement.
 fn check(measurement: &Measurement, thread: &Thread) -> Result<(), CyclictestError> {
     let wrong = |what: String| {
         Err(CyclictestError::Thread {

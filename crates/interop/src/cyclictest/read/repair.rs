@@ -1,7 +1,7 @@
-//! Repairs cyclictest's JSON where it is invalid: a mean over no cycle is `nan`, and strings (the command line) are not
-//! escaped. The repair relies on one key per line.
+//! Repairs cyclictest's invalid JSON: the mean of zero cycles is `nan`, and strings (the command line) are not escaped. The repair assumes one key
+//! per line.
 
-/// The text with `nan` as `null`, and with strings escaped. Line numbers stay.
+/// The text with `nan` replaced by `null`, and with escaped strings. Line numbers stay the same.
 pub(super) fn repaired(json: &str) -> String {
     let lines: Vec<String> = json.split('\n').map(line).collect();
     lines.join("\n")
@@ -19,7 +19,7 @@ fn line(text: &str) -> String {
     format!("{key}\": {value}{comma}")
 }
 
-/// A quoted value with what is between its outer quotes escaped.
+/// A quoted value whose text between the outer quotes is escaped.
 fn string(value: &str) -> Option<String> {
     let inner = value.strip_prefix('"')?.strip_suffix('"')?;
     serde_json::to_string(inner).ok()

@@ -4,7 +4,7 @@ use super::super::{CyclictestError, MIN_WITHOUT_SAMPLES, Mean, Thread};
 use super::lines::NumberedLine;
 use std::collections::BTreeMap;
 
-/// The threads of the status lines, by number. A line that is printed again replaces the one before.
+/// The threads in the status lines, by number. A repeated line replaces the earlier one.
 pub(super) fn threads(lines: &[NumberedLine]) -> Result<BTreeMap<u32, Thread>, CyclictestError> {
     let mut threads = BTreeMap::new();
     for line in lines {
@@ -19,7 +19,7 @@ fn thread(line: &NumberedLine) -> Result<Option<Thread>, CyclictestError> {
     let Some(rest) = line.text.strip_prefix("T:") else {
         return Ok(None);
     };
-    // Cycles and extremes are what makes it a status line, and not the `T:01 Spike:` line of an option.
+    // Cycles and extremes identify a status line; an option prints the similar `T:01 Spike:` line.
     let (Some(cycles), Some(min)) = (field(line, " C:")?, field(line, " Min:")?) else {
         return Ok(None);
     };
@@ -47,7 +47,7 @@ fn thread(line: &NumberedLine) -> Result<Option<Thread>, CyclictestError> {
     }))
 }
 
-/// The number after a label; `None` when the label is not there.
+/// The number after a label; `None` without the label.
 fn field(line: &NumberedLine, label: &str) -> Result<Option<u64>, CyclictestError> {
     let Some((_, rest)) = line.text.split_once(label) else {
         return Ok(None);

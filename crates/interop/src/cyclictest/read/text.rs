@@ -1,7 +1,7 @@
-//! The histogram block, and the whole standard output around it.
+//! The histogram block, and the complete standard output that contains it.
 //!
-//! Until 2.6 every bucket has a row and `# Total:` follows; since 2.7 rows of zeros are left out and there is no total. The
-//! column after the threads' own, where there is one (`-H`), is their sum.
+//! Up to 2.6 every bucket has a row and `# Total:` follows; since 2.7 rows of zeros are omitted and there is no total. An additional column after the
+//! threads (`-H`) is their sum.
 
 use super::super::command::Command;
 use super::super::{Bucket, CyclictestError, Mean, Measurement, Thread};
@@ -16,10 +16,10 @@ const MIN: &str = "# Min Latencies:";
 const AVERAGE: &str = "# Avg Latencies:";
 const MAX: &str = "# Max Latencies:";
 const OVERFLOWS: &str = "# Histogram Overflows:";
-/// The sample that was above the limit of `-b`.
+/// The sample above the limit of `-b`.
 const BREAK: &str = "# Break value:";
 
-/// Reads the text; see [`super::read`].
+/// Parses the text; see [`super::read`].
 pub(super) fn read(text: &str, bucket: Bucket) -> Result<Measurement, CyclictestError> {
     let lines = lines(text);
     let command_line = lines.iter().find_map(|line| command_line(&line.text));
@@ -60,13 +60,13 @@ fn empty(bucket: Bucket) -> Measurement {
     }
 }
 
-/// A command line that a script wrote before the output; the first comment may follow it without a line feed.
+/// A command line that a script wrote before the output; the first comment may follow without a line feed.
 fn command_line(text: &str) -> Option<String> {
     let line = text.split('#').next().unwrap_or_default().trim();
     Command::of(line).map(|_| line.to_owned())
 }
 
-/// The lines of a histogram block, taken apart.
+/// The parsed lines of a histogram block.
 struct Block<'a> {
     /// Line of its head.
     from: usize,
@@ -78,14 +78,14 @@ struct Block<'a> {
     overflows: (&'a NumberedLine, Vec<u64>),
 }
 
-/// A bucket and its counts by thread, perhaps with their sum.
+/// A bucket and its counts by thread, optionally with their sum.
 struct Row<'a> {
     line: &'a NumberedLine,
     bucket: u64,
     counts: Vec<u64>,
 }
 
-/// The one histogram block of a text, if there is any.
+/// The only histogram block of a text, if there is one.
 fn block(lines: &[NumberedLine]) -> Result<Option<Block<'_>>, CyclictestError> {
     let mut heads = lines.iter().enumerate().filter(|(_, line)| line.text.ends_with(HEAD));
     let Some((at, head)) = heads.next() else {
@@ -151,14 +151,14 @@ impl Block<'_> {
         let threads: Vec<Thread> = (0..threads).map(|index| self.thread(index)).collect::<Result<_, _>>()?;
         self.check_total(&threads)?;
         Ok(Measurement {
-            // Only a text with a row for every bucket tells where the buckets end.
+            // Only a text with a row for every bucket shows the last bucket.
             range: self.total.as_ref().and(self.rows.last()).map(|row| row.bucket + 1),
             threads,
             ..empty(bucket)
         })
     }
 
-    /// Rows ascend, have one count for each thread, and a sum that is one.
+    /// Checks that rows ascend, have one count per thread, and a correct sum.
     fn check_rows(&self, threads: usize) -> Result<(), CyclictestError> {
         let mut least = 0;
         for row in &self.rows {
@@ -206,7 +206,7 @@ impl Block<'_> {
         })
     }
 
-    /// `# Total:` is the sum of the rows, without the overflows.
+    /// Checks that `# Total:` is the sum of the rows, without the overflows.
     fn check_total(&self, threads: &[Thread]) -> Result<(), CyclictestError> {
         let Some((line, totals)) = &self.total else {
             return Ok(());
@@ -225,7 +225,7 @@ impl Block<'_> {
     }
 }
 
-/// A line has a value for each thread; `-H` adds one over all.
+/// Checks that a line has a value for each thread; `-H` adds a total.
 fn per_thread((line, numbers): &(&NumberedLine, Vec<u64>), threads: usize) -> Result<(), CyclictestError> {
     if numbers.len() == threads || numbers.len() == threads + 1 {
         return Ok(());

@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// The version of rt-tests whose form this is, as it writes itself.
+/// The version of rt-tests with this format, in its own notation.
 const FORM_OF: &str = "2.40";
 
-/// The keys in the order of the original; two of them end with a colon there.
+/// The keys in the original order; two of them end with a colon, as in the original.
 #[derive(Serialize)]
 struct File<'a> {
     file_version: u8,
@@ -28,14 +28,13 @@ struct File<'a> {
     thread: Map<String, Value>,
 }
 
-/// To what the average in this form is good, in its unit.
+/// Resolution of the average in this format, in its unit.
 const RESOLUTION: f64 = 0.01;
 
-/// Writes the form of `--json`. A value that the measurement does not know is an empty text, or CPU -1; an average that is known only
-/// to a whole unit is left out.
+/// Writes the format of `--json`. An unknown value is an empty text, or CPU -1; an average with only whole-unit resolution is omitted.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// `out` cannot be written.
 pub fn write_json(measurement: &Measurement, out: &mut impl Write) -> io::Result<()> {
     let threads = measurement.threads.iter();
     let file = File {
@@ -77,8 +76,8 @@ fn entry(thread: &Thread) -> Value {
     entry
 }
 
-/// The mean to the hundredth of a unit that this form promises: as it is known, else that of the buckets, which is what
-/// cyclictest writes. `None` where neither is: a mean cut to a whole unit beside samples that are in no bucket.
+/// The mean with the resolution of a hundredth of a unit that this format requires: the known one, otherwise that of the buckets, as cyclictest
+/// writes it. `None` if neither is available: the mean is truncated to a whole unit and some samples are in no bucket.
 fn average(thread: &Thread) -> Option<f64> {
     let Some(mean) = thread.mean else { return Some(0.0) };
     if mean.resolution <= RESOLUTION {
@@ -88,7 +87,7 @@ fn average(thread: &Thread) -> Option<f64> {
     (thread.overflows() == 0 && thread.cycles > 0).then(|| sum / thread.cycles as f64)
 }
 
-/// An instant as cyclictest writes it, to the second.
+/// A time in cyclictest's format, to the second.
 fn instant(ns: Option<i64>) -> String {
     ns.and_then(|ns| Timestamp::from_second(ns.div_euclid(1_000_000_000)).ok())
         .and_then(|at| rfc2822::to_string(&at.to_zoned(TimeZone::UTC)).ok())

@@ -4,13 +4,13 @@ use super::super::{MIN_WITHOUT_SAMPLES, MOST_BUCKETS, Measurement, Thread};
 use super::Dialect;
 use std::io::{self, Write};
 
-/// Writes the block that `-h --histfile` writes; of several threads, the one of `-H`, whose last column is their sum and
-/// whose last number of `# Max Latencies:` is the largest of all.
+/// Writes the block of `-h --histfile`; for several threads that of `-H`, whose last column is their sum and whose last number of `# Max Latencies:`
+/// is the overall maximum.
 ///
-/// Samples beyond the last bucket are counted as overflows; their cycle numbers, which are not known, are all "others".
+/// Samples beyond the last bucket are counted as overflows; their unknown cycle numbers are all written as "others".
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// `out` cannot be written.
 pub fn write_text(measurement: &Measurement, dialect: Dialect, out: &mut impl Write) -> io::Result<()> {
     let sum = measurement.threads.len() > 1;
     let rows = rows(measurement);
@@ -69,15 +69,15 @@ enum Over {
     Largest,
 }
 
-/// How many buckets are written: those there were, or where that is not known, up to the last with samples; where there are
-/// overflows no further, because a bucket that is written says that the samples of it are in it.
+/// Number of buckets to write: the original number, or if it is unknown, up to the last one with samples; with overflows no further, because a
+/// written bucket would claim to have all samples in its range.
 fn rows(measurement: &Measurement) -> u64 {
     let last = |thread: &Thread| thread.buckets.last().map_or(0, |(k, _)| k.saturating_add(1));
     let filled = measurement.threads.iter().map(last).max().unwrap_or(0);
     measurement.range.unwrap_or(filled).clamp(1, MOST_BUCKETS)
 }
 
-/// Samples of a thread in the first `rows` buckets.
+/// Number of samples of a thread in the first `rows` buckets.
 fn within(thread: &Thread, rows: u64) -> u64 {
     let inside = thread.buckets.iter().take_while(|(k, _)| *k < rows);
     inside.fold(0, |sum, (_, count)| sum.saturating_add(*count))
@@ -113,7 +113,7 @@ fn write_rows(
     Ok(())
 }
 
-/// The count of `bucket`, when it is the next one that holds samples.
+/// The count of `bucket`, if it is the next one with samples; otherwise 0.
 fn take(buckets: &mut &[(u64, u64)], bucket: u64) -> u64 {
     match buckets.split_first() {
         Some(((k, count), rest)) if *k == bucket => {

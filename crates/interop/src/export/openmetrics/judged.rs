@@ -1,4 +1,4 @@
-//! Judgements as numbers. A limit that was not measured has none: a rule asks for it by `absent()`, and no number stands for it.
+//! Judgements as numbers. A limit that was not measured has no value: an alerting rule finds it with `absent()`.
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue};
@@ -13,20 +13,20 @@ use std::fmt;
 #[derive(Debug)]
 pub(super) struct Judged {
     command: String,
-    /// Over all; `None` where there was nothing to pass or fail.
+    /// Overall verdict; `None` if there was nothing to judge.
     verdict: Option<Verdict>,
     coverage: Coverage,
     checks: Vec<Check>,
 }
 
-/// A limit held against a series, or a requirement against a group of facts.
+/// A limit applied to a series, or a requirement applied to a group of facts.
 #[derive(Debug)]
 struct Check {
     profile: String,
     limit: String,
     series: String,
     verdict: Verdict,
-    /// The allowed value, of a limit on a duration.
+    /// The allowed value in seconds, for a limit on a duration.
     allowed_s: Option<f64>,
 }
 

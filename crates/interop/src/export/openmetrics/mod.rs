@@ -1,7 +1,7 @@
 //! A run as OpenMetrics text, version 1.0: for a scraper, or node_exporter's textfile collector.
 //!
-//! Durations are seconds and counts are counters, as that format wants it. Samples lost, skipped, clipped or overrun are counted beside
-//! the figures, and the verdict of each limit stands beside both.
+//! Durations are seconds and counts are counters, as that format requires. Lost, skipped, clipped or overrun samples have counters in addition to the
+//! measured values, and each limit has its verdict.
 
 mod judged;
 mod snapshot;
@@ -24,17 +24,17 @@ use units::foreign::Show;
 /// First word of every name.
 const PREFIX: &str = "triptime";
 
-/// Writes the run and what was judged, with `# EOF` at its end.
+/// Writes the run and its judgement, with `# EOF` at the end.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// The output cannot be written.
 pub fn openmetrics(report: &Report, out: &mut impl Write) -> Result<(), ExportError> {
     let report = &report.shown();
     let mut registry = Registry::with_prefix(PREFIX);
     registry.register_collector(Box::new(Snapshot::of(&report.run)));
     registry.register_collector(Box::new(Judged::of(report)));
     let mut metrics = String::new();
-    // Only the writer can fail, and a String does not.
+    // Only the writer can fail, and a String never does.
     text::encode(&mut metrics, &registry).map_err(std::io::Error::other)?;
     let mut lines = metrics.lines();
     while let Some(line) = lines.next() {
@@ -47,13 +47,13 @@ pub fn openmetrics(report: &Report, out: &mut impl Write) -> Result<(), ExportEr
     Ok(())
 }
 
-/// The library cannot write a histogram without its sum and its count, which the format leaves out together. A sum that is
-/// left out was written as not a number, and its count is the next line.
+/// The library always writes a histogram with sum and count, but the format omits both together. An omitted sum is written as NaN here, and its count
+/// is the next line.
 fn is_no_sum(line: &str) -> bool {
     line.starts_with("triptime_sample_seconds_sum{") && line.ends_with("} NaN")
 }
 
-/// A family of gauges in seconds: its name, its help, and its value of a series.
+/// A family of gauges in seconds: its name, its help, and its value for a series.
 type Gauge = (&'static str, &'static str, fn(&Series) -> Option<f64>);
 
 const GAUGES: [Gauge; 4] = [
@@ -85,7 +85,7 @@ impl Collector for Snapshot {
 }
 
 impl Snapshot {
-    /// Writes the figures of the whole run.
+    /// Writes the values of the whole run.
     fn run(&self, encoder: &mut DescriptorEncoder) -> fmt::Result {
         let mut family = encoder.encode_descriptor("run", "The run: always 1", None, MetricType::Gauge)?;
         family.encode_family(&self.identity)?.encode_gauge(&1i64)?;
@@ -157,7 +157,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The command too: a directory may hold the last run of each.
+    /// Includes the command, because a directory may have the last run of each command.
     fn labels<'a>(&'a self, series: &'a Series) -> [(&'static str, &'a str); 2] {
         [("command", &self.command), ("series", &series.name)]
     }

@@ -1,11 +1,10 @@
-//! The figures of a run in OpenMetrics' units.
+//! The values of a run in OpenMetrics' units.
 
 use model::fact::HOST_NAME;
 use model::{Counter, Figure, IMPORTED, RunState, RunView, SeriesView};
 use stats::Histogram;
 
-/// Upper ends of the histogram's buckets: 1, 2 and 5 in each decade from a microsecond on. Samples that were clipped at 60 s are
-/// above all of them.
+/// Upper ends of the histogram's buckets in ns: 1, 2 and 5 in each decade from a microsecond on. Samples clipped at 60 s are above all of them.
 const BOUNDS_NS: [u64; 24] = [
     1_000,
     2_000,
@@ -33,12 +32,12 @@ const BOUNDS_NS: [u64; 24] = [
     50_000_000_000,
 ];
 
-/// A run, as it is exposed.
+/// The exported values of a run.
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    /// Labels that tell the run from others.
+    /// Labels that distinguish the run from others.
     pub(super) identity: Vec<(String, String)>,
-    /// Subcommand that measured.
+    /// Subcommand of the measurement.
     pub(super) command: String,
     /// True if it ran to its end.
     pub(super) complete: bool,
@@ -50,12 +49,12 @@ pub(super) struct Snapshot {
     pub(super) series: Vec<Series>,
 }
 
-/// A series, as it is exposed.
+/// The exported values of a series.
 #[derive(Debug)]
 pub(super) struct Series {
     /// Its name.
     pub(super) name: String,
-    /// The fate of the samples that were due, as far as it was counted: 0 where nobody looked would say that nothing happened.
+    /// Counts of due samples by outcome. Only outcomes that were counted are listed: a 0 would mean that none occurred.
     pub(super) counted: Vec<(Counter, u64)>,
     /// Smallest sample.
     pub(super) min_s: Option<f64>,
@@ -65,18 +64,18 @@ pub(super) struct Series {
     pub(super) mean_s: Option<f64>,
     /// Supported quantiles, by the text of their label.
     pub(super) quantiles: Vec<(String, f64)>,
-    /// How long it was measured.
+    /// Measured time in seconds.
     pub(super) exposure_s: f64,
-    /// Upper end and count of each bucket, the last without end.
+    /// Upper end and count of each bucket; the last is infinite.
     pub(super) buckets: Vec<(f64, u64)>,
     /// Samples in the buckets.
     pub(super) samples: u64,
-    /// Sum of the samples; `None` where the format has no room for it or it is only bounded.
+    /// Sum of the samples; `None` if the format cannot express it or only a bound is known.
     pub(super) sum_s: Option<f64>,
 }
 
 impl Snapshot {
-    /// Takes the exposed figures of a run.
+    /// The values of a run.
     pub(super) fn of(run: &RunView) -> Self {
         let host = HOST_NAME.of(&run.facts).unwrap_or_default();
         let identity = [
@@ -98,9 +97,9 @@ impl Snapshot {
 
 impl Series {
     fn of(run: &RunView, series: &SeriesView) -> Self {
-        // An imported run has samples cut to whole units: their sum and mean are bounds.
+        // An imported run has truncated samples: their sum and mean are only bounds.
         let is_exact = run.info.command != IMPORTED;
-        // A sum that can fall is no counter: a histogram with samples below zero has none.
+        // A sum that can decrease is not a counter: a histogram with samples below zero has none.
         let can_fall = series.min_ns.is_some_and(|min| min < 0);
         let figures = series.figures();
         let quantile = |figure: Figure| Some((figure.quantile()?.to_string(), seconds(figures.get(figure)?.ns())));
@@ -123,7 +122,7 @@ fn seconds(ns: f64) -> f64 {
     ns / 1e9
 }
 
-/// The samples by bucket. One whose own bucket straddles an end counts above it: to three digits, and never too favourable.
+/// The samples by bucket. A sample whose own bucket spans a boundary counts above it: exact to three digits, and never too favourable.
 fn buckets(histogram: &Histogram) -> Vec<(f64, u64)> {
     let mut counts = [0u64; BOUNDS_NS.len() + 1];
     let max = histogram.max().unwrap_or(0);

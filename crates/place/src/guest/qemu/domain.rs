@@ -1,4 +1,4 @@
-//! The same guest as a domain of libvirt, to be shown.
+//! The same guest as a libvirt domain, for display.
 
 use super::super::CHANNEL;
 use super::super::spec::{Accel, Channel, GuestSpec};
@@ -6,16 +6,16 @@ use super::line::NAME;
 use std::fmt::Write;
 use units::CpuList;
 
-/// A port of this machine that the guest is to have, alone or beside others.
+/// A port of this machine for the guest, exclusive or shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Nic {
     /// Its name.
     pub(in super::super) name: String,
-    /// Its address on the PCI bus, such as `0000:01:00.0`; `None`: it has none, and cannot be passed through.
+    /// Its PCI address, such as `0000:01:00.0`; `None` if it has none, and so cannot be passed through.
     pub(in super::super) pci: Option<String>,
 }
 
-/// The domain's XML, with the image in the file `image`. Of the emulator's threads it says nothing but their CPUs.
+/// The domain's XML, with the image in the file `image`. Of the emulator's threads only the CPUs are set.
 pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, nic: Option<&Nic>) -> String {
     let (kernel, arguments) = (
         escaped(&spec.kernel.display().to_string()),
@@ -91,7 +91,7 @@ fn channel(channel: Channel) -> String {
     }
 }
 
-/// A macvtap on the port, and what takes its place where the guest is to have all of the port.
+/// A macvtap on the port, and as a comment its replacement that gives the guest the whole port.
 fn interfaces(nic: &Nic) -> String {
     let name = escaped(&nic.name);
     let alone = match nic.pci.as_deref().and_then(address) {
@@ -107,7 +107,7 @@ fn interfaces(nic: &Nic) -> String {
     )
 }
 
-/// `0000:01:00.0` as libvirt has it.
+/// A PCI address such as `0000:01:00.0` in libvirt's form.
 fn address(pci: &str) -> Option<String> {
     let (domain, rest) = pci.split_once(':')?;
     let (bus, rest) = rest.split_once(':')?;
@@ -164,7 +164,7 @@ mod tests {
         spec.accel = Accel::Tcg;
         let text = xml(&spec, "i", &CpuList::from_iter([]), None);
         assert!(!text.contains("cputune"));
-        // Settings that libvirt refuses for an emulated guest, or that have to be reserved first, are left out.
+        // Omits settings that libvirt refuses for an emulated guest, or that need a reservation first.
         assert!(text.contains("type='qemu'") && !text.contains("host-passthrough") && !text.contains("hugepages"));
     }
 }

@@ -1,5 +1,5 @@
-//! The command line of QEMU: a machine with what a protection application needs, and nothing else. Each setting is one of the audit's
-//! rules for domains (`triptime audit --domain`).
+//! The command line of QEMU: a machine with the devices that a protection application needs, and no others. Each setting corresponds to a rule of the
+//! audit for domains (`triptime audit --domain`).
 
 use super::super::CHANNEL;
 use super::super::spec::{Channel, GuestSpec};
@@ -7,20 +7,20 @@ use super::super::spec::{Channel, GuestSpec};
 /// The name of the guest.
 pub(in super::super) const NAME: &str = "triptime";
 
-/// Properties of one start of a guest: where its image is, and what its devices lead to.
+/// Settings of one start of a guest: its image, and the targets of its devices.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Ways {
     /// Name of the guest.
     pub(in super::super) name: String,
-    /// Run by the processor; else emulated.
+    /// True if KVM runs it, false if it is emulated.
     pub(in super::super) kvm: bool,
-    /// Its memory may be locked.
+    /// True if its memory may be locked.
     pub(in super::super) locked: bool,
     /// File of the image.
     pub(in super::super) image: String,
-    /// Target of the console, as `-chardev` has it, without an id.
+    /// Target of the console, as in `-chardev`, without an id.
     pub(in super::super) console: String,
-    /// The same of the channel to the agent.
+    /// Target of the channel to the agent, in the same form.
     pub(in super::super) channel: String,
     /// Its network cards.
     pub(in super::super) cards: Vec<Card>,
@@ -31,27 +31,27 @@ pub(in super::super) struct Ways {
 pub(in super::super) enum Way {
     /// The tap of this name.
     Tap(String),
-    /// A file that QEMU is left open, by its number: a macvtap's.
+    /// An inherited file by its number, for a macvtap.
     File(i32),
 }
 
 /// A network card of the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Card {
-    /// Tap or file that it is joined to.
+    /// Its tap or file.
     pub(in super::super) way: Way,
     /// The card's address.
     pub(in super::super) mac: [u8; 6],
-    /// True if a thread of the kernel moves its frames.
+    /// True if a kernel thread moves its frames.
     pub(in super::super) vhost: bool,
 }
 
-/// An address as it is usually written.
+/// An address in its usual notation.
 pub(in super::super) fn written(mac: [u8; 6]) -> String {
     mac.map(|octet| format!("{octet:02x}")).join(":")
 }
 
-/// The words behind the program's name.
+/// The words after the program's name.
 pub(in super::super) fn words(spec: &GuestSpec, ways: &Ways) -> Vec<String> {
     let mut line = CommandLine::default();
     line.add("-name", format!("guest={},debug-threads=on", ways.name));
@@ -89,7 +89,7 @@ fn network_card(line: &mut CommandLine, number: usize, card: &Card) {
         Way::File(number) => format!("fd={number}"),
     };
     line.add("-netdev", format!("tap,id=net{number},{way}{vhost}"));
-    // Without a boot image of its own, which a package of its own has.
+    // Without a boot ROM, which is in a separate package.
     let mac = written(card.mac);
     line.add(
         "-device",
@@ -108,7 +108,7 @@ fn processor(line: &mut CommandLine, spec: &GuestSpec, kvm: bool) {
             line.add("-global", "kvm-pit.lost_tick_policy=delay");
         }
         (false, None) => {
-            // Several threads would race where the kernel patches its own code while another CPU runs it.
+            // Several threads would race when the kernel patches its own code while another CPU executes it.
             let threads = if spec.cpus > 1 { ",thread=single" } else { "" };
             line.add("-accel", format!("tcg{threads}"));
             line.add("-cpu", "max");
@@ -122,7 +122,7 @@ fn processor(line: &mut CommandLine, spec: &GuestSpec, kvm: bool) {
     }
 }
 
-/// Under KVM the memory is there from the beginning, and stays; an emulated guest gains nothing by it.
+/// With KVM the memory is allocated at the start and locked; an emulated guest gains nothing from this.
 fn memory(line: &mut CommandLine, spec: &GuestSpec, ways: &Ways) {
     let mebioctets = spec.memory >> 20;
     line.add("-m", format!("{mebioctets}M"));

@@ -1,4 +1,4 @@
-//! A process of QEMU. Nothing of it is on disk: its image is memory that it opens by name, and its console and channel are sockets.
+//! A process of QEMU. It has no files on disk: its image is memory that it opens by name, and its console and channel are sockets.
 
 use super::super::super::PlaceError;
 use super::super::cable::Plugged;
@@ -18,23 +18,23 @@ use std::time::{Duration, Instant};
 use sys::thread::{kill_children_with_us, leave_open};
 use units::CpuList;
 
-/// How often it is looked whether it has ended.
+/// Interval between checks for its end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Between the end of a process's sockets and its own: milliseconds, or more than half a second where others have every CPU.
+/// Time between the end of a process's sockets and of the process: milliseconds, or more than half a second if all CPUs are busy.
 const MOMENT: Duration = Duration::from_secs(5);
 
-/// Channel and console in QEMU's words: its standard input and output.
+/// Channel in QEMU's notation: its standard input.
 pub(in super::super) const CHANNEL_WAY: &str = "socket,fd=0";
-/// See [`CHANNEL_WAY`].
+/// Console in QEMU's notation: its standard output.
 pub(in super::super) const CONSOLE_WAY: &str = "socket,fd=1";
 
-/// A file in memory that other processes open by its path as long as this lives.
+/// A file in memory that other processes can open by its path as long as this value exists.
 #[derive(Debug)]
 pub(in super::super) struct InMemory(File);
 
 impl InMemory {
-    /// With this in it.
+    /// A file with this content.
     pub(in super::super) fn new(octets: &[u8]) -> Result<Self, PlaceError> {
         let failed = |error| PlaceError::Io {
             path: PathBuf::from("the image in memory"),
@@ -52,7 +52,7 @@ impl InMemory {
     }
 }
 
-/// A process of QEMU, killed when this is dropped, and when this process ends in any way.
+/// A process of QEMU. It is killed when this value is dropped, and when this process ends in any way.
 #[derive(Debug)]
 pub(in super::super) struct Machine {
     /// Output of its console.
@@ -61,13 +61,13 @@ pub(in super::super) struct Machine {
     pub(in super::super) said: Tail,
     process: u32,
     ended: Arc<Mutex<Option<ExitStatus>>>,
-    /// Dropped to tell the keeper to end it.
+    /// Dropping it makes the keeper end the process.
     go_on: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
 }
 
 impl Machine {
-    /// Starts it where its network card is plugged in, with its threads on `cpus`; gives the near end of its channel.
+    /// Starts it in the namespace of its network card, with its threads on `cpus`; returns our end of its channel.
     pub(in super::super) fn start(
         program: &Path,
         words: &[String],
@@ -81,7 +81,7 @@ impl Machine {
         let pair = || UnixStream::pair().map_err(failed);
         let ((near, channel_far), (console_near, console_far), (said_near, said_far)) = (pair()?, pair()?, pair()?);
         let mut command = Command::new(program);
-        // Ctrl-C on the terminal is meant for this program alone.
+        // Ctrl-C on the terminal is meant for this program only.
         command.args(words).process_group(0);
         command.stdin(Stdio::from(OwnedFd::from(channel_far)));
         command.stdout(Stdio::from(OwnedFd::from(console_far)));
@@ -93,7 +93,7 @@ impl Machine {
         let (go_on, stopped) = channel();
         let (started, is_started) = channel();
         let end = Arc::clone(&ended);
-        // The kernel kills a child when the thread that started it ends, however that happens.
+        // The kernel kills a child when the thread that started it ends, in any way.
         let keep = move || {
             let child = begin(command, plugged, &cpus, kill_children_with_us);
             let child = match child {
@@ -134,12 +134,12 @@ impl Machine {
         self.process
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has ended.
     pub(in super::super) fn ended(&self) -> Option<ExitStatus> {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives it the time that is between the end of its sockets and that of its process.
+    /// Waits for the short time between the end of its sockets and the end of its process.
     pub(in super::super) fn wait_a_moment(&self) {
         let begun = Instant::now();
         while self.ended().is_none() && begun.elapsed() < MOMENT {
@@ -147,7 +147,7 @@ impl Machine {
         }
     }
 
-    /// How it ended, in words; what QEMU said, and what the console showed last.
+    /// Its exit status, the output of QEMU, and the last lines of the console, as text.
     pub(in super::super) fn last_words(&self) -> String {
         const LINES: usize = 12;
         let state = match self.ended() {
@@ -175,7 +175,7 @@ impl Drop for Machine {
     }
 }
 
-/// Starts it from the calling thread, which is moved to its namespace and CPUs for good; `binds` says what binds its life to ours.
+/// Starts it from the calling thread, which permanently moves to its namespace and CPUs; `binds` ties its life to ours.
 pub(in super::super) fn begin(
     mut command: Command,
     plugged: Option<Plugged>,
@@ -197,7 +197,7 @@ pub(in super::super) fn begin(
     command.spawn().map_err(|error| PlaceError::Io { path, error })
 }
 
-/// Waits until it ends, or is to end.
+/// Waits until it ends, or until a stop request.
 fn attend(mut child: Child, stopped: &Receiver<()>) -> Option<ExitStatus> {
     while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         if let Ok(Some(status)) = child.try_wait() {

@@ -9,12 +9,12 @@ pub(super) mod threads;
 use super::super::PlaceError;
 use std::path::PathBuf;
 
-/// Names of the program: the second is Red Hat's, which has no emulation.
+/// Names of the program: the second is Red Hat's, which cannot emulate.
 const PROGRAMS: [&str; 2] = ["qemu-system-x86_64", "qemu-kvm"];
-/// Where it may be beside PATH.
+/// Folders to search in addition to PATH.
 const MORE_PATHS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/usr/libexec"];
 
-/// Where QEMU is.
+/// Path of QEMU.
 ///
 /// # Errors
 /// It is not installed.

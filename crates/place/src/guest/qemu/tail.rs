@@ -1,21 +1,21 @@
-//! The end of what a stream said, for messages.
+//! The last part of a stream's output, for messages.
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// The most octets that are kept.
+/// Number of bytes that are kept.
 const KEPT: usize = 16 << 10;
 
-/// How a kernel begins its last message; what follows is where it was then.
+/// First words of a kernel's last message, which is followed by its call trace.
 const PANIC: &str = "Kernel panic";
 
-/// The end of what a stream said so far. Clones share it.
+/// The last part of a stream's output so far. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct Tail(Arc<Mutex<Vec<u8>>>);
 
 impl Tail {
-    /// Reads the stream on a thread of its own, until it ends.
+    /// Reads the stream on a separate thread, until it ends.
     pub(super) fn follow(&self, mut stream: impl Read + Send + 'static) -> std::io::Result<JoinHandle<()>> {
         let kept = self.clone();
         let read = move || {
@@ -36,13 +36,13 @@ impl Tail {
         kept.drain(..surplus);
     }
 
-    /// All that is kept, as text.
+    /// The kept output as text.
     pub(in super::super) fn text(&self) -> String {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).into_owned()
     }
 
-    /// So many lines with something in them: from where the kernel says that it gives up, or the last ones.
+    /// Up to this many non-empty lines: from the kernel's panic message on, or the last ones.
     pub(in super::super) fn lines(&self, most: usize) -> Vec<String> {
         let text = self.text();
         let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());

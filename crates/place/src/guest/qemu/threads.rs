@@ -1,4 +1,4 @@
-//! Places the threads of virtual CPUs on CPUs of this machine.
+//! Pins the threads of virtual CPUs to CPUs of this machine.
 
 use super::super::super::PlaceError;
 use std::fs::{read_dir, read_to_string};
@@ -6,7 +6,7 @@ use std::path::Path;
 use sys::thread::{set_affinity_of, set_policy_of};
 use units::CpuList;
 
-/// Priority of virtual CPUs: over everything that is not real-time, and under the threads of the kernel that serve them.
+/// Policy of virtual CPUs: above everything without real-time priority, and below the kernel threads that serve them.
 const POLICY: &str = "fifo:1";
 
 /// A thread of QEMU that runs virtual CPUs.
@@ -14,11 +14,11 @@ const POLICY: &str = "fifo:1";
 pub(in super::super) struct Vcpu {
     /// Number of the thread.
     pub(in super::super) thread: u32,
-    /// The virtual CPU; `None`: all of them.
+    /// The virtual CPU; `None` if the thread runs all of them.
     pub(in super::super) cpu: Option<u32>,
 }
 
-/// The threads of the process that run virtual CPUs, by the names that QEMU gives them (`debug-threads=on`).
+/// The threads of the process that run virtual CPUs, found by the names that QEMU gives them (`debug-threads=on`).
 pub(in super::super) fn vcpus(process: u32) -> Vec<Vcpu> {
     of(Path::new(&format!("/proc/{process}/task")))
 }
@@ -42,7 +42,7 @@ fn of(tasks: &Path) -> Vec<Vcpu> {
     found
 }
 
-/// The thread that runs this virtual CPU, where it is kept to one CPU.
+/// The thread that runs this virtual CPU, if it is pinned to one CPU.
 pub(in super::super) fn vcpu(process: u32, cpu: u32) -> Option<crate::Vcpu> {
     let thread = vcpus(process)
         .into_iter()
@@ -62,11 +62,10 @@ pub(in super::super) fn vcpu(process: u32, cpu: u32) -> Option<crate::Vcpu> {
     }
 }
 
-/// Gives each virtual CPU the CPU of this machine in its place of the list, and real-time priority where the processor runs it; what was
-/// done, in words.
+/// Pins each virtual CPU to the CPU of this machine at its position in the list, with real-time priority under KVM; returns a description.
 ///
 /// # Errors
-/// The threads are not there, or the kernel refuses.
+/// The threads do not exist, or the kernel refuses.
 pub(in super::super) fn place(process: u32, host_cpus: &CpuList, kvm: bool) -> Result<String, PlaceError> {
     let vcpus = vcpus(process);
     if vcpus.is_empty() {
@@ -77,7 +76,7 @@ pub(in super::super) fn place(process: u32, host_cpus: &CpuList, kvm: bool) -> R
     let mut done = Vec::new();
     for vcpu in &vcpus {
         let cpus = match vcpu.cpu {
-            // One thread runs on one CPU at a time.
+            // A single thread runs on one CPU at a time.
             None => host_cpus.iter().last().into_iter().collect(),
             Some(number) => host_cpus.iter().nth(number as usize).into_iter().collect(),
         };
