@@ -191,7 +191,7 @@ impl GooseStream {
                  publisher does not reset sqNum, is not known"
             ),
             Oddity::Regrouped => {
-                format!("the dataset changed and confRev did not (frame {number}): which value means what is not known")
+                format!("the dataset changed and confRev did not (frame {number}): the meaning of its values is not known")
             }
             Oddity::ToZero => to_zero(number),
         });

@@ -57,7 +57,7 @@ pub(crate) fn read<T: Number + Default>(
             if progress.n_processed == count && progress.finished {
                 Ok(())
             } else {
-                Err(SegmentError::Contradiction("a column holds another number of values"))
+                Err(SegmentError::Contradiction("a column has the wrong number of values"))
             }
         }
         _ => Err(SegmentError::Contradiction("a column of an unknown kind")),

@@ -4,13 +4,13 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentError {
     /// Not a segment.
-    #[error("it does not begin as a segment does")]
+    #[error("it does not begin like a segment")]
     NotASegment,
     /// A format of a later version of this program.
     #[error("it has format {0}, which this version does not know")]
     Newer(u16),
     /// The end is missing.
-    #[error("it was cut short: {found} octets of {whole}")]
+    #[error("it was cut short: {found} of {whole} bytes")]
     Torn {
         /// Number of existing bytes.
         found: usize,

@@ -63,7 +63,7 @@ impl SegmentReader {
         self.order(&mut bytes, records)?;
         if self.segment.block.samples.iter().map(|n| u64::from(*n)).sum::<u64>() != samples {
             return Err(SegmentError::Contradiction(
-                "a different number of samples than it says",
+                "its number of samples differs from its head",
             ));
         }
         for point in 0..self.segment.points.len() {
@@ -139,7 +139,9 @@ impl SegmentReader {
             let (next, usual) = order.next(stream);
             let samples = u16::try_from(i32::from(usual).wrapping_add(*samples)).unwrap_or(0);
             if !(1..=MAX_SAMPLES).contains(&samples) {
-                return Err(SegmentError::Contradiction("a record of no or too many samples"));
+                return Err(SegmentError::Contradiction(
+                    "a record without samples, or with too many",
+                ));
             }
             let number = next.wrapping_add(*number as u64);
             order.observe(stream, number, samples);

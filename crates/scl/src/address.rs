@@ -94,7 +94,7 @@ impl<'a, 'input> Addresses<'a, 'input> {
                 let of = format!("{} of {name}", kind.element());
                 let control = kind.control();
                 let what = format!(
-                    "IED {ied} has no {control} `{name}` in logical device `{ld}`: nothing is known of what is sent there"
+                    "IED {ied} has no {control} `{name}` in logical device `{ld}`: it is not known what is sent to this address"
                 );
                 let problem = move |(_, element): &(_, Element<'_, '_>)| lines.problem(*element, of.clone(), what.clone());
                 elements.iter().map(problem)

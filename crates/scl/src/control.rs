@@ -277,7 +277,7 @@ impl<'a> Control<'_, 'a, '_> {
         };
         if let Some(multiplier) = time.get("multiplier").filter(|multiplier| *multiplier != "m") {
             warn(format!(
-                "its multiplier is `{multiplier}`, and the standard knows only m: taken as ms"
+                "its multiplier is `{multiplier}`, but the standard has only m: taken as ms"
             ));
         }
         let value = text.parse().ok();

@@ -95,7 +95,7 @@ impl<'a> Reading<'_, 'a, '_> {
             .collect();
         if let Some((_, reference, why)) = unknown.first() {
             let guessed = format!(
-                "{} of {} members have no type in the file, first {reference} ({}): taken from their names where these tell",
+                "{} of {} members have no type in the file, first {reference} ({}): derived from their names where possible",
                 unknown.len(),
                 members.len(),
                 why.describe()

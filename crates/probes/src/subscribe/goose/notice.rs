@@ -193,7 +193,7 @@ impl Words {
                  reset sqNum, is not known"
             ),
             Notice::Regrouped => {
-                format!("the dataset changed and confRev did not (sqNum {a}): which value means what is not known")
+                format!("the dataset changed and confRev did not (sqNum {a}): the meaning of its values is not known")
             }
             Notice::ToZero => "sqNum went from its highest value to 0, and not to 1: the publisher breaks the rules; nothing was lost \
                                 there"
