@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of benches over time: the ratio to the peer in the newest line of each, beside the lines before it.
+"""Figures of benches over time: the ratio to the peer in the newest line of each, compared with the lines before it.
 
     bench/over_time.py FILE...
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`triptime import` and `report` beside SEAPATH's sv-timestamp-analysis on the same samples: time, memory, and what they say.
+"""`triptime import` and `report` compared with SEAPATH's sv-timestamp-analysis on the same samples: time, memory, and results.
 
 Both get the two files that sv_timestamp_logger writes at the publisher and at the subscriber. triptime also reports the same number of
 samples from a run file of its own. Runs A B B A; the files are read once before, so that all find them in the page cache.
@@ -27,7 +27,7 @@ BINARY = Path(os.environ.get("TRIPTIME_BIN", ROOT / "target" / "triptime"))
 
 
 def generator():
-    """The built generator; RECORDING_BIN names one that is there."""
+    """The built generator; RECORDING_BIN names an existing one."""
     if "RECORDING_BIN" in os.environ:
         return [os.environ["RECORDING_BIN"]]
     return ["cargo", "run", "--quiet", "--release", "-p", "triptime-bench", "--example", "recording", "--"]
@@ -40,7 +40,7 @@ def generate(*words):
 
 
 def timed(command, directory):
-    """Runs a command; returns wall s, CPU s, peak MB and what it printed."""
+    """Runs a command; returns wall s, CPU s, peak MB and its output."""
     begin = time.monotonic()
     with tempfile.TemporaryFile() as out:
         child = subprocess.Popen([str(word) for word in command], stdout=out, stderr=subprocess.DEVNULL, cwd=directory)

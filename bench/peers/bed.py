@@ -1,4 +1,4 @@
-"""A bed for the benches: two network namespaces joined by a veth pair, `a0` in the near one, `b0` in the far one."""
+"""A bed for the benches: two network namespaces connected by a veth pair, `a0` in the near one, `b0` in the far one."""
 
 import json
 import os
@@ -42,7 +42,7 @@ class Bed:
             run("chrt", "--fifo", "--pid", "50", thread)
 
     def received(self):
-        """Frames that came to `b0`, and those its queue had no room for."""
+        """Frames that came to `b0`, and frames for which its queue had no room."""
         shown = subprocess.check_output(["ip", "-n", self.far, "-s", "-j", "link", "show", "b0"], text=True)
         counts = json.loads(shown)[0]["stats64"]["rx"]
         return counts["packets"], counts["dropped"]

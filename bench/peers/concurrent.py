@@ -93,7 +93,7 @@ def pair(first, second, options, folder):
 
 
 def cpu_us(child):
-    """CPU time of a child that is waited for, threads that have ended included, in us."""
+    """CPU time in us of a child that has ended, including its ended threads."""
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
@@ -139,7 +139,7 @@ def main():
         folder = Path(name)
         same, mixed = [], []
         for _ in range(options.pairs):
-            # In turn, so that both meet the same moods of the machine.
+            # In turn, so that both meet the same states of the machine.
             same.append(pair(start_cyclictest, start_cyclictest, options, folder))
             mixed.append(pair(start_triptime, start_cyclictest, options, folder))
         null = show("cyclictest beside cyclictest", same, options)

@@ -42,7 +42,7 @@ def append(file, bench, figure, unit, ours, peer, name):
 
 
 def commit():
-    """The commit that is checked out, with a plus sign if files of it are changed; empty outside of a checkout."""
+    """The commit that is checked out, with a plus sign if files of it are changed; empty outside a checkout."""
     words = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
     done = subprocess.run(words, capture_output=True, text=True)
     return done.stdout.strip()

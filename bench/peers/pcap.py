@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`triptime pcap` beside tshark on the same capture: time, memory, and whether they count the same.
+"""`triptime pcap` and tshark on the same capture: time, memory, and a check that both count the same.
 
 tshark is asked for what the analysis rests on: svID, smpCnt and the stamp of each frame, which this script counts per stream
 as it comes; so its time is tshark's own, taken from the process, not that of Python. Runs A B B A; the file is read once
@@ -34,7 +34,7 @@ def generate(file, options):
 
 
 def timed(command, take):
-    """Runs a command, gives its output to `take`; returns wall s, CPU s and peak MB of it."""
+    """Runs a command, passes its output to `take`; returns its wall s, CPU s and peak MB."""
     begin = time.monotonic()
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     take(child.stdout)
@@ -60,7 +60,7 @@ def triptime(capture, folder):
 
 
 def tshark(capture, _):
-    """The same by tshark."""
+    """The same figures by tshark."""
     frames, last, low, high = Counter(), {}, defaultdict(lambda: 1 << 62), defaultdict(lambda: -(1 << 62))
 
     def take(out):

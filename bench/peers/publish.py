@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lateness of `triptime publish` beside open61850's real-time engine: the same streams over a veth pair, interleaved.
+"""Lateness of `triptime publish` and of open61850's real-time engine: the same streams over a veth pair, interleaved.
 
 Judged by neither: arrivals.c, a receiver of its own at the far end, subtracts from the kernel's receive stamp the instant that
 smpCnt stands for. Both publishers run SCHED_FIFO 60 on the same CPU, the receiver on another. Rounds run A B C C B A; compare
@@ -54,7 +54,7 @@ def peer_python():
 
 
 def contestants(options, folder):
-    """Of each: the command that publishes, and which of its samples a frame is due at."""
+    """For each program: the command that publishes, and the sample at whose instant its frames are due."""
     seconds = options.seconds + EXTRA_S
     publish = [TARGET / "triptime", "publish", "a0", "--quiet", "--streams", options.streams, "--rate", options.rate,
                "--asdus", options.asdus, "--policy", "fifo:60", "--cpu", options.cpus[0], "--spin-ahead", options.spin_ahead,
@@ -84,7 +84,7 @@ def measure(command, due, receiver, options):
 
 
 def every(options):
-    """Of how many streams one is judged."""
+    """Number of streams of which one is judged."""
     return 1 if options.streams <= 30 else 16
 
 
@@ -109,7 +109,7 @@ def show(results, options):
         print(f"{name:<18}{received:>9.2%}{arrived:>9.2%}{p50:>10}{p99:>9}{p999:>10}  {[one['p99'] for one in rounds]}")
     for name in [name for name in results if name.startswith("triptime")]:
         for key in ("p50", "p99"):
-            # One that cannot keep up is not late by a known time: its counter runs away from the clock.
+            # A program that cannot keep up has no known lateness, because its counter moves away from the clock.
             pairs = zip(results[name], results["open61850[rt]"])
             ratios = [own[key] / other[key] for own, other in pairs if other["received"] > 0.9] or [math.nan]
             print(f"{name} / open61850[rt], {key}: median {statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Round trips of `triptime reflect` beside minimal C programs over the same veth pair: AF_PACKET ring, recv, AF_XDP.
+"""Round trips of `triptime reflect` and of minimal C programs over the same veth pair: AF_PACKET ring, recv, AF_XDP.
 
 Both ends spin and send back to back, one process per end, pinned to one CPU each, SCHED_FIFO 10, frames of 60 octets. Rounds
 run A B C ... C B A, so that slow changes of the machine strike all alike; compare medians of one run, never of two. Each has
@@ -46,7 +46,7 @@ def build_bed():
     run("ip", "-n", NEAR, "link", "add", "a0", "type", "veth", "peer", "name", "b0", "netns", FAR)
     run("ip", "-n", NEAR, "link", "set", "a0", "up")
     run("ip", "-n", FAR, "link", "set", "b0", "up")
-    # Asking for one interface has the kernel act on the carrier at once.
+    # A request for one interface makes the kernel handle the carrier at once.
     until = time.monotonic() + 5
     while time.monotonic() < until:
         told = [subprocess.check_output(["ip", "-n", ns, "link", "show", "dev", dev]) for ns, dev in ((NEAR, "a0"), (FAR, "b0"))]

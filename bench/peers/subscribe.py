@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cost and losses of `triptime subscribe` at the full rate, beside dumpcap writing the same frames to a file, interleaved.
+"""Cost and losses of `triptime subscribe` at the full rate, compared with dumpcap writing the same frames to a file, interleaved.
 
 `triptime publish` sends 30 streams F4800S1 (144 000 frames a second) over a veth pair from one CPU; the receiver runs on the
 other. Cost is the CPU time of the receiver's process from start to end (rusage); lost is what was sent and not counted by

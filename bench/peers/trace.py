@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CPU cost of tracing per frame, beside bpftrace doing the same work.
+"""CPU cost of tracing per frame, compared with bpftrace doing the same work.
 
 Both time sampled values over two hops (port of a bridge -> other port -> the container's end), with the same stream in turns,
 and both are charged by the kernel's own statistics (kernel.bpf_stats_enabled: run_time_ns of every program they loaded, which
@@ -114,8 +114,8 @@ def theirs(arguments, place, streams):
     # svID MU01: its first octet is 33 from the frame's begin, smpCnt 6 further (short lengths, no tag).
     script = SCRIPT % {"at": 33 + 4 + 2, "id": 33, "nic": links[0]["ifindex"]}
     publisher = publish(arguments, place, streams)
-    # bpftrace finds tracepoints in tracefs, which a container does not have: it gets a mount of its own. Its complaint that it cannot raise
-    # its limit of locked memory ends nothing: kernels from 5.11 on count that memory otherwise.
+    # bpftrace finds tracepoints in tracefs, which a container does not have: it gets a separate mount. Its complaint that it cannot raise
+    # its limit of locked memory is not fatal: kernels from 5.11 on count that memory in another way.
     with_tracefs = 'mount -t tracefs tracefs /sys/kernel/tracing && exec bpftrace -e "$0"'
     command = ["unshare", "--mount", "sh", "-c", with_tracefs, script]
     peer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Wake-up latency of triptime beside cyclictest (rt-tests), interleaved, and what a sample of each costs.
+"""Wake-up latency of triptime and cyclictest (rt-tests), interleaved, and the cost of a sample of each.
 
 Cost is the CPU time of the whole process (rusage, which the scheduler accounts to the nanosecond) over its samples. With
 --cost cyclictest runs without its histogram of a million buckets, whose set-up would count against it.
@@ -26,7 +26,7 @@ BINARY = Path(__file__).resolve().parents[2] / "target" / "triptime"
 
 
 def run(command):
-    """Runs a command; returns the CPU microseconds it used, or ends with what it said."""
+    """Runs a command; returns its CPU time in microseconds, or ends with its output."""
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     message = child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
@@ -48,7 +48,7 @@ def triptime(options, folder):
 
 
 def cyclictest(options, folder):
-    """The same of one run of cyclictest."""
+    """The same for one run of cyclictest."""
     file = folder / "cyclictest.json"
     histogram = [] if options.cost else ["-h", "1000000"]
     cpu_us = run(["cyclictest", "-q", "-m", "-N", "-p", "80", "-i", str(options.interval_us), "-t", "1",
