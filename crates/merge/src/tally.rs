@@ -75,18 +75,18 @@ impl Tally {
         }
     }
 
-    /// True if a frame with a record is among those of `lost_before` and `lost_later`, too: it is known by its record.
+    /// Records that a frame with a record is also included in `lost_before` or `lost_later`: its record counts.
     pub(super) fn recorded(&mut self, before: bool, later: bool) {
         self.recorded_before += u64::from(before);
         self.recorded_later += u64::from(later);
     }
 
-    /// Counts a frame that came again.
+    /// Counts a duplicate frame.
     pub(super) fn again(&mut self) {
         self.open.counters().duplicate += 1;
     }
 
-    /// When the last frame was lost of which there is no record, if one was that is not counted yet.
+    /// Time of the last loss without a record that is not counted yet, if there is one.
     pub(super) fn loses_until_ns(&self) -> Option<u64> {
         self.lost_before.iter().map(|lost| lost.to_ns).max()
     }
@@ -106,14 +106,14 @@ impl Tally {
         }
     }
 
-    /// Closes the window at `end_ns` for good.
+    /// Closes the last window at `end_ns`.
     pub(super) fn finish(&mut self, end_ns: u64, batch: &mut Batch) {
         self.close(end_ns, batch);
         self.take_lost_later(u64::MAX);
         batch.windows.extend(self.held.drain(..));
     }
 
-    /// Counts as lost here what was lost before.
+    /// Counts earlier losses as lost here.
     fn take_lost_before(&mut self, end_ns: u64) {
         while let Some(lost) = self.lost_before.pop_front_if(|lost| lost.from_ns < end_ns) {
             let known = lost.frames.min(self.recorded_before);
@@ -124,8 +124,8 @@ impl Tally {
         }
     }
 
-    /// Takes from what is counted as lost in the newest windows what was lost further on in those that have ended since. What is left of
-    /// it is of frames that did not come here, and hides no other loss.
+    /// Subtracts losses further on, in windows that have ended since, from the losses counted in the newest windows. The remainder belongs to frames
+    /// that did not arrive here, and hides no other loss.
     fn take_lost_later(&mut self, end_ns: u64) {
         while let Some(mut lost) = self.lost_later.pop_front_if(|lost| lost.to_ns <= end_ns) {
             let known = lost.frames.min(self.recorded_later);
@@ -149,7 +149,7 @@ mod tests {
 
     const WINDOW_NS: u64 = 1_000;
 
-    /// Frames lost in each window of a series of so many, where another run lost what it says.
+    /// Frames lost in each window of a series with these counts, with losses of another run.
     fn lost(in_windows: &[u64], later: &[Lost]) -> Vec<u64> {
         let mut tally = Tally::new(ReadSeries::new(SeriesId(0), None, 0), later.to_vec(), Vec::new());
         let mut batch = Batch::default();

@@ -8,7 +8,7 @@
 //! - a sample beyond the last bucket counts with the largest latency of the thread, and is counted as `clipped` unless it is the largest;
 //! - the sum of the samples is the smaller of two upper bounds: that of the buckets, and mean times cycles;
 //! - a latency `L` skipped `floor(L / interval)` periods, which are `missed`; an unknown latency skipped at least those up to the last bucket's end.
-//! A skipped period is an activation that was due, so `expected` is cycles plus missed;
+//!   A skipped period is an activation that was due, so `expected` is cycles plus missed;
 //! - samples over a threshold are counted if no bucket with samples includes the threshold, otherwise their number is unknown;
 //! - the length of a window is the time of its activations, `expected * interval`.
 
