@@ -115,7 +115,7 @@ fn a_run_whose_limits_are_gone_is_damaged_and_can_be_judged_again() {
         assert_eq!(output.status.code(), Some(2), "{face:?}");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
-            said.contains("gone.triptime") && said.contains("the limits that it kept are gone"),
+            said.contains("gone.triptime") && said.contains("its stored limits are missing"),
             "{said}"
         );
     }

@@ -31,7 +31,7 @@ fn dies(bed: &Named, words: &[&str], text: &str, why: &str) {
     assert_eq!(found.len(), 1, "{text}");
     kill_process(found[0], Signal::KILL).expect("killed");
     // While the other processes end, another missing part may be reported first.
-    let is_told = |listed: String| listed.contains("STALE") && listed.contains("what forwards does not run");
+    let is_told = |listed: String| listed.contains("STALE") && listed.contains("the forwarder does not run");
     until(|| bed.listed().is_some_and(is_told));
     let listed = bed.listed().expect("listed");
     assert!(listed.contains(why), "{listed}");

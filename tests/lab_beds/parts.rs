@@ -84,7 +84,12 @@ fn a_bed_with_a_part_missing_is_stale_and_made_anew() {
             NetNs::unpin(&namespace(&bed, end)).expect("deleted");
             let empty = NetNs::create().expect("a namespace");
             empty.pin(&namespace(&bed, end)).expect("named");
-            is_dead(&bed, &words, &format!("{network}: {end}"), "another network namespace");
+            is_dead(
+                &bed,
+                &words,
+                &format!("{network}: {end}"),
+                "is not the network namespace",
+            );
         }
         let made = bed.up(&words);
         assert!(directed(&bed, &out(&made)) > 1_000, "{network}: it stands");
@@ -107,7 +112,7 @@ fn a_bed_that_was_not_made_to_its_end_is_stale() {
     let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert!(value.as_object_mut().expect("a record").remove("parts").is_some());
     std::fs::write(&record, value.to_string()).expect("written");
-    is_dead(&bed, &[], "cut short", "not made to its end");
+    is_dead(&bed, &[], "cut short", "making it did not finish");
     assert!(bed.down().status.success());
     before.nothing_is_left();
 }

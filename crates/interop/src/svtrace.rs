@@ -88,7 +88,7 @@ pub fn import<R: Read>(
         kind: EventKind::Incomplete,
         series: Some(series),
         text:
-            "svtrace's files do not tell loss; one frame lost at the wrap of smpCnt shifts every later value by a turn"
+            "svtrace's files do not show losses; one frame lost at the wrap of smpCnt shifts every later value by a turn"
                 .into(),
     });
     run.write(&batch)?;

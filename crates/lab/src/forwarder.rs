@@ -91,7 +91,7 @@ impl Forwarder {
 
     /// Describes the missing part of it, if one is missing.
     pub(super) fn missing(&self, asked: &Asked) -> Option<String> {
-        let not_running = |why: &str| Some(format!("what forwards does not run ({}): {why}", self.id));
+        let not_running = |why: &str| Some(format!("the forwarder does not run ({}): {why}", self.id));
         let Some(process) = self.process() else {
             return not_running(&self.last_words());
         };
@@ -142,7 +142,7 @@ impl Forwarder {
 /// # Errors
 /// There is no such lab, its bed cannot be made, or forwarding stopped.
 pub fn forward(middle: &str, stop: &AtomicBool) -> Result<(), LabError> {
-    let name = lab_of(middle).ok_or_else(|| LabError::Refused(format!("{middle} is no part of a lab")))?;
+    let name = lab_of(middle).ok_or_else(|| LabError::Refused(format!("{middle} is not part of a lab")))?;
     let folder = Path::new(FOLDER).join(name.as_str());
     let asked = LabRecord::read(&folder).ok_or_else(|| no_lab(&name))?.asked;
     let files = Forwarder::of(&name, &folder).files();
@@ -195,7 +195,7 @@ mod tests {
             let refused = forward(middle, &AtomicBool::new(true)).expect_err("no such lab");
             refused.to_string()
         };
-        assert!(refused("bay").contains("no part of a lab"));
+        assert!(refused("bay").contains("not part of a lab"));
         assert!(refused("triptime-unit-test-of-forwarders-sw").contains("there is no lab"));
     }
 }

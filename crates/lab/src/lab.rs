@@ -108,7 +108,7 @@ impl Lab {
         match (&self.stale, &self.asked) {
             (Some(why), _) => refused(why.clone()),
             (None, Some(asked)) if asked.place != PlaceKind::Vm => {
-                refused("its devices are no guests: `triptime lab list` says how a command is run at them".to_owned())
+                refused("its devices are not guests: `triptime lab list` shows how to run a command at them".to_owned())
             }
             (None, Some(asked)) if number >= asked.devices => {
                 refused(format!("it has {} devices, and no number {number}", asked.devices))
@@ -144,7 +144,7 @@ pub(super) fn missing(lab: &Lab, record: &LabRecord) -> Option<String> {
     }
     not_running(lab, asked).or_else(|| match &record.parts {
         Some(parts) => parts.missing(&lab.name, asked),
-        None => Some("it was not made to its end".to_owned()),
+        None => Some("making it did not finish".to_owned()),
     })
 }
 

@@ -124,7 +124,7 @@ impl Labs {
     fn made(&self, name: &LabName) -> Result<Lab, LabError> {
         let lab = self.look(name);
         match &lab.stale {
-            Some(why) => Err(BedError::NotAvailable(format!("{name} was made, and does not stand: {why}")).into()),
+            Some(why) => Err(BedError::NotAvailable(format!("{name} was made, but is not complete: {why}")).into()),
             None => Ok(lab),
         }
     }

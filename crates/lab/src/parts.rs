@@ -61,7 +61,7 @@ impl Wrong {
     fn words(self) -> &'static str {
         match self {
             Self::Gone => "is gone",
-            Self::Another => "is another one than was made",
+            Self::Another => "is not the one that was made",
             Self::Down => "is down",
             Self::OffTheBridge => "is not in its bridge",
             Self::JoinedToAnother => "is joined to something else",
@@ -118,7 +118,7 @@ impl Parts {
     pub(super) fn missing(&self, name: &LabName, asked: &Asked) -> Option<String> {
         let now = match Self::look(name, asked) {
             Ok(now) => now,
-            Err(error) => return Some(format!("what is there of it cannot be seen: {error}")),
+            Err(error) => return Some(format!("its parts cannot be inspected: {error}")),
         };
         let mut wrong: Vec<(Wrong, String)> = changed(&self.ports, &now.ports, "of this machine").collect();
         for namespace in &self.namespaces {
@@ -127,7 +127,7 @@ impl Parts {
                 return Some(format!("{} is no network namespace", path.display()));
             };
             if there.inode != namespace.inode {
-                return Some(format!("{} is another network namespace than was made", path.display()));
+                return Some(format!("{} is not the network namespace that was made", path.display()));
             }
             let place = format!("in {}", path.display());
             wrong.extend(changed(&namespace.interfaces, &there.interfaces, &place));

@@ -104,12 +104,12 @@ impl Asked {
                  a guest alone stays (--place vm)",
             ),
             (PlaceKind::Vm, _) if !self.cpus.is_empty() || self.runtime.is_some() => refused(
-                "--cpus and --runtime are of containers: a guest's virtual CPUs get those of this machine by --host-cpus",
+                "--cpus and --runtime are for containers only: a guest's virtual CPUs get those of this machine by --host-cpus",
             ),
-            (PlaceKind::Vm, Some(_)) if self.devices == 0 => refused("--devices: there is at least one"),
+            (PlaceKind::Vm, Some(_)) if self.devices == 0 => refused("--devices: use at least 1"),
             (PlaceKind::Vm, Some(guest)) => Ok(held::check_all(guest, self.devices)?),
-            (PlaceKind::Vm, None) => refused("what the guests are to be is not known"),
-            (_, Some(_)) => refused("--kernel and what else is said of guests is of no other place: add --place vm"),
+            (PlaceKind::Vm, None) => refused("the settings of the guests are missing"),
+            (_, Some(_)) => refused("--kernel and the other options of guests are only for guests: add --place vm"),
             (_, None) => self.check_others(),
         }
     }
@@ -119,9 +119,9 @@ impl Asked {
         let refused = |text: &str| Err(LabError::Refused(text.to_owned()));
         match self.place {
             PlaceKind::Native if !self.cpus.is_empty() || self.runtime.is_some() => refused(
-                "--cpus and --runtime are of containers: add --place container, or name the CPUs to each command",
+                "--cpus and --runtime are for containers only: add --place container, or name the CPUs to each command",
             ),
-            _ if self.devices == 0 => refused("--devices: there is at least one"),
+            _ if self.devices == 0 => refused("--devices: use at least 1"),
             _ => match self.runtime()? {
                 None | Some(RuntimeName::Runc | RuntimeName::Crun) => Ok(()),
                 Some(other) => Err(LabError::Refused(format!(

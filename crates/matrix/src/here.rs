@@ -70,9 +70,7 @@ impl Here {
                 "this machine was not booted with isolcpus={}: it is in guests, which boot for it",
                 self.measured
             )),
-            Isolation::Cpuset if is_guest => {
-                Some("a guest has its CPUs for itself: isolation is by its own kernel".to_owned())
-            }
+            Isolation::Cpuset if is_guest => Some("a guest's CPUs are isolated by its own kernel".to_owned()),
             Isolation::Cpuset => self.partition.clone().err(),
             _ => None,
         }

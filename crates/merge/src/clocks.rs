@@ -87,7 +87,7 @@ fn same_host(a: &Source, b: &Source) -> Result<(), String> {
 fn value<'a>(source: &'a Source, of: &FactOf<String>) -> Result<&'a str, String> {
     let unknown = |why: &str| {
         format!(
-            "same-host: {} does not state its {} ({why}): nobody can tell whether it ran on the same host",
+            "same-host: {} does not state its {} ({why}): it is unknown if it ran on the same host",
             source.label, of.name
         )
     };
@@ -124,7 +124,7 @@ pub(super) fn words(
             if let Some((label, step)) = first_step(&of_runs) {
                 let noticed_ns = step.at_ns.saturating_sub(STEP_NOTICED_NS);
                 let since_ns = step.since_ns.unwrap_or(noticed_ns);
-                let text = format!("{label}: {}: the stated offset held only until then", step.text);
+                let text = format!("{label}: {}: the stated offset was only valid until then", step.text);
                 words.push(word(since_ns, EventKind::ClockDoubt, text));
             }
             words
@@ -148,7 +148,7 @@ fn of_watches(of_runs: Vec<(String, Vec<Event>)>) -> Vec<Event> {
     for (run, (label, mut events)) in of_runs.into_iter().enumerate() {
         events.retain(|event| event.kind != EventKind::ClockStep);
         let nobody = events.is_empty();
-        doubts.push(nobody.then(|| format!("{label}: nobody watched its clock (trace --ptp)")));
+        doubts.push(nobody.then(|| format!("{label}: its clock was not watched (trace --ptp)")));
         let labelled = events.into_iter().map(|event| Event {
             text: format!("{label}: {}", event.text),
             ..event

@@ -104,7 +104,7 @@ impl Streams {
             own: u16::try_from(own).ok()?,
             others,
             text: format!(
-                "{label}: {} could be either of two streams (same svID, destination, APPID, and no source or VLAN that tells them apart): \
+                "{label}: {} could be either of two streams (same svID, destination, APPID, and no source or VLAN that distinguishes them): \
                  it is not paired",
                 info.name
             ),

@@ -182,7 +182,7 @@ fn spawn(words: &[String]) -> Result<Child, LoadError> {
         program: words[0].clone(),
         why: match error.kind() {
             ErrorKind::NotFound => "no such program: install it, or give its full path".to_owned(),
-            ErrorKind::PermissionDenied => "it may not be executed: check its mode and its file system".to_owned(),
+            ErrorKind::PermissionDenied => "it is not executable: check its mode and its file system".to_owned(),
             _ => error.to_string(),
         },
     })

@@ -42,7 +42,7 @@ impl Settings {
         self.read(key, |text| {
             let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
             let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            found.ok_or_else(|| format!("\"{text}\" is none of {}", all.join(", ")))
+            found.ok_or_else(|| format!("\"{text}\" is not one of {}", all.join(", ")))
         })
     }
 

@@ -141,7 +141,7 @@ impl Partition {
             .map_err(|error| error.to_string())?
             .without(cpus);
         if others.is_empty() {
-            return Err(format!("cpu {cpus} is all there is: nothing else could run"));
+            return Err(format!("cpu {cpus} would leave no CPU for anything else"));
         }
         let journal = Journal::open(Path::new(JOURNAL)).map_err(|error| error.to_string())?;
         let home = sets.enter()?;

@@ -37,7 +37,7 @@ impl Sets for Version1 {
         match own {
             Some("/") => Ok(()),
             other => Err(format!(
-                "this process is in the control group {}, and only the top one of CPU sets can be parted: start it there",
+                "this process is in the control group {}, and only the top group of CPU sets can be divided: start it there",
                 other.unwrap_or("of no CPU set")
             )),
         }

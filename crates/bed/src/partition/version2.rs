@@ -37,7 +37,7 @@ impl Sets for Version2 {
     }
 
     fn balancing(&self) -> &'static str {
-        "over all CPUs, as before: with version 2 an isolated partition alone parts it, of which whole processes are members"
+        "over all CPUs, as before: with version 2 only an isolated partition limits it, and its members are whole processes"
     }
 
     fn is_here(&self) -> bool {

@@ -38,7 +38,7 @@ fn commands_that_do_not_start() {
         "load command no-such-program-here: no such program: install it, or give its full path"
     );
     assert_eq!(message("a 'b"), "load command a 'b: a quote is not closed");
-    assert!(message("/proc/version").contains("may not be executed"));
+    assert!(message("/proc/version").contains("is not executable"));
 }
 
 #[test]

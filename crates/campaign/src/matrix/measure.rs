@@ -112,7 +112,7 @@ fn wait(
 /// The last message, without the program's name.
 fn reason(said: &str, status: &std::process::ExitStatus) -> String {
     let last = said.lines().rev().find_map(|line| line.strip_prefix("triptime: "));
-    last.map_or_else(|| format!("it ended without a word ({status})"), str::to_owned)
+    last.map_or_else(|| format!("it ended without a message ({status})"), str::to_owned)
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl Contained {
             }
             if told.elapsed() > END_PATIENCE {
                 let said = format!(
-                    "told to end, and going on {} s later: it was killed",
+                    "did not end within {} s after it was asked to, and was killed",
                     END_PATIENCE.as_secs()
                 );
                 self.kill();

@@ -166,7 +166,7 @@ impl Guest {
         let said = match self.serve(stream) {
             Ok(()) | Err(GuestError::Left) => format!("{} has left", self.from),
             Err(GuestError::Hello(error)) => format!("{} was not let in: {error}", self.from),
-            Err(GuestError::Way(error)) => format!("{} was left: {error}", self.from),
+            Err(GuestError::Way(error)) => format!("{} was disconnected: {error}", self.from),
         };
         (self.tell)(&foreign::message(&said));
     }
@@ -191,7 +191,7 @@ impl Guest {
         let mut seat = lock(&self.seat);
         if let Some((other, _)) = seat.as_ref() {
             return Err(format!(
-                "{other} is connected, and one at a time can be: try again later"
+                "{other} is connected, and clients can only connect one at a time: try again later"
             ));
         }
         *seat = Some((self.from, stream.try_clone().map_err(|error| error.to_string())?));

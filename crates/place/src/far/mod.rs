@@ -162,7 +162,7 @@ impl Far {
                 answer: GuestAnswer::Up(greeting),
                 ..
             } => greeting,
-            other => return Err(line.refused(&format!("it greets with {other:?}"))),
+            other => return Err(line.refused(&format!("its greeting is unexpected: {other:?}"))),
         };
         if greeting.version != version {
             let other = &greeting.version;
@@ -175,7 +175,7 @@ impl Far {
 
     fn greeted(line: Arc<FarLine>, greeting: Greeting, stated: Option<StatedClock>) -> Result<Self, PlaceError> {
         let Some((interface, mac)) = greeting.interface.clone() else {
-            return Err(line.refused("it names no interface"));
+            return Err(line.refused("it reports no interface"));
         };
         let [a, b, c, d, e, f] = mac;
         let text = format!(
@@ -270,7 +270,7 @@ impl Place for Far {
             format!("ahead by {} ± {}", format_ns(offset), format_ns(uncertainty))
         });
         vec![
-            fact("machine", Ok(self.text.clone()), "told over the connection"),
+            fact("machine", Ok(self.text.clone()), "reported over the connection"),
             fact("clock when connected", clock, "asked over the connection"),
         ]
     }

@@ -105,7 +105,7 @@ impl<R: Begins> Opened<R> {
         let mut payload = vec![0; message.len()];
         let opened = self.keys.read_message(self.number, &message, &mut payload);
         let octets = opened.map_err(|_| {
-            let why = "a message that was changed on its way, or is from somebody else";
+            let why = "a message was changed on the way, or was sent by another program";
             Error::new(ErrorKind::InvalidData, why)
         })?;
         payload.truncate(octets);
@@ -223,7 +223,7 @@ mod tests {
         let octets = sent(&here, &[vec![1]]);
         for stranger in [keys().1, here] {
             let error = came(&stranger, &octets).1.expect("refused");
-            assert!(error.contains("from somebody else"), "{error}");
+            assert!(error.contains("sent by another program"), "{error}");
         }
     }
 

@@ -51,7 +51,7 @@ impl Secret {
         let refused = |why: &str| Err(PlaceError::NotAvailable(format!("{}: {why}", path.display())));
         let mut file = std::fs::File::open(path).map_err(io)?;
         if file.metadata().map_err(io)?.mode() & 0o077 != 0 {
-            return refused("others may read this secret: chmod 600 it, and make a new one");
+            return refused("other users can read this secret: make a new one, and chmod 600 it");
         }
         let mut octets = Vec::new();
         file.read_to_end(&mut octets).map_err(io)?;

@@ -98,7 +98,7 @@ impl Errand {
     }
 
     fn nobody(&self) -> PlaceError {
-        self.up.refused("nobody listens to it any more")
+        self.up.refused("its output is no longer read")
     }
 }
 

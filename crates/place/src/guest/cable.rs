@@ -19,7 +19,7 @@ pub(super) fn of(end: DeviceEnd<'_>) -> Result<Cable, PlaceError> {
             mac: end.mac,
         }),
         _ => Err(PlaceError::NotAvailable(format!(
-            "a guest is joined to a network by a tap or a macvtap, and {} is none",
+            "a guest needs a tap or a macvtap for its network, and {} is neither",
             end.interface
         ))),
     }

@@ -102,7 +102,7 @@ fn libraries(told: &str) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     for line in told.lines().map(str::trim) {
         if let Some(name) = line.strip_suffix(" => not found") {
-            return Err(format!("the library {name}, which it takes, is not here"));
+            return Err(format!("the library {name}, which it needs, is not installed"));
         }
         let Some((object, _address)) = line.split_once(" (0x") else {
             continue;

@@ -184,7 +184,7 @@ impl Call {
             RecvTimeoutError::Disconnected => self
                 .channel
                 .why()
-                .unwrap_or_else(|| CallError::Broken("nobody reads it".to_owned())),
+                .unwrap_or_else(|| CallError::Broken("nothing reads it".to_owned())),
         })
     }
 }

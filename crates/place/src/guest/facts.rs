@@ -69,7 +69,7 @@ impl Made<'_> {
 fn memory(kvm: bool) -> &'static str {
     match (kvm, has(Capability::IpcLock)) {
         (true, true) => "all of it taken at the start, locked, not merged",
-        (true, false) => "all of it taken at the start, not merged; not locked, for want of CAP_IPC_LOCK",
+        (true, false) => "all of it taken at the start, not merged; not locked, because CAP_IPC_LOCK is missing",
         (false, _) => "neither taken at the start nor locked",
     }
 }
@@ -80,5 +80,5 @@ fn version(program: &Path) -> Result<String, String> {
     let output = output.map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let first = text.lines().next().map(str::to_owned);
-    first.ok_or_else(|| "it says nothing".to_owned())
+    first.ok_or_else(|| "it prints nothing".to_owned())
 }

@@ -83,7 +83,7 @@ impl Joined {
                 answer: GuestAnswer::Up(greeting),
                 ..
             } => greeting,
-            other => return Err(line.refused(&format!("it greets with {other:?}"))),
+            other => return Err(line.refused(&format!("its greeting is unexpected: {other:?}"))),
         };
         let own = env!("CARGO_PKG_VERSION");
         if greeting.version != own {
@@ -136,7 +136,7 @@ impl Place for Joined {
             format!("ahead by {} ± {}", format_ns(offset), format_ns(uncertainty))
         });
         vec![
-            fact("machine", Ok(self.what.clone()), "told over the channel"),
+            fact("machine", Ok(self.what.clone()), "reported over the channel"),
             fact("clock when it was joined", clock, "asked over the channel"),
         ]
     }

@@ -177,10 +177,12 @@ impl GuestSpec {
             }
         }
         if self.cpus == 0 {
-            return refuse("a guest has one virtual CPU at least".to_owned());
+            return refuse("a guest needs at least one virtual CPU".to_owned());
         }
         if self.all_cpus().without(&self.isolated).is_empty() {
-            return refuse("the guest's kernel cannot isolate all of its CPUs: one of them keeps house".to_owned());
+            return refuse(
+                "the guest's kernel cannot isolate all of its CPUs: one is needed for housekeeping".to_owned(),
+            );
         }
         if let Some(beyond) = self.isolated.without(&self.all_cpus()).first() {
             return refuse(format!(
@@ -259,7 +261,7 @@ mod tests {
         };
         assert!(spec().check().is_ok());
         assert!(said(|spec| spec.cpus = 0).contains("at least"));
-        assert!(said(|spec| spec.isolated = CpuList::from_iter([0, 1])).contains("keeps house"));
+        assert!(said(|spec| spec.isolated = CpuList::from_iter([0, 1])).contains("needed for housekeeping"));
         assert!(said(|spec| spec.isolated = CpuList::from_iter([3])).contains("no CPU 3"));
         assert!(said(|spec| spec.host_cpus = Some(CpuList::from_iter([1]))).contains("2 virtual CPUs and 1"));
         assert!(said(|spec| spec.kernel = "/nowhere".into()).contains("/nowhere"));

@@ -79,7 +79,7 @@ fn each_has_cpus_of_its_own() {
 fn what_cannot_run_side_by_side_is_refused() {
     let refusal = |steps: &[&str]| plan(steps).expect_err("refused");
     let why = refusal(&[WAKEUP]);
-    assert!(why.contains("the first step has none before it"), "{why}");
+    assert!(why.contains("there is no step before the first one"), "{why}");
     let why = refusal(&[REFLECT, &WAKEUP.replace("2s", "3s")]);
     assert!(why.contains("one duration"), "{why}");
     let why = refusal(&[REFLECT, &format!("{WAKEUP}idle = \"held\"\n")]);

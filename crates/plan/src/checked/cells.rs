@@ -72,7 +72,7 @@ pub(super) fn check(table: &MatrixTable, plan: &Plan) -> Result<(), Refusal> {
         (plan.place != PlaceKind::Native, "place", "places"),
     ];
     if let Some((_, key, of_matrix)) = own.iter().find(|(is_there, ..)| *is_there) {
-        let problem = format!("the cells have their own: write matrix.{of_matrix}");
+        let problem = format!("in a plan with [matrix] write matrix.{of_matrix}");
         return Err(Refusal::of(*key, problem));
     }
     if plan.cell.is_some() || !plan.faults.is_empty() {

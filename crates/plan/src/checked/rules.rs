@@ -26,7 +26,7 @@ pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
         return Err(Refusal::of_step(at, "duration", problem));
     }
     if plan.vcpus == Some(0) {
-        return refuse("vcpus", "a guest has one virtual CPU at least");
+        return refuse("vcpus", "a guest needs at least one virtual CPU");
     }
     match plan.loads.iter().position(|load| load.there) {
         Some(at) => {
@@ -90,7 +90,7 @@ pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
 pub(super) fn beside(plan: &Plan) -> Result<(), Refusal> {
     const KEY: &str = "beside_previous";
     if plan.steps.first().is_some_and(|step| step.common.beside_previous) {
-        return Err(Refusal::of_step(0, KEY, "the first step has none before it"));
+        return Err(Refusal::of_step(0, KEY, "there is no step before the first one"));
     }
     let mut begin = 0;
     for group in plan.groups() {
@@ -128,7 +128,7 @@ fn not_beside(group: &[Step], has_bed: bool) -> Option<(usize, String)> {
         return Some((at, problem));
     }
     let at = group.iter().position(Step::needs_bed).filter(|_| has_bed)?;
-    let problem = "a step that compares networks measures them in turn, and nothing beside it";
+    let problem = "a step that compares networks measures them in turn, and cannot run side by side with others";
     Some((at, problem.to_owned()))
 }
 

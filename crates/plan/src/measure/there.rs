@@ -129,7 +129,7 @@ pub(crate) fn job(
 pub(crate) fn in_text(there: &There, step: &toml::Table) -> Result<(String, String), PlanError> {
     let text = toml::to_string(&Written { there, step }).map_err(|error| PlanError::Invalid {
         name: there.plan.clone(),
-        problem: format!("cannot be told to a place: {error}"),
+        problem: format!("cannot be sent to a place: {error}"),
     })?;
     Ok((TASK.to_owned(), text))
 }

@@ -51,7 +51,7 @@ impl Command {
             .spawn();
         let mut child = spawned.map_err(|error| format!("cannot start triptime: {error}"))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("a command without its standard input and output".to_owned());
+            return Err("the command has no standard input or output".to_owned());
         };
         let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
         let process = process.map_err(|errno| match errno {
@@ -117,7 +117,7 @@ fn attend(mut child: Child, output: ChildStdout, folder: &Path, mut tell: impl F
     let status = child.wait().map_or(u8::MAX, status);
     tell(GuestAnswer::Ended(Ended {
         status,
-        said: said(&folder.join(SAID)).unwrap_or_else(|error| format!("what it said cannot be read: {error}")),
+        said: said(&folder.join(SAID)).unwrap_or_else(|error| format!("its output cannot be read: {error}")),
         octets: std::fs::metadata(folder.join(RUN)).ok().map(|file| file.len()),
     }));
 }

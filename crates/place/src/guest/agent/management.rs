@@ -61,7 +61,7 @@ impl ManagementCard {
         let refused = of_card.iter().filter_map(|number| self.interrupt(number).err());
         let refused: Vec<String> = refused.collect();
         let text = match (of_card.is_empty(), refused.is_empty()) {
-            (true, _) => "where its interrupts go is not known".to_owned(),
+            (true, _) => "the CPUs of its interrupts are unknown".to_owned(),
             (_, true) => format!("interrupts {} on cpu {}", of_card.join(" "), self.cpus),
             (_, false) => format!("its interrupts go elsewhere: {}", refused.join("; ")),
         };

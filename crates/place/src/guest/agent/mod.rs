@@ -43,7 +43,7 @@ pub fn run() -> ! {
     match done {
         Ok(Ok(())) => {}
         Ok(Err(why)) => say(&format!("the guest ends: {why}")),
-        Err(_) => say("the guest ends: a defect of triptime, see above"),
+        Err(_) => say("the guest ends: a bug in triptime, see above"),
     }
     rustix::fs::sync();
     if let Err(errno) = reboot(RebootCommand::PowerOff) {

@@ -279,7 +279,7 @@ pub fn check_all(spec: &GuestSpec, guests: usize) -> Result<(), PlaceError> {
 fn check(spec: &GuestSpec) -> Result<(), PlaceError> {
     if spec.channel == spec::Channel::Serial {
         return Err(PlaceError::NotAvailable(
-            "over a serial port nobody sees who comes and goes: a guest that is to stay talks over virtio".to_owned(),
+            "a serial port does not show if a client is connected: a guest that is to stay must use virtio".to_owned(),
         ));
     }
     spec.check()

@@ -70,7 +70,7 @@ pub(super) fn run_from(partition: &str) -> Result<(), String> {
 /// Runs the command, and shows its output.
 fn command(words: &[String], home: &Path) -> Result<(), String> {
     say(&format!(
-        "running `triptime {}`; what it says is shown when it has ended",
+        "running `triptime {}`; its output is shown when it has ended",
         words.join(" ")
     ));
     let status = measure(words, home).map_err(|error| format!("cannot run triptime: {error}"))?;
