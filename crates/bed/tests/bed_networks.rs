@@ -41,7 +41,7 @@ fn frame(to: [u8; 6], from: [u8; 6], number: u8) -> Vec<u8> {
     frame
 }
 
-/// Waits up to five seconds: the first frame through Open vSwitch is looked at by its slow path.
+/// Waits up to five seconds, because the first frame through Open vSwitch takes its slow path.
 fn receive(port: &mut PacketPort, network: &str) -> Vec<u8> {
     assert!(port.wait(5_000_000_000).expect("poll"), "{network}: no frame came");
     port.next().expect("poll said there is a frame").data().to_vec()
@@ -66,7 +66,7 @@ fn left_behind() -> BTreeSet<String> {
     threads.chain(children).chain(directories).collect()
 }
 
-/// A thread that was waited for is in /proc a moment longer.
+/// A joined thread stays in /proc for a moment.
 fn wait_until_nothing_is_left(after: &str) {
     let until = Instant::now() + Duration::from_secs(5);
     while !left_behind().is_empty() {
@@ -144,7 +144,7 @@ fn both_ways(bed: &Bed, network: Network) {
         device.send(&back).expect("sent");
         assert_eq!(receive(&mut test_set, network.name()), back);
     }
-    // A group that sampled values go to, which nobody joined: flooded, or at least passed up by the port bound to it.
+    // A multicast group of sampled values without members: flooded, or at least passed up by the port bound to it.
     let group = frame([0x01, 0x0c, 0xcd, 0x04, 0, 1], far, 99);
     device.send(&group).expect("sent");
     assert_eq!(receive(&mut test_set, network.name()), group);
@@ -175,7 +175,7 @@ fn has_points(bed: &Bed, network: Network) {
     assert_eq!(hops.len(), 2 * (chain.len() - 1) - 1, "{hops:?}");
 }
 
-/// A frame of the group that sampled values go to comes to each device, and what each sends comes to the test set.
+/// Checks that a frame to the group of sampled values reaches each device, and that each device's frames reach the test set.
 fn reaches_all(bed: &Bed, devices: usize) {
     let options = PortOptions {
         ethertypes: vec![ETHERTYPE],
@@ -341,7 +341,7 @@ fn a_bed_for_guests_has_what_their_cards_are_joined_to() {
     );
 }
 
-/// Frames as a hypervisor would read them of a macvtap: behind the header of a virtual card, which says nothing here.
+/// Frames as a hypervisor reads them from a macvtap: after the header of a virtual card, which is unused here.
 #[test]
 fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
     let test = "a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed";
@@ -373,7 +373,7 @@ fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
         device.write_all(&answer).expect("taken");
         assert_eq!(receive(&mut test_set, "macvtap"), answer[HEADER..]);
         drop((test_set, bed));
-        // The open device keeps the namespace; the kernel takes it down in its own time.
+        // The open device keeps the namespace; the kernel removes it some time later.
         drop(device);
         let until = Instant::now() + Duration::from_secs(5);
         while std::fs::exists(format!("/dev/tap{index}")).expect("looked") {

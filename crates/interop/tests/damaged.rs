@@ -1,5 +1,4 @@
-//! Run files of which a cell or a table was changed: every form in which a run is shown refuses them or gives other figures, and never
-//! panics.
+//! Run files with a changed cell or table: every output format refuses them or gives other values, without a panic.
 
 #![forbid(unsafe_code)]
 

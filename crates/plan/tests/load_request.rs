@@ -178,7 +178,7 @@ fn requests() -> impl Strategy<Value = LoadRequest> {
     (kinds(), cpus).prop_map(|(kind, cpus)| LoadRequest { kind, cpus })
 }
 
-/// Texts that come near to what is read.
+/// Texts that are similar to valid ones.
 fn texts() -> impl Strategy<Value = String> {
     let words =
         "(hackbench|scheduler|memory|cache|timers|network|disk|command|groups|size|bytes|over|pipes|rate|max|threads)";

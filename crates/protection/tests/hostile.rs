@@ -1,4 +1,4 @@
-//! Whatever is measured: no function panics, none operates on what is no number, and no output contradicts itself.
+//! Arbitrary input: no function panics, none operates on NaN, and no output contradicts itself.
 
 mod common;
 

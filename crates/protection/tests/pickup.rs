@@ -1,4 +1,4 @@
-//! How fast a current is seen, against the pickup table of the reference: phasors, and PIOC.
+//! Time to detect a current, compared with the pickup table of the reference: phasors, and PIOC.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Our phasors beside those of a relay: a GE C60 that records its own. Its data are in `data/c60.json`, with their source.
+//! Our phasors compared with those of a relay: a GE C60 that records its own. Its data are in `data/c60.json`, with their source.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! A function that has started resets in time when the fault is gone.
+//! A function that has started resets in time after the end of the fault.
 
 mod common;
 

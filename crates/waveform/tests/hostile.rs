@@ -1,4 +1,4 @@
-//! Records with octets changed, cut and repeated: read or refused, never a panic.
+//! Records with bytes changed, cut and repeated: they are read or refused, without a panic.
 
 use proptest::prelude::{any, prop, proptest};
 use proptest::sample::Index;

@@ -1,4 +1,4 @@
-//! Records that other people published, with the Python package `comtrade` as the oracle, and a real fault.
+//! Records published by others, compared with the Python package `comtrade`, and a real fault.
 
 use serde_json::Value;
 use std::f64::consts::{SQRT_2, TAU};
@@ -12,7 +12,7 @@ use waveform::sample::Sampling;
 /// The records and where they are, and what Python says of them; or why not. Python takes long for them: once for all tests here.
 static FETCHED: OnceLock<(PathBuf, Result<Vec<Value>, String>)> = OnceLock::new();
 
-/// `None` after leaving the test out.
+/// `None` if the test is skipped.
 fn fetched(test: &str) -> Option<(&'static Path, &'static [Value])> {
     let python = testing::python(test)?;
     let (directory, answers) = FETCHED.get_or_init(|| {

@@ -8,7 +8,7 @@ use waveform::scenario::{Scenario, Shot, find};
 /// 250 ms of phase a to earth on a 110 kV line, at 4000 samples a second: the fault lasts from 100.6 ms to 200.6 ms.
 const FAULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/scenario/fault.cfg");
 
-/// A scenario with these keys behind those of the record's file.
+/// A scenario with these keys after those of the record's file.
 fn scenario(file: &Path, keys: &str, sampling: &Sampling) -> Result<Scenario, WaveformError> {
     let text = format!(
         "what = \"x\"\n[expect]\ntrip = true\n[record]\nfile = {:?}\n{keys}\n",
@@ -51,7 +51,7 @@ fn the_steady_state_is_the_pre_fault_cycle_and_joins_the_record_without_a_jump()
     for (lead, shift) in [(2_400, 0.0), (3_001, 77.7), (500, 300.0)] {
         let Shot { table, fault, end, .. } = scenario.shot(&sampling, lead, shift, lead).expect("a shot");
         assert!(fault >= lead && fault < lead + 200, "{fault} behind {lead}");
-        // 149.4 ms behind the inception.
+        // 149.4 ms after the inception.
         assert!((715..=718).contains(&(end - fault)), "{fault} {end}");
         for (member, peak, noise) in [(0, 565_700.0, 6_000.0), (4, 8_900_000.0, 30_000.0)] {
             let steady = largest(&table, 0..fault - 480, member);

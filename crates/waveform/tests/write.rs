@@ -118,7 +118,8 @@ fn tolerance(record: &ComtradeRecord, channel: usize, value: f64) -> f64 {
     half_a_step * (1.0 + 1e-6) + (value.abs() + offset.abs()) * 4.0 * f64::EPSILON
 }
 
-/// The record is what was in the ring, but for values beyond the range of their scale.
+/// Checks that the record equals the content of the ring, except for values beyond the range of
+/// their scale.
 fn assert_same(record: &ComtradeRecord, header: &Header, ring: &Ring) -> u64 {
     let mut clipped = 0;
     for (index, (values, states)) in ring.0.iter().enumerate() {
@@ -300,7 +301,7 @@ fn what_cannot_be_written_is_refused_before_anything_is() {
     );
 }
 
-/// Python's reading of the record; `None` after leaving the test out.
+/// The record as parsed by Python; `None` if the test is skipped.
 fn python(test: &str, directory: &Path, record: (&[u8], &[u8])) -> Option<Value> {
     let python = testing::python(test)?;
     let files = ["x.cfg", "x.dat"].map(|name| directory.join(name));

@@ -81,7 +81,7 @@ fn success_before_the_end_of_the_run_is_a_failure_of_the_load() {
 fn an_end_just_before_the_load_is_stopped_is_noticed() {
     let _alone = alone();
     let load = Load::start(&on(last_cpu(), command("sh -c 'exec 2>&-; exit 3'"))).expect("load");
-    // It is a child of this process and not reaped by anyone but its keeper, which looks every 20 ms.
+    // It is a child of this process, and only its keeper reaps it, which checks every 20 ms.
     wait_until("a zombie or nothing", || {
         let stats = processes_with("").into_iter();
         let stats = stats.filter_map(|id| std::fs::read_to_string(format!("/proc/{id}/stat")).ok());

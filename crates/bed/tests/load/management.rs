@@ -1,4 +1,5 @@
-//! A management network: every request is answered by the kernel of the device, and silence is told.
+//! A management network: the device's kernel answers every request, and missing answers are
+//! reported.
 
 use crate::support::{alone, has_network, last_cpu, on, wait_until};
 use bed::StationWay;
@@ -62,7 +63,7 @@ fn as_fast_as_it_can_is_faster_and_is_answered_too() {
     assert!(report.work <= sent && report.work * 2 > sent, "{report}");
 }
 
-/// The events of a run with this load, `for_a_while` long.
+/// The events of a run with this load and duration.
 fn events_of(kind: LoadKind, for_a_while: Duration) -> Vec<Event> {
     let directory = tempfile::tempdir().expect("a folder");
     let path = directory.path().join("run.triptime");

@@ -1,4 +1,4 @@
-//! Loads that cannot start say why, and leave nothing behind.
+//! Loads that cannot start report the reason, and leave nothing behind.
 
 use bed::load::{CacheLoad, HackbenchLoad, Load, LoadError, LoadKind, LoadSpec, MemoryLoad, PacketLoad};
 use sys::ErrorKind;

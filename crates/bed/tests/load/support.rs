@@ -1,4 +1,4 @@
-//! Looks at threads, descriptors, processes, and counters of the kernel.
+//! Reads threads, descriptors, processes, and counters of the kernel.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The last CPU this process may use: the first has most of the machine's other work.
+/// The last CPU this process may use, because the first does most of the machine's other work.
 pub(crate) fn last_cpu() -> u32 {
     sys::thread::allowed_cpus().iter().last().expect("a CPU")
 }
@@ -26,7 +26,7 @@ pub(crate) fn on(cpu: u32, kind: LoadKind) -> LoadSpec {
     }
 }
 
-/// The load that `--load TEXT` means, on one CPU.
+/// The load from the text of `--load`, on one CPU.
 pub(crate) fn asked(text: &str, cpu: u32) -> LoadSpec {
     let request: bed::load::LoadRequest = text.parse().expect(text);
     request.on(&[cpu].into_iter().collect())
@@ -72,7 +72,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     value.map(str::trim)
 }
 
-/// All threads of loads ran on `cpu` last and may run nowhere else.
+/// Checks that all threads of loads ran on `cpu` last and may not run elsewhere.
 pub(crate) fn assert_all_on(cpu: u32) {
     let threads = load_threads();
     assert!(!threads.is_empty());
@@ -82,7 +82,7 @@ pub(crate) fn assert_all_on(cpu: u32) {
     }
 }
 
-/// No thread of a load is left. One that was waited for takes a moment to leave `/proc`.
+/// Checks that no thread of a load is left. A joined thread takes a moment to leave `/proc`.
 pub(crate) fn no_threads(of: &str) {
     wait_until(&format!("the end of the threads of {of}"), || load_threads().is_empty());
 }
@@ -92,7 +92,7 @@ pub(crate) fn run_ns() -> u64 {
     load_threads().values().map(|thread| thread.run_ns).sum()
 }
 
-/// The open descriptors of this process, what each is.
+/// The open descriptors of this process, with their targets.
 pub(crate) fn descriptors() -> Vec<String> {
     let entries = std::fs::read_dir("/proc/self/fd").expect("own descriptors");
     let paths = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
@@ -131,7 +131,7 @@ pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Processes whose command line holds `mark`.
+/// Processes with `mark` in their command lines.
 pub(crate) fn processes_with(mark: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("processes");
     let ids = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -144,14 +144,14 @@ pub(crate) fn processes_with(mark: &str) -> Vec<String> {
         .collect()
 }
 
-/// Waits until no process has `words` in its command line: what was killed takes a moment to be gone.
+/// Waits until no process has `words` in its command line: a killed process takes a moment to vanish.
 pub(crate) fn gone(words: &str) {
     wait_until("the end of what the program started", || {
         processes_with(words).is_empty()
     });
 }
 
-/// True if the network load can run here; else the test is left out.
+/// True if the network load can run here; otherwise the test is skipped.
 pub(crate) fn has_network(test: &str) -> bool {
     use sys::privilege::{Capability, has};
     let needs = [Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];

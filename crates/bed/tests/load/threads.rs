@@ -73,7 +73,7 @@ fn every_sender_of_a_group_reaches_every_receiver() {
     let load = Load::start(&asked("hackbench:groups=2,fds=5", last_cpu())).expect("load");
     wait_until("20 000 messages", || load.work_done() > 20_000);
     assert_eq!(load_threads().len(), 2 * (5 + 5));
-    // A receiver that nobody writes to never runs again.
+    // A receiver without a sender never runs again.
     let idle: Vec<_> = load_threads()
         .into_values()
         .filter(|thread| thread.switches < 2)
@@ -116,7 +116,7 @@ fn loads_far_larger_than_a_test_stop_as_fast() {
     let _alone = alone();
     for text in ["memory:size=512MiB", "cache:size=512MiB", "hackbench:groups=4,fds=20"] {
         let load = Load::start(&asked(text, last_cpu())).expect("load");
-        // At once, so also while a buffer is being filled.
+        // The load stops at once, even while a buffer is being filled.
         let asked_at = Instant::now();
         let report = load.stop();
         let took = asked_at.elapsed();

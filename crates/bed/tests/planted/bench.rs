@@ -13,7 +13,7 @@ use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
 use tempfile::TempDir;
 
-/// One wall clock serves all tests of this process: those that step it run while no other does.
+/// All tests of this process share one wall clock: tests that step it run alone.
 static WALL_CLOCK: RwLock<()> = RwLock::new(());
 
 /// Held by a test whose wall clock must not jump.
@@ -89,8 +89,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// By what went into a wire and what came out of it, each as its place in the order of sending or its number. Nothing of this
-    /// looks at the rules.
+    /// Computed from the frames that entered and left a wire, by their order of sending or their numbers. The rules are not used for this.
     pub(crate) fn of<T: Ord>(sent: usize, came: &[T]) -> Self {
         let (mut seen, mut highest, mut reordered) = (BTreeSet::new(), None, 0);
         for place in came {
@@ -125,7 +124,7 @@ pub(crate) fn port(bed: &FaultBed, end: End, options: &PortOptions) -> PacketPor
     bed.port(end, options).expect("a port")
 }
 
-/// Waits until something has come true; panics after 30 seconds, far longer than any scheduling noise.
+/// Waits until a condition is true; panics after 30 seconds, far longer than any scheduling noise.
 pub(crate) fn wait_until(what: &str, mut true_now: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(30);
     while !true_now() {

@@ -1,4 +1,4 @@
-//! The wall clock jumps while frames are lost and doubled: what is counted stays exact, and the jump is told.
+//! The wall clock jumps while frames are lost and doubled: counts stay exact, and the jump is reported.
 
 use crate::bench::{ClockOfOurOwn, Counted, Recorded, bed, can_run_alone};
 use crate::{listen, reflect, samples};
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 const STEPS_NS: [i64; 2] = [700_000_000, -700_000_000];
 
-/// Every so many frames; not the last of 1700, whose loss nobody could see.
+/// Interval of the faults in frames; it excludes the last of 1700, whose loss could not be detected.
 const LOST: u64 = 47;
 const DOUBLED: u64 = 37;
 
-/// `CLOCK_REALTIME` moved; moved back when this is dropped.
+/// A moved `CLOCK_REALTIME`; dropping it moves it back.
 struct MovedClock(i64);
 
 impl MovedClock {
@@ -25,7 +25,7 @@ impl MovedClock {
 
 impl Drop for MovedClock {
     fn drop(&mut self) {
-        // The recorder looks at the clocks five times a second.
+        // The recorder reads the clocks five times a second.
         std::thread::sleep(Duration::from_millis(500));
         step(-self.0);
     }

@@ -18,7 +18,7 @@ use wire::test_frame::{TestFrame, TestFrameKind};
 const STREAM: &str = "listen/test-02:00:00:00:00:07";
 const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 7]);
 
-/// The flag of `talk`'s frames behind the last one.
+/// The flag of `talk`'s frames after the last one.
 const BEHIND_THE_LAST: u16 = 2;
 
 fn numbered(frame: &[u8]) -> Option<(u32, u64)> {
@@ -27,7 +27,7 @@ fn numbered(frame: &[u8]) -> Option<(u32, u64)> {
     (fields.kind == TestFrameKind::Stream && fields.flags == 0).then_some((fields.session, fields.sequence))
 }
 
-/// A rule about the frames that count.
+/// A rule for the frames that count.
 pub(crate) fn rule(which: Which, fault: Fault) -> Rule {
     Rule::new(which, fault).when(|frame| numbered(frame).is_some())
 }
@@ -54,7 +54,7 @@ impl Listener {
         Self { run, listening }
     }
 
-    /// Waits until it has everything sound that came out of the wire.
+    /// Waits until it has received all valid frames that left the wire.
     pub(crate) fn wait_for(&self, bed: &FaultBed, journal: &Journal) {
         wait_until("held frames are out", || {
             let rules = bed.wire().counts(Direction::ToDevice).rules;
@@ -129,7 +129,7 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
         lost: counted.lost,
         duplicate: counted.duplicate,
         reordered: counted.reordered,
-        // Frames are sent as fast as it goes, so their instants mean nothing here.
+        // Frames are sent as fast as possible, so their times are not evaluated.
         late: found.late,
         clipped: found.clipped,
         ..Counters::default()
@@ -137,7 +137,7 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
     assert_eq!(found, expected);
 }
 
-/// Counts the frames that came out of the wire, by the numbers that went in.
+/// Expected counts for the frames that left the wire, by the numbers of those that entered.
 fn by_the_journal(journal: &Journal) -> Counted {
     let sent = journal.of(Direction::ToDevice, Side::Entering, numbered);
     Counted::of(sent.len(), &journal.of(Direction::ToDevice, Side::Leaving, numbered))
@@ -169,7 +169,7 @@ fn every_fault_by_itself() {
         corrupt(14),
     ];
     for fault in faults {
-        // The last ones of the range are far enough from the end for a frame that is held back.
+        // The last ones of the range have enough frames after them for a frame that is held back.
         let places = numbers((10..2_800).step_by(43));
         let (recorded, journal, bed) = listen(vec![rule(places, fault)], 1, 7_000);
         let done = bed.wire().counts(Direction::ToDevice).rules[0];
@@ -224,7 +224,7 @@ fn a_delayed_frame_is_late_once() {
     };
     let delay = Fault::Delay(Duration::from_millis(450));
     let (bed, journal) = bed(vec![rule(numbers([4, 6]), delay)], Vec::new(), 1);
-    // Late is what comes 300 ms after the one before, which no machine's stall reaches.
+    // A frame counts as late 300 ms after the previous one, longer than any stall of the machine.
     let listener = Listener::start(&bed, Duration::from_millis(200));
     let sender = Sender::open(&bed);
     for number in 0..8 {

@@ -1,4 +1,4 @@
-//! Streams that fall silent: an interface that goes down, a publisher that is started again.
+//! Streams that become silent: an interface goes down, or a publisher restarts.
 
 use crate::bench::{Recorded, can_run, wait_until};
 use crate::samples::{RATE, Subscriber, rule, smp_cnt};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use units::Monotonic;
 
-/// Numbers of the samples that came out of the wire, counted from 1970 on.
+/// Numbers of the samples that left the wire, counted from 1970.
 #[derive(Clone, Default)]
 struct Numbers(Arc<Mutex<Vec<u64>>>);
 

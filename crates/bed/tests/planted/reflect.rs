@@ -72,12 +72,11 @@ pub(crate) fn meet(bed: &FaultBed) -> Recorded {
     run.finish()
 }
 
-/// Counts that the initiator has to have, by what went into the wire and what came out of it, in which order. Nothing of this
-/// looks at the rules.
+/// Expected counts of the initiator, computed from the frames that entered and left the wire and their order. The rules are not used for this.
 pub(crate) fn by_the_journal(journal: &Journal) -> Counters {
     let sent = journal.of(Direction::ToDevice, Side::Entering, counted);
     let mut came = journal.of(Direction::ToTestSet, Side::Leaving, counted);
-    // A number that was never sent is the answer to nothing.
+    // A number that was never sent answers no request.
     came.retain(|sequence| sent.contains(sequence));
     let counted = Counted::of(sent.len(), &came);
     Counters {

@@ -1,4 +1,4 @@
-//! Sampled values through the faulty wire: who sends, who receives, and what is to be counted.
+//! Sampled values through the faulty wire: sender, receiver, and the expected counts.
 
 use crate::bench::{Counted, Journal, Recorded, Run, port, wait_until};
 use bed::fault::{Direction, Fault, Rule, Side, Which};
@@ -42,7 +42,7 @@ pub(crate) fn numbers(numbers: impl IntoIterator<Item = u64>) -> Which {
 pub(crate) struct Subscriber {
     run: Run,
     pub(crate) subscription: Subscription,
-    /// Told when the publisher has ended: what would be due afterwards is not lost.
+    /// Notified when the publisher has ended: samples due afterwards are not lost.
     pub(crate) sender: SenderEnd,
 }
 
@@ -61,7 +61,7 @@ impl Subscriber {
         }
     }
 
-    /// Waits until it has everything sound that came out of the wire.
+    /// Waits until it has received all valid frames that left the wire.
     pub(crate) fn wait_for(&self, journal: &Journal) {
         let sound = journal.of(Direction::ToDevice, Side::Leaving, smp_cnt).len() as u64;
         wait_until("the subscriber has the frames", || {
@@ -84,8 +84,8 @@ impl Sender {
         Self(port(bed, End::TestSet, &publish::port_options()))
     }
 
-    /// Sends the samples `first..first + count`; those that the interface does not take since it is down are left out. Every
-    /// few frames it waits until the wire has them, so that no queue before it can overflow.
+    /// Sends the samples `first..first + count`, without those that the interface refuses while it is down. It waits every few frames until the wire
+    /// has them, so that no queue can overflow.
     pub(crate) fn send(&self, bed: &FaultBed, first: u64, count: u64) {
         let mut template = template();
         let mut sent = bed.wire().counts(Direction::ToDevice).entered;
@@ -106,7 +106,7 @@ impl Sender {
     }
 }
 
-/// Sends the samples `first..first + count` and returns what a subscriber made of what the wire let through.
+/// Sends the samples `first..first + count`, and returns the subscriber's counts for the frames that the wire let through.
 pub(crate) fn subscribe(bed: &FaultBed, journal: &Journal, first: u64, count: u64) -> Recorded {
     let subscriber = Subscriber::start(bed);
     Sender::open(bed).send(bed, first, count);
@@ -141,7 +141,7 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
             lost: counted.lost,
             duplicate: counted.duplicate,
             reordered: counted.reordered,
-            // Samples are sent as fast as it goes, so their instants mean nothing here.
+            // Samples are sent as fast as possible, so their times are not evaluated.
             clipped: found.clipped,
             ..Counters::default()
         };
@@ -149,7 +149,7 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
     }
 }
 
-/// Counts the samples that came out of the wire, by the order of those that went in.
+/// Expected counts for the samples that left the wire, by the order in which they entered.
 pub(crate) fn by_the_journal(journal: &Journal) -> Counted {
     let sent = journal.of(Direction::ToDevice, Side::Entering, |frame| Some(frame.to_vec()));
     let came = journal.of(Direction::ToDevice, Side::Leaving, |frame| {

@@ -9,7 +9,7 @@ use probes::publish::{self, PublishConfig};
 use std::time::Duration;
 use units::Monotonic;
 
-/// Publishes for a time over the bed; when it ended.
+/// Publishes for a time over the bed; returns the end time.
 pub(crate) fn publish_for(bed: &FaultBed, time: Duration) -> Monotonic {
     let mut run = Run::start();
     let near = port(bed, End::TestSet, &publish::port_options());
@@ -27,12 +27,12 @@ pub(crate) fn publish_for(bed: &FaultBed, time: Duration) -> Monotonic {
     ended
 }
 
-/// Sample counts that a real publisher sent; it leaves out the samples that it slept through.
+/// Sample counts of a real publisher, which omits the samples that it slept through.
 fn real_stream(journal: &Journal) -> Vec<u64> {
     journal.of(Direction::ToDevice, Side::Entering, smp_cnt)
 }
 
-/// How many samples are missing from it.
+/// Number of samples missing from it.
 fn skipped(stream: &[u64]) -> u64 {
     stream
         .windows(2)

@@ -1,4 +1,4 @@
-//! Results are read by programs of others.
+//! Results are read by third-party programs.
 
 use super::{Disk, DiskError, DiskSpec, Identity, Parts, disk, unified, vhd_footer, vmdk};
 use std::fs::File;
@@ -40,7 +40,7 @@ fn written(disk: &Disk, path: &Path) {
     }
 }
 
-/// Output of a program; `None` after leaving the test out, as it is not installed.
+/// Output of a program; `None` after skipping the test because the program is not installed.
 fn said(test: &str, program: &str, words: &[&str]) -> Option<String> {
     let output = match Command::new(program).args(words).env("MTOOLS_SKIP_CHECK", "1").output() {
         Ok(output) => output,
@@ -55,7 +55,7 @@ fn said(test: &str, program: &str, words: &[&str]) -> Option<String> {
     Some(all)
 }
 
-/// A volume of the disk as a file of its own.
+/// A volume of the disk as a separate file.
 fn volume(disk: &Path, number: usize, path: &Path) {
     let octets = std::fs::read(disk).expect("read");
     let entry = &octets[1024 + 128 * number..];
@@ -248,7 +248,7 @@ fn what_is_no_kernel_or_no_stub_is_told() {
     let mut signed = stub(3);
     signed[0x40 + 24 + 112 + 32] = 1;
     assert!(said(&signed, &kernel()).contains("signed"));
-    // However it is cut off, it is refused, or understood as far as it goes.
+    // A truncated program is either refused, or parsed as far as it exists.
     for length in 0..stub(3).len() {
         let (stub, kernel) = (&stub(3)[..length], kernel());
         let _ = unified(&Parts {

@@ -37,7 +37,7 @@ fn json(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Value {
     serde_json::from_slice(&files[path]).expect("JSON")
 }
 
-/// The blob that a descriptor names; its size is right.
+/// The blob of a descriptor; checks its size.
 fn described<'a>(files: &'a BTreeMap<String, Vec<u8>>, descriptor: &Value) -> &'a [u8] {
     let digest = descriptor["digest"]
         .as_str()

@@ -1,4 +1,4 @@
-//! Whole runs, as they were planned, and what comes of merging them.
+//! Whole runs made from a plan, and the results of merging them.
 
 use crate::{Input, Merge, MergeError, Merged, Relation};
 use model::fact::{BOOT_ID, CLOCK_SOURCE, RECORDED_FROM, RECORDED_TO, STAMP_UNCERTAINTY};
@@ -22,16 +22,16 @@ pub(super) const CROSSING_NS: i64 = 20_000;
 pub(super) struct Plan {
     pub(super) points: [&'static str; 2],
     pub(super) frames: Vec<u64>,
-    /// When frame 0 came to its first point, on this run's clock.
+    /// Time of frame 0 at its first point, on this run's clock.
     pub(super) first_ns: i64,
-    /// From when to when it recorded, from the true start on.
+    /// Start and end of its recording, from the true start on.
     pub(super) from_ns: i64,
     pub(super) to_ns: i64,
     pub(super) boot: &'static str,
     /// Frames lost between its two points.
     pub(super) lost_inside: Vec<u64>,
     pub(super) events: Vec<Event>,
-    /// True if it says from when to when it recorded.
+    /// True if it states the start and end of its recording.
     pub(super) says_span: bool,
     pub(super) state: RunState,
     pub(super) command: &'static str,
@@ -62,7 +62,7 @@ impl Plan {
         }
     }
 
-    /// The same with its clock that much ahead.
+    /// The same run with its clock ahead by this much.
     pub(super) fn ahead(mut self, ns: i64) -> Self {
         self.first_ns += ns;
         self.from_ns += ns;

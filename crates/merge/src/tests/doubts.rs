@@ -1,4 +1,4 @@
-//! Events of one of a run's streams, where that stream's frames are between two runs.
+//! Events of one stream in a run, and their effect on that stream's frames between two runs.
 
 use super::bed::{Plan, merge, said};
 use crate::Relation;

@@ -43,7 +43,7 @@ fn recorded(run: u8, stream: u16, frames: &[Frame]) -> Vec<Seen<usize>> {
     seen
 }
 
-/// The frames found in runs that are read side by side, by time.
+/// The frames matched in runs that are read in parallel, in order of time.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     /// True sequence numbers of the first and the second run's record.
@@ -202,7 +202,7 @@ fn a_restart_is_no_other_frame_of_the_same_count() {
     assert!((300..360).contains(&outcome.pairs.len()), "{}", outcome.pairs.len());
 }
 
-/// No frame that both runs have may be told as one that only one of them has.
+/// A frame that both runs have must never be reported as one that only one of them has.
 fn assert_none_is_falsely_alone(host: &[Frame], guest: &[Frame], outcome: &Outcome) {
     let has = |frames: &[Frame], truth: usize| frames.iter().any(|frame| frame.truth == truth);
     let wrong = |alone: &[usize], other: &[Frame]| alone.iter().copied().filter(|n| has(other, *n)).collect::<Vec<_>>();

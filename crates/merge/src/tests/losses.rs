@@ -1,4 +1,4 @@
-//! Frames that are lost, that are not, and of which nobody knows.
+//! Frames that are lost, that are not, and whose fate is unknown.
 
 use super::bed::{PERIOD_NS, Plan, START_NS, finish, merge, said};
 use crate::{Input, Merge, Relation};

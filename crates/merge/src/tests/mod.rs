@@ -1,4 +1,4 @@
-//! Frames of two runs found again: never the wrong one, and every one that can be.
+//! Matching frames of two runs: never a wrong match, and every possible one.
 
 mod bed;
 mod clocks;

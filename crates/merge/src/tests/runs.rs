@@ -1,4 +1,4 @@
-//! Whole runs merged: what the merged run says.
+//! Merges whole runs, and checks the merged run.
 
 use super::bed::{CROSSING_NS, HOP_NS, Plan, merge, open, try_finish};
 use crate::{Input, Merge, MergeError, Relation};

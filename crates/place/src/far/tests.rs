@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Does nothing for anybody.
+/// Refuses every command.
 #[derive(Debug)]
 struct Nothing;
 
@@ -22,7 +22,7 @@ impl Admission for Nothing {
     }
 }
 
-/// A far end under way; it is told to go when this is dropped.
+/// A running far end; dropping it stops it.
 struct Under {
     address: SocketAddr,
     stop: Stop,
@@ -151,7 +151,7 @@ fn one_address_is_listened_on_and_a_network_takes_a_secret() {
     };
     assert!(listen("0.0.0.0", secret("0123456789abcdef")).contains("name one address"));
     assert!(listen("192.0.2.7", Secret::default()).contains("--secret FILE"));
-    // That address is no machine's.
+    // No machine has that address.
     assert!(listen("192.0.2.7", secret("0123456789abcdef")).contains("cannot listen"));
 }
 
@@ -203,8 +203,8 @@ fn a_far_end_that_goes_is_told() {
     assert!(error.contains("triptime far"), "{error}");
 }
 
-/// Writes `octets`, and that nothing follows. The other end may leave before all of it was written: that is
-/// what these tests ask of it, so a connection that it has already closed is no failure.
+/// Writes `octets` and then closes the sending side. The other end may disconnect before all bytes are written, which is what these tests expect, so
+/// an already closed connection is no failure.
 fn says_and_stops(to: &mut dyn Write, octets: &[u8], stream: &TcpStream) {
     let said = to.write_all(octets).and_then(|()| stream.shutdown(Shutdown::Write));
     if let Err(error) = said {

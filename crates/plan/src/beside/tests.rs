@@ -32,7 +32,7 @@ fn plan(steps: &[&str]) -> Result<Plan, String> {
     Plan::parse("site.toml", &format!("{HEAD}{}", steps.concat())).map_err(|error| error.to_string())
 }
 
-/// A machine with these CPUs, and who runs where on it.
+/// A machine with these CPUs, and its roles.
 fn machine(plan: &Plan, online: &str) -> (CpuFacts, Roles) {
     let facts = CpuFacts {
         online: online.parse().expect("a list"),
@@ -69,7 +69,7 @@ fn each_has_cpus_of_its_own() {
     let on_test_set = plan(&[REFLECT, &format!("{WAKEUP}cpus = \"0\"\n")]).expect("a plan");
     let why = shared(&on_test_set, "0-3").expect("the test set's is taken, too");
     assert!(why.contains("both take cpu 0"), "{why}");
-    // Two CPUs are enough where both ends of the round trip wait asleep on one.
+    // Two CPUs are enough if both ends of the round trip sleep while they wait on one.
     let block = REFLECT.to_owned() + "receive = \"block\"\ncpus = \"0\"\n";
     let on_two = plan(&[&block, &format!("{WAKEUP}cpus = \"1\"\n")]).expect("a plan");
     assert_eq!(shared(&on_two, "0-1"), None);
@@ -105,7 +105,7 @@ fn needs_are_those_of_all_steps() {
     assert!(!needs.contains("Cpu(3)"), "{needs}");
 }
 
-/// Its rights and CPUs are not asked for here.
+/// The rights and CPUs of this machine are not checked.
 #[test]
 fn a_device_on_another_machine_needs_nothing_of_this_one() {
     let plan = plan(&[REFLECT]).expect("a plan");

@@ -16,7 +16,7 @@ fn every_embedded_plan_is_valid_and_called_what_it_says() {
     }
 }
 
-/// They judge the host as it is in service.
+/// Embedded plans judge the host as it is in service.
 #[test]
 fn no_embedded_plan_holds_idle_states_off() {
     for (name, text) in EMBEDDED {
@@ -152,7 +152,7 @@ fn a_wrong_key_is_named_with_its_line() {
     );
 }
 
-/// Its own line, where the parser knows only that of the step; and the key, probe or value that was meant.
+/// The key's own line, although the parser only knows the line of the step; and the key, probe or value that was meant.
 #[test]
 fn the_line_is_that_of_the_key_and_the_nearest_key_is_named() {
     for (right, wrong, meant) in [
@@ -281,7 +281,7 @@ policy = "fifo:90"
         (wakeup.common.label.as_deref(), wakeup.common.loads.len()),
         (Some("hackbench"), 1)
     );
-    // As they are in service, unless it says otherwise.
+    // The system's idle states are the default.
     assert!(wakeup.common.idle.is_system() && noise.common.idle.is_system());
     let held = Plan::parse("site.toml", text).expect("a plan").holding_idle();
     let is_held = |step: &Step| !step.common.idle.is_system() && step.written["idle"].as_str() == Some("held");

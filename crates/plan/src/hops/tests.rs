@@ -33,7 +33,7 @@ fn recorded(work: impl FnOnce(&mut Recorder)) -> RunFile {
     RunFile::open(&path).expect("a run")
 }
 
-/// A bed; `None` after leaving the test out.
+/// A bed; `None` if the test is skipped.
 fn bed(test: &str) -> Option<Bed> {
     if !rustix::process::geteuid().is_root() || !Path::new("/sys/kernel/btf/vmlinux").exists() {
         testing::skip(test, "needs root and a kernel with BTF");
@@ -52,7 +52,7 @@ fn wanted<'a>(bed: &'a Bed, streams: &[&str]) -> Wanted<'a> {
     }
 }
 
-/// Of a series: how many samples, and why there are none.
+/// Number of samples of a series, and the reason if there are none.
 fn found(run: &RunFile, name: &str) -> (u64, Option<String>) {
     let all = run.series().expect("series");
     let (id, spec) = all.iter().find(|(_, spec)| spec.name == name).expect(name);
@@ -97,7 +97,7 @@ fn a_stream_that_never_came_is_not_left_out() {
         let why = Some("MU02 was never seen at nic".to_owned());
         assert_eq!(found(&run, &format!("hop/{hop}/MU02")), (0, why), "{hop}");
     }
-    // A machine that stands still for half a second leaves gaps in the other stream.
+    // A machine that stalls for half a second leaves gaps in the other stream.
     let never: Vec<String> = gaps(&run)
         .into_iter()
         .filter(|gap| !gap.starts_with("MU01: nothing has come to "))

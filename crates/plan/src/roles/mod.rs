@@ -1,4 +1,4 @@
-//! The choice of CPUs that are judged and of those that carry everything else: from facts alone.
+//! Chooses the judged CPUs and the CPUs of everything else, from facts only.
 
 use super::file::Plan;
 use super::value::{Cpus, PlanError};
@@ -6,10 +6,10 @@ use host::{CpuFacts, Host};
 use model::Fact;
 use units::CpuList;
 
-/// Group of the inventory that says who ran where, and why. The report reads it.
+/// Inventory group with the CPUs of each role and the reasons. The report reads it.
 pub const GROUP: &str = "CPUs of this run";
 
-/// CPUs named on the command line, which stand before what the plan says.
+/// CPUs named on the command line, which override those of the plan.
 #[derive(Debug, Clone, Default)]
 pub struct Named {
     /// CPUs to judge.
@@ -25,19 +25,19 @@ pub struct Roles {
     pub measured: CpuList,
     /// Loads, recorder, test set.
     pub housekeeping: CpuList,
-    /// Why these are judged.
+    /// Reason for the judged CPUs.
     pub why_measured: String,
-    /// Why these carry the rest.
+    /// Reason for the other CPUs.
     pub why_housekeeping: String,
-    /// Other facts to know: CPUs left alone, roles that share a CPU.
+    /// Additional facts: CPUs left alone, roles that share a CPU.
     pub notes: Vec<String>,
-    /// Where the recorder goes: ordinary CPUs that are not judged, or the housekeeping ones.
+    /// CPUs of the recorder: ordinary CPUs that are not judged, or the housekeeping ones.
     pub recorder: CpuList,
     /// The machine that has the device under test and names the judged CPUs itself, if it is not this one.
     pub elsewhere: Option<String>,
 }
 
-/// Facts of this machine's CPUs. The kernel itself says which its cpuset allows.
+/// Facts of this machine's CPUs. The kernel reports the CPUs that its cpuset permits.
 ///
 /// # Errors
 /// The CPUs online cannot be read.
@@ -51,11 +51,11 @@ pub fn live_facts() -> Result<CpuFacts, host::HostError> {
 }
 
 impl Plan {
-    /// Chooses the CPUs of each role on a machine with these CPUs. Where nothing else is said, the CPUs that are kept free of the kernel's work
-    /// that nobody owns are judged, and loads stay off them.
+    /// Chooses the CPUs of each role on a machine with these CPUs. By default, the CPUs that are isolated from the kernel's work and have no owner
+    /// are judged, and loads stay off them.
     ///
     /// # Errors
-    /// A CPU that is named and is not online, or not in this process's cpuset.
+    /// A named CPU is not online, or not in this process's cpuset.
     pub fn roles(&self, facts: &CpuFacts, named: &Named) -> Result<Roles, PlanError> {
         let chooser = Chooser {
             plan: &self.name,
@@ -102,7 +102,7 @@ impl Plan {
         Ok(roles)
     }
 
-    /// Loads that the plan puts on CPUs of their own, in words.
+    /// Loads with CPUs of their own in the plan, in words.
     fn loads_elsewhere(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
         let mut words = Vec::new();
         let of_steps = self.steps.iter().flat_map(|step| &step.common.loads);
@@ -126,10 +126,10 @@ impl Plan {
         Ok(notes)
     }
 
-    /// The CPUs a word of a step or a load stands for in a run with these roles.
+    /// The CPUs that a word of a step or a load selects in a run with these roles.
     ///
     /// # Errors
-    /// A CPU that is named and is not online, or not in this process's cpuset.
+    /// A named CPU is not online, or not in this process's cpuset.
     pub fn resolve(&self, cpus: &Cpus, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         let chooser = Chooser {
             plan: &self.name,
@@ -141,7 +141,7 @@ impl Plan {
 }
 
 impl Roles {
-    /// The first lines of a run: what is judged, what carries the rest, and why.
+    /// The first lines of a run: the CPUs of each role, with the reasons.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             match self.elsewhere {
@@ -157,8 +157,8 @@ impl Roles {
         lines
     }
 
-    /// CPUs of the host for so many virtual ones: those that are judged, where there are enough. Else what keeps house there is on one that
-    /// is not judged here, the others on those that are. `None`: there are too few.
+    /// CPUs of the host for this many virtual ones: the judged ones, if there are enough. Otherwise the guest's housekeeping CPU runs on one that is
+    /// not judged here, the others on the judged ones. `None` if there are too few.
     pub fn host_cpus(&self, wanted: usize) -> Option<CpuList> {
         let judged = self.measured.clone();
         let with_one_more = self.recorder.iter().take(1).chain(judged.iter()).collect();
@@ -173,7 +173,7 @@ impl Roles {
         }
     }
 
-    /// The same for the run file.
+    /// The same as facts for the run file.
     pub fn facts(&self) -> Vec<Fact> {
         let fact = |name: &str, value: String| Fact {
             group: GROUP.into(),
@@ -194,14 +194,14 @@ impl Roles {
     }
 }
 
-/// Chooses from the facts for a plan of this name.
+/// Chooses CPUs from the facts for a plan of this name.
 struct Chooser<'a> {
     plan: &'a str,
     facts: &'a CpuFacts,
 }
 
 impl Chooser<'_> {
-    /// Usable CPUs that the kernel does not keep free and nobody owns.
+    /// Usable CPUs that are neither isolated nor owned.
     fn ordinary(&self) -> CpuList {
         self.unowned().without(&self.facts.kept_free())
     }
@@ -210,7 +210,7 @@ impl Chooser<'_> {
         self.facts.usable().without(&self.facts.owned())
     }
 
-    /// The lowest CPU for loads, of those that are not to be avoided where there is one.
+    /// The lowest CPU for loads, outside `avoid` if possible.
     fn first(&self, avoid: &CpuList) -> (CpuList, String) {
         let usable = self.facts.usable();
         let kept_free = self.facts.kept_free();
@@ -247,12 +247,12 @@ impl Chooser<'_> {
         (cpus.first().into_iter().collect(), why.to_owned())
     }
 
-    /// CPUs of `cpus` that are none of `others`, and no thread of the same core as one.
+    /// CPUs of `cpus` that are not in `others`, and share no core with one of these.
     fn off_the_cores_of(&self, cpus: &CpuList, others: &CpuList) -> CpuList {
         cpus.without(others).without(&self.facts.siblings(others))
     }
 
-    /// CPUs to judge when the plan leaves it open, and why these.
+    /// CPUs to judge if the plan names none, with the reason.
     fn rest(&self, housekeeping: &CpuList) -> (CpuList, String) {
         let usable = self.facts.usable();
         let kept_free = self.facts.kept_free();
@@ -293,7 +293,7 @@ impl Chooser<'_> {
         (cpus, why.to_owned())
     }
 
-    /// Every usable CPU that nobody owns; every usable one where all are owned.
+    /// Every usable CPU without an owner; every usable one if all are owned.
     fn all(&self) -> CpuList {
         let unowned = self.unowned();
         if unowned.is_empty() {
@@ -312,7 +312,7 @@ impl Chooser<'_> {
         }
     }
 
-    /// CPUs that were named, if they can be used.
+    /// The named CPUs, if they can be used.
     fn checked(&self, list: &CpuList, by: &str) -> Result<CpuList, PlanError> {
         let refused = |problem: String| PlanError::Cpu {
             plan: self.plan.to_owned(),
@@ -333,7 +333,7 @@ impl Chooser<'_> {
         }
     }
 
-    /// Where the recorder disturbs least.
+    /// CPUs on which the recorder disturbs least.
     fn beside(&self, measured: &CpuList, housekeeping: &CpuList) -> CpuList {
         let ordinary = self.ordinary();
         let choices = [
@@ -372,7 +372,7 @@ impl Chooser<'_> {
         notes
     }
 
-    /// Judged CPUs that are threads of one core with each other, or with one that carries loads.
+    /// Judged CPUs that share a core with each other, or with a CPU that carries loads.
     fn cores_shared(&self, measured: &CpuList, housekeeping: &CpuList) -> Vec<String> {
         let together = self.facts.threads_of_one_core(measured).into_iter();
         let mut notes: Vec<String> = together

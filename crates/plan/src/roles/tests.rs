@@ -105,7 +105,7 @@ fn cpus_of_virtual_machines_and_real_time_threads_are_left_alone() {
     thread(tree.path(), (50, 50), "qemu-system-x86", (0, 0), "0-1", 0);
     thread(tree.path(), (50, 51), "CPU 0/KVM", (1, 1), "2", 0);
     thread(tree.path(), (60, 60), "relay) x", (1, 80), "3", 0);
-    // A thread of the kernel, and one that may run wherever threads run, own nothing.
+    // Kernel threads, and threads without affinity, own no CPU.
     thread(tree.path(), (70, 70), "migration/4", (1, 99), "4", 0x20_8040);
     thread(tree.path(), (80, 80), "rtkit-daemon", (2, 99), "0-1", 0);
     assert_eq!(quick(tree.path()), ("4-5".into(), "0".into()));
@@ -329,7 +329,7 @@ fn cores_that_cannot_be_told_are_said() {
     );
 }
 
-/// The recorded machines have isolated CPUs too, but no threads: nobody owns theirs.
+/// The recorded machines also have isolated CPUs, but no threads, so these CPUs have no owner.
 #[test]
 fn recorded_machines_have_their_isolated_cpus_judged() {
     let hosts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts");
