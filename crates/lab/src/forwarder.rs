@@ -115,7 +115,7 @@ impl Forwarder {
         std::iter::once(own).chain(daemons)
     }
 
-    /// Where Open vSwitch has its files.
+    /// Folder of Open vSwitch's files.
     pub(super) fn files(&self) -> PathBuf {
         self.folder.join(FILES)
     }

@@ -44,7 +44,7 @@ pub(super) fn name_of(lab: &LabName, end: &str) -> String {
     format!("{PREFIX}{lab}-{end}")
 }
 
-/// The file that stands for a network namespace of a lab.
+/// The file of a lab's network namespace.
 pub(super) fn path_of(lab: &LabName, end: &str) -> PathBuf {
     Path::new(NAMESPACES).join(name_of(lab, end))
 }

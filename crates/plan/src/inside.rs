@@ -75,17 +75,17 @@ impl Plan {
     /// All CPUs of steps side by side, by the numbers of the devices' machine or guest: no load of one step may use them.
     ///
     /// # Errors
-    /// As of [`Plan::judges`].
+    /// See [`Plan::judges`].
     pub(super) fn judged_by_all(&self, group: &[&Step], facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         let all = group.iter().map(|step| self.judges(step, facts, roles));
         let all = all.collect::<Result<Vec<_>, _>>()?;
         Ok(all.iter().flat_map(CpuList::iter).collect())
     }
 
-    /// Where the threads of a step run, in words: `cpu 1-2`, `cpu 3 of the guest`.
+    /// CPUs of the threads of a step, in words: `cpu 1-2`, `cpu 3 of the guest`.
     ///
     /// # Errors
-    /// As of [`Plan::judges`].
+    /// See [`Plan::judges`].
     pub(super) fn seat(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<String, PlanError> {
         let Some(inside) = self.inside(step)? else {
             return Ok(format!("cpu {}", self.takes(step, facts, roles)?));

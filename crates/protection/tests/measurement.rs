@@ -346,7 +346,7 @@ fn a_lost_sample_hardly_shows() {
     }
 }
 
-/// Where the reference is retuned, the frequency does not jump: no cycle's value is off by more than 15 mHz, for a retuning of 2 Hz.
+/// When the reference is retuned, the frequency does not jump: no cycle's value is off by more than 15 mHz, for a retuning of 2 Hz.
 #[test]
 fn steering_does_not_disturb_what_it_steers_by() {
     let mut rig = Rig::new(rated(4000.0, 50.0), &with_dc_removal(), true);

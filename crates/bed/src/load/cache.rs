@@ -157,7 +157,7 @@ impl Random {
 mod tests {
     use super::{CacheLine, chain};
 
-    /// Where the chain leads from line 0, until it is there again.
+    /// The chain from line 0 until it returns there.
     fn ring(lines: &[CacheLine]) -> Vec<usize> {
         let mut ring = vec![0];
         let mut at = lines[0].next as usize;

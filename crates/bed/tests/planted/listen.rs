@@ -120,7 +120,7 @@ impl Sender {
     }
 }
 
-/// Of a stream whose first frame has none before it.
+/// Expected counts of a stream whose first frame has no predecessor.
 pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
     let found = recorded.counters(STREAM);
     let expected = Counters {

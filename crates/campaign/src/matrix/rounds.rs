@@ -21,7 +21,7 @@ pub struct Rounds<'a> {
     pub budget_ns: Option<u64>,
     /// The existing measurements, and their order.
     pub state: State,
-    /// Where they are.
+    /// Their folder.
     pub folder: &'a Folder,
     /// Set by a signal.
     pub interrupted: Arc<AtomicBool>,

@@ -50,7 +50,7 @@ struct Outcome {
     pairs: Vec<(usize, usize)>,
     /// Records of the first and of the second run alone.
     alone: [usize; 2],
-    /// Of each run, the true numbers of those alone.
+    /// True numbers of the records without a match, by run.
     lonely: [Vec<usize>; 2],
     again: usize,
     doubtful: usize,

@@ -201,7 +201,7 @@ mod tests {
             let mut octets = written(&[frame.clone(), frame]);
             octets.remove(at.index(octets.len() / 2));
             let mut rest = octets.as_slice();
-            // Where two neighbours are the same, it cannot be told which was lost; the frame is cut all the same.
+            // If two neighbouring bytes are equal, it is unknown which was lost; the frame is cut in any case.
             prop_assert!(read(&mut rest).and_then(|_| read(&mut rest)).is_err());
         }
 

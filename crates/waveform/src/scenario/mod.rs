@@ -31,7 +31,7 @@ pub struct Scenario {
     pub fault: String,
     /// The required action of the relay.
     pub expect: Expect,
-    /// Phases and function that have to trip.
+    /// Required phases and function of the trip.
     pub selection: Selection,
     /// Conclusions and choices for settings that the file leaves open, a sentence each; for the user.
     pub notes: Vec<String>,

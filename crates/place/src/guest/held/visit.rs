@@ -171,7 +171,7 @@ mod tests {
         agent.join().expect("both times as it should be");
     }
 
-    /// One is there, and nobody else is let in: who comes then is told so in time, whatever number waits already.
+    /// If a client is connected, no other is admitted: a new one gets a refusal in time, however many are waiting.
     #[test]
     fn who_finds_somebody_there_does_not_wait_for_ever() {
         let folder = tempfile::tempdir().expect("a folder");
