@@ -36,7 +36,7 @@ impl Layout {
             Self::Vm => "VMware ESXi real-time guide: samples, minimum, average, maximum, overflows per CPU",
             Self::Jitter => "ABB and University of Torino, table 2: max (avg) per environment and load",
             Self::Avb => "Sienda: classes for AVB",
-            Self::Networks => "ABB and University of Torino: the round trip over each network beside the others",
+            Self::Networks => "ABB and University of Torino: the round trip over each network next to the others",
             Self::Vpc => "ABB and University of Torino: the task of a virtual relay, and the age of its samples",
         }
     }

@@ -13,7 +13,7 @@ use units::CpuList;
 /// Options of a command that measures CPUs, with those of its probe.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CpuArgs<O: clap::Args> {
-    /// CPUs to measure, isolated ones too [default: every CPU this process may use]
+    /// CPUs to measure, including isolated ones [default: every CPU this process may use]
     #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// How long to measure [default: until interrupted]

@@ -17,8 +17,8 @@ use sys::SysError;
 use sys::privilege::Capability;
 use units::CpuList;
 
-/// The device under test of a plan that another machine runs (qualify --far): waits for that machine, runs the device's end of each step on
-/// IF, and sends the results back
+/// Serves as the device under test of a plan that another machine runs (qualify --far): waits for that machine, runs the device's end of each
+/// step on IF, and sends the results back
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "It does nothing else for the connected machine, and serves one at a time. Run files do not stay here.

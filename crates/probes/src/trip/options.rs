@@ -23,7 +23,7 @@ pub struct TripOptions {
     /// A built-in scenario, or a TOML file; can be repeated: the shots of the scenarios then alternate
     #[arg(long, value_name = "NAME|FILE", default_value = "overcurrent")]
     pub scenario: Vec<String>,
-    /// A built-in type test, or a TOML file: thousands of shots that differ in a few values, each once, in an order that the seed gives
+    /// A built-in type test, or a TOML file: thousands of shots that differ in a few values, each once, in random order (--seed)
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["scenario", "shots", "security"])]
     pub type_test: Option<String>,
     /// Shots of each scenario [default: 100; in a plan as many as its step has time for]
@@ -39,8 +39,8 @@ pub struct TripOptions {
     /// The relay's GOOSE control block [default: the one that trips in a first shot, which is not counted]
     #[arg(long, value_name = "GOCBREF", help_heading = "GOOSE")]
     pub goose: Option<String>,
-    /// Member of its dataset that is true when the relay trips, or the breaker's position: its number from 0; 2.0 is the first part of the
-    /// structure 2; or its name in the SCL file, such as PTRC1.Tr.general
+    /// Member of the control block's dataset that is true when the relay trips, or that is the breaker's position: its number from 0 (2.0:
+    /// first part of structure 2), or its name in the SCL file, such as PTRC1.Tr.general
     #[arg(long, value_name = "MEMBER", default_value = "0", help_heading = "GOOSE")]
     pub trip_member: MemberName,
     /// Member that is true when the relay has started

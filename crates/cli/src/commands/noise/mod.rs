@@ -22,7 +22,7 @@ Examples: triptime noise --cpus 2-3 --duration 60s
           triptime noise --cpus 2 --gaps-above 500ns --threshold 20us --html noise.html
           triptime noise --cpus 2-3 --duration 60s --hwlat 60s")]
 pub(crate) struct NoiseArgs {
-    /// CPUs to measure, isolated ones too [default: every CPU this process may use but the first]
+    /// CPUs to measure, including isolated ones [default: every CPU this process may use except the first]
     #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// How long to measure [default: until interrupted]
