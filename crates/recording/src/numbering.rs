@@ -16,7 +16,7 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    /// Returns number and [`flag`]s of the next sample, for which the stream's sequence found `step`.
+    /// Returns number and [`flag`]s of the next sample. `step` is the step to it in the stream's sequence.
     pub fn number(&mut self, smp_cnt: u16, step: SampleStep, rate: Option<u32>) -> (u64, u8) {
         let turn = rate.map_or(ALL_COUNTS, u64::from).max(1);
         let unrated = if rate.is_none() { flag::UNRATED } else { 0 };

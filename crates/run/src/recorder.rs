@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
-/// Most commands that wait for the recorder. A sender with more commands waits, too; measuring threads send none. A span counted in
+/// Maximum number of commands that wait for the recorder. A sender with more commands waits, too; measuring threads send none. A span counted in
 /// the kernel takes some 20 KB.
 pub(crate) const COMMANDS: usize = 128;
 

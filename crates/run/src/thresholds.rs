@@ -12,7 +12,7 @@ type ByName = dyn Fn(&str) -> Option<u64> + Send + Sync;
 pub struct Thresholds(Option<Arc<ByName>>);
 
 impl Thresholds {
-    /// Makes thresholds that `by_name` returns.
+    /// `by_name` returns the threshold in ns of the series with the given name.
     pub fn new(by_name: impl Fn(&str) -> Option<u64> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(by_name)))
     }

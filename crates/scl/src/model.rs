@@ -102,7 +102,7 @@ pub struct SmvOptions {
 /// A sampled-value control block with its address and dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledValues {
-    /// Where it is.
+    /// IED, access point and logical device of the control block.
     pub place: Location,
     /// svID on the wire: `smvID`, or the reference of the control block if that is empty.
     pub sv_id: String,
@@ -116,7 +116,7 @@ pub struct SampledValues {
     pub asdus: u8,
     /// Optional fields.
     pub options: SmvOptions,
-    /// Where to.
+    /// Destination, APPID and VLAN of its frames.
     pub address: Address,
     /// The members of an ASDU.
     pub data_set: DataSet,
@@ -138,7 +138,7 @@ impl SampledValues {
 /// A GOOSE control block with its address and dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goose {
-    /// Where it is.
+    /// IED, access point and logical device of the control block.
     pub place: Location,
     /// goID on the wire: `appID`.
     pub go_id: String,
@@ -152,7 +152,7 @@ pub struct Goose {
     pub min_time_ms: Option<u32>,
     /// Time between repetitions of an unchanged state, in ms.
     pub max_time_ms: Option<u32>,
-    /// Where to.
+    /// Destination, APPID and VLAN of its frames.
     pub address: Address,
     /// The members of a message.
     pub data_set: DataSet,

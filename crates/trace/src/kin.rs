@@ -9,7 +9,7 @@ use std::fs;
 /// Beginning of the names of a session's threads that do not measure; no other program uses it.
 const OF_A_SESSION: &str = "triptime-";
 
-/// Most threads that are remembered: few are ever named.
+/// Maximum number of threads whose owner is remembered; a run needs few of them.
 const KEPT: usize = 4096;
 
 /// Owner of a thread.

@@ -25,7 +25,7 @@ pub(super) struct Zone {
     /// R over X along the line.
     slope: f64,
     sign: f64,
-    /// Least resistance of load, ohm, and the tangent of its angle.
+    /// Minimum resistance of the load, ohm, and the tangent of its angle.
     load: Option<(f64, f64)>,
 }
 

@@ -11,10 +11,10 @@ use crate::measure::{Channels, Measured};
 use crate::rated::Rated;
 use crate::timing::{Delay, Pace};
 
-/// Least current of a loop that has an impedance, in x In.
+/// Minimum current of a loop for its impedance to be computed, in x In.
 const LEAST_LOOP: f64 = 0.05;
 
-/// Least voltage that has an angle, in x Uph.
+/// Minimum voltage for its angle to be computed, in x Uph.
 const LEAST_VOLTAGE: f64 = 0.02;
 
 /// PDIS (21), one zone: operates when the impedance of a loop that measures the fault has been in the zone for the set number of task runs, and then

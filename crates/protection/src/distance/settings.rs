@@ -53,7 +53,7 @@ impl Default for Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoadEncroachment {
-    /// Least resistance of load in ohm, 0.05 to 3000.
+    /// Minimum resistance of the load in ohm, 0.05 to 3000.
     pub resistance_ohm: f64,
     /// Angle of load to both sides of the R axis in degrees, 5 to 60.
     pub angle_deg: f64,
@@ -85,7 +85,7 @@ pub struct PdisSettings {
     pub earth_delay_ms: f64,
     /// True if earth loops trip.
     pub earth_loops: bool,
-    /// Least current of a loop in x In, 0.05 to 4; loops with less are ignored.
+    /// Minimum current of a loop in x In, 0.05 to 4; loops with less are ignored.
     pub least_current: f64,
     /// Consecutive runs of the task in the zone before it operates, 1 to 20.
     pub confirmations: u32,

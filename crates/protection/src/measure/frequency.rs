@@ -36,7 +36,7 @@ pub struct Frequency {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TrackerSettings {
-    /// Least magnitude of the phasor, as a share of its rated value, 0.02 to 0.9.
+    /// Minimum magnitude of the phasor, as a share of its rated value, 0.02 to 0.9.
     pub least: f64,
     /// True if the reference follows the frequency, false if it keeps the rated one.
     pub steer: bool,

@@ -130,7 +130,7 @@ impl Logic {
 }
 
 impl Row {
-    /// The starts and operations of its functions.
+    /// Phases in which a function of the row has started, and phases in which one has operated.
     fn gathered(&self, instances: &[Instance]) -> (Phases, Phases) {
         let (mut started, mut operated) = (Phases::NONE, Phases::NONE);
         for number in &self.functions {

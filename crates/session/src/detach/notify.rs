@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
-/// The socket of a service manager, and how often it wants a sign of life.
+/// The notification socket of a service manager (systemd), with the interval of its watchdog.
 #[derive(Debug)]
 pub struct Notify {
     socket: UnixDatagram,
     address: SocketAddr,
-    /// Interval between signs of life; `None`: it asks for none.
+    /// Interval between watchdog messages; `None`: the manager requests none.
     every: Option<Duration>,
     told: Option<Instant>,
 }
@@ -42,8 +42,8 @@ impl Notify {
         self.send(&format!("STATUS={}", line(text)));
     }
 
-    /// Sends a sign of life, three times as often as requested. The caller sends it only while windows close, so a run that closes
-    /// none is ended.
+    /// Sends a watchdog message, three times as often as requested. The caller calls this only while windows close, so the manager
+    /// ends a run that closes none.
     pub fn goes_on(&mut self, now: Instant) {
         let Some(every) = self.every else { return };
         if self.told.is_none_or(|told| now.duration_since(told) >= every) {

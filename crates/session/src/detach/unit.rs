@@ -9,7 +9,7 @@ pub const FOLDER: &str = "/etc/systemd/system";
 /// Ending of the names of units.
 pub const ENDING: &str = ".service";
 
-/// Time in s without a sign of life after which a run is ended. It gives none while no window closes.
+/// Time in s without a watchdog message after which the service manager ends a run. A run sends none while no window closes.
 const WATCHDOG_S: u64 = 60;
 
 /// A run as a service.

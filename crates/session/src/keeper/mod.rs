@@ -241,7 +241,7 @@ impl Keeper {
         }
     }
 
-    /// Sends a sign of life to the service manager while the run is at work.
+    /// Sends watchdog messages to the service manager while the run is at work.
     fn tell(&mut self, session: &Session, doing: &str) {
         self.stands_still = self.stands_still(session);
         let Some(notify) = &mut self.notify else { return };

@@ -1,4 +1,4 @@
-//! Many figures, one risk: the confidence that each figure needs so that all statements together have the stated one.
+//! Correction for multiple comparisons: the confidence of each figure for which all statements together have the stated confidence.
 
 /// The confidence that each of several statements needs so that, with the probability `confidence`, none of them reports a
 /// difference that does not exist: the step-down procedure of Holm (Scandinavian Journal of Statistics 6, 1979), which is valid

@@ -36,7 +36,7 @@ pub const BLOCKS_NEEDED: usize = 50;
 /// A return period may be at most this many times as long as the test: beyond that, the interval is too wide to be useful.
 pub const REACH: f64 = 10.0;
 
-/// Most blocks that a fit takes. More are joined into longer ones.
+/// Maximum number of blocks in a fit; if there are more, they are joined into longer ones.
 const MOST_BLOCKS: usize = 2_000;
 
 /// Shapes that a fit may have. Below -1 there is no most likely one; shapes above 2 were never measured.

@@ -1,9 +1,9 @@
 //! Finds the smallest value of a function of a few parameters.
 
-/// Most calls of the function before the search gives up; a fit of three parameters takes about 150 calls.
+/// Maximum number of calls of the function before the search gives up; a fit of three parameters takes about 150 calls.
 const MOST_CALLS: usize = 2_000;
 
-/// Most steps of [`refine`]; about six are usual.
+/// Maximum number of steps of [`refine`]; about six are usual.
 const MOST_STEPS: usize = 30;
 
 /// A corner of the simplex: a point and the function there.

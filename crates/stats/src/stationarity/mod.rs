@@ -31,7 +31,7 @@ pub const WINDOWS_NEEDED: usize = 20;
 /// Number of independent values that the tested ones must be worth, before a run without a change is called steady.
 const WORTH_NEEDED: f64 = 6.0;
 
-/// Most values that are tested: if there are more windows, groups of neighbours are averaged. A week has 30 000 windows of 20 s,
+/// Maximum number of tested values: if there are more windows, groups of neighbours are averaged. A week has 30 000 windows of 20 s,
 /// and the slope uses all pairs; a trend or a shift that matters over a run is as visible in a thousand values.
 const MOST_VALUES: usize = 1_000;
 

@@ -34,11 +34,11 @@ const HIDING: [u32; 8] = [0x0800, 0x86dd, 0xf1c1, 0x9100, 0x9200, CUSTOMER, SERV
 /// Of the frames with such a header, one in so many passes; the value is a mask, one less than that number.
 const ONE_IN: u32 = 0xff;
 
-/// Most instructions of a place's block in addition to its comparisons with EtherTypes.
+/// Maximum number of instructions of a place's block in addition to its comparisons with EtherTypes.
 const BESIDE: usize = 3 + 3 + HIDING.len() + CHANCE;
 /// Number of instructions that let a part of the frames pass.
 const CHANCE: usize = 4;
-/// Most blocks that a jump skips, including its own.
+/// Maximum number of blocks that a jump skips, including its own.
 const FARTHEST: usize = 3;
 
 /// `BPF_LD | BPF_H | BPF_ABS`: load 16 bits in network order.

@@ -61,7 +61,7 @@ pub struct XdpOptions {
 pub struct BusyPoll {
     /// How long one system call polls, in us (`SO_BUSY_POLL`).
     pub time_us: u32,
-    /// Most frames that one system call takes from the driver (`SO_BUSY_POLL_BUDGET`).
+    /// Maximum number of frames that one system call takes from the driver (`SO_BUSY_POLL_BUDGET`).
     pub budget: u32,
 }
 

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// Most frames that can wait: they take 128 MiB of chunks, pinned memory that is missing elsewhere.
+/// Maximum number of frames that can wait. They take 128 MiB of pinned memory, which other programs then lack.
 const MOST_RING_FRAMES: usize = 32_768;
 
 /// Attempts to bind to a queue that is taken: for half a second.

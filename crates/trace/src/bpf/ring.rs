@@ -15,7 +15,7 @@ use units::Monotonic;
 
 /// Number of events in a CPU's ring.
 const OF_CPU: u64 = EVENTS_PER_CPU as u64;
-/// Most events that are read before an instant, to find the occupant of the CPU at that instant. If no switch is found, a spinning
+/// Maximum number of events that are read before an instant, to find the occupant of the CPU at that instant. If no switch is found, a spinning
 /// thread may have had the CPU for that long.
 const FARTHEST_OPENING: usize = 8_192;
 

@@ -14,9 +14,9 @@ pub use choose::choose;
 const MAGIC: [u8; 4] = *b"TTFL";
 /// Version of the format.
 const VERSION: u8 = 1;
-/// Most events of a flight.
+/// Maximum number of events of a flight.
 pub const MOST_EVENTS: usize = 4_096;
-/// Most bytes of a flight before it is deflated: an event takes at most 46 (instant and CPU 10 and 5, kind 1, thread 5 + 5 + 17,
+/// Maximum size of a flight in bytes, before it is deflated: an event takes at most 46 (instant and CPU 10 and 5, kind 1, thread 5 + 5 + 17,
 /// previous thread 3), so [`MOST_EVENTS`] of them fit.
 const MOST_OCTETS: u64 = 256 * 1024;
 

@@ -17,7 +17,7 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_
 const RING_FOR_LONG: u32 = 1 << 20;
 const RING_FOR_ALL: u32 = 1 << 24;
 
-/// Most bytes of histograms for which each CPU gets its own.
+/// Maximum size in bytes of all histograms together for which each CPU gets its own copy.
 const OWN_HISTOGRAMS: usize = 64 << 20;
 
 /// Errors for options that cannot be traced.

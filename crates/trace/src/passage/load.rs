@@ -12,8 +12,7 @@ use aya::{Ebpf, EbpfLoader};
 /// `bpf/passage.bpf.c`, built by `bpf/build.sh`.
 pub(super) static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/passage.o"));
 
-/// Number of `sk_buff`s per frame that there is room for, as long as all together take no more than some megabytes; those not seen
-/// for long make room.
+/// Capacity of the map in `sk_buff`s per frame, limited to some megabytes in total; the least recently seen ones are replaced.
 const CARRIERS_OF_FRAME: u32 = 16;
 const LEAST_CARRIERS: u32 = 1 << 12;
 const MOST_CARRIERS: u32 = 1 << 16;

@@ -121,7 +121,7 @@ impl Scenario {
     }
 }
 
-/// The signal with its states moved to after `lead` samples.
+/// The signal with each state `lead` samples later; the first state begins at sample `lead`.
 fn after(synth: &Synth, sampling: &Sampling, lead: u64) -> Synth {
     // Rounded down: a state starts at the first sample at or after its time, which is then number `lead`.
     let lead_ns = u64::try_from(u128::from(lead) * 1_000_000_000 / u128::from(sampling.rate)).unwrap_or(u64::MAX);

@@ -84,7 +84,7 @@ pub(super) struct Pinger {
 }
 
 impl Pinger {
-    /// Makes a pinger that sends by the first port and listens by the other.
+    /// Makes a pinger that sends on the first port and listens on the other.
     pub(super) fn new(
         config: &PingPongConfig,
         [ping, goose]: [Port; 2],

@@ -130,7 +130,8 @@ fn factor(channel: &AnalogChannel, quantity: Quantity) -> Option<f64> {
     unit::parse(&channel.unit).and_then(|(of, factor)| (of == quantity).then_some(factor))
 }
 
-/// Returns true if the names are used, and the notation that is complete.
+/// Returns true if phases are taken from the channels' names and false if from their phase fields, and the three letters of the phases
+/// there; `None` for the letters if neither names all three phases.
 fn choice(fields: &[Word], names: &[Word], analog: &[AnalogChannel]) -> (bool, Option<[&'static str; 3]>) {
     match (lettering(fields), lettering(names)) {
         (Some(NUMBERS), Some(names)) | (None, Some(names)) => (true, Some(names)),
