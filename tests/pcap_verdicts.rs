@@ -309,7 +309,7 @@ fn streams_behind_headers_that_are_not_read_are_no_pass() {
         with_hidden(&path, true, wrap);
         assert_eq!(judged_by("substation", &path, &[]), ("inconclusive".to_owned(), vec![]));
         let listing = String::from_utf8(pcap(&[text(&path)]).stdout).unwrap();
-        let part = format!("5000 frames with sampled values or GOOSE behind {header}, not read");
+        let part = format!("5000 frames with sampled values or GOOSE inside {header}, not read");
         assert!(listing.contains(&part), "no {part:?} in {listing}");
 
         with_hidden(&path, false, wrap);

@@ -58,7 +58,7 @@ fn a_run_that_is_stopped_by_the_kernel_is_stuck_and_no_watchdog_hears_of_it() {
     assert!(
         stuck["why"]
             .as_str()
-            .is_some_and(|why| why.contains("said nothing for")),
+            .is_some_and(|why| why.contains("not reported for")),
         "{stuck}"
     );
     assert_eq!(desk.triptime(&["status", "two-steps"]).status.code(), Some(3));

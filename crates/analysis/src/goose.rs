@@ -106,7 +106,7 @@ impl GooseStream {
             let number = notes.frame;
             self.doubt(notes, || {
                 format!(
-                    "timeAllowedtoLive is 0, which is not allowed: nobody can tell whether the publisher died (frame \
+                    "timeAllowedtoLive is 0, which is not allowed, so it is not known whether the publisher died (frame \
                      {number})"
                 )
             });

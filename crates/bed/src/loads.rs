@@ -94,7 +94,7 @@ impl Loads {
 
 /// Reports a load that does not work: measurements since its start were made without it.
 fn miss((load, began): (&str, Monotonic), why: &str, events: &Events) {
-    let text = format!("{load}: {why}: the run was to be measured beside it");
+    let text = format!("{load}: {why}: the run was to be measured under this load");
     events.write_since(began, EventKind::Incomplete, text);
 }
 

@@ -24,7 +24,9 @@ pub enum CaptureError {
         source: io::Error,
     },
     /// The compressed data cannot be decompressed any further.
-    #[error("the gzip file is cut or damaged: it unpacks to {offset} octets, before frame {frame} is whole ({source})")]
+    #[error(
+        "the gzip file is cut or damaged: it unpacks to {offset} bytes, and frame {frame} is incomplete ({source})"
+    )]
     Unpack {
         /// Number of the frame that is missing.
         frame: u64,

@@ -115,7 +115,8 @@ fn managed(plan: &Plan, bed: &Bed, is_on_ports: bool, recorder: &Recorder) -> Re
         return Ok(None);
     }
     if is_on_ports {
-        let problem = "management: a network that is made here is not beside ports (--nic): leave one of them out";
+        let problem =
+            "management: triptime makes no management network if ports are given (--nic): leave one of them out";
         return Err(PlanError::Invalid {
             name: plan.name.clone(),
             problem: problem.to_owned(),

@@ -34,7 +34,7 @@ impl Plan {
                 let loads = if loads.is_empty() {
                     String::new()
                 } else {
-                    format!(", beside {}", loads.join(", "))
+                    format!(", with {}", loads.join(", "))
                 };
                 steps.push(format!("{}. {}: {time} on {seat}{beside}{loads}", at + 1, step.name()));
             }

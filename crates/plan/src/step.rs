@@ -76,7 +76,7 @@ impl PlanLoad {
         match is_at_an_end {
             true if !has_bed => Err("it runs at an end of the test bed, but no step measures there".into()),
             true if networks > 1 => {
-                Err("a command at an end of the bed takes one network: leave one in bed.networks".into())
+                Err("a command at an end of the bed needs exactly one network: leave one in bed.networks".into())
             }
             _ => Ok(()),
         }

@@ -334,7 +334,7 @@ fn frames_too_long_for_the_reflector_are_not_cut_short_in_silence() {
     let said = recorded.events("turnaround/reflect");
     assert!(
         said.iter()
-            .any(|event| event.text.contains("1 frames were longer than --size here")),
+            .any(|event| event.text.contains("1 frames were longer than --size at this end")),
         "{said:?}"
     );
 }

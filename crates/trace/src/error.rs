@@ -36,9 +36,7 @@ pub enum TraceError {
         reason: String,
     },
     /// The kernel is older than the instructions of the eBPF programs.
-    #[error(
-        "eBPF here takes Linux 5.12 or newer, whose programs have atomic operations that return a value; this is {release}"
-    )]
+    #[error("eBPF needs Linux 5.12 or newer, for atomic operations that return a value; this is {release}")]
     KernelTooOld {
         /// The running release.
         release: String,

@@ -29,7 +29,7 @@ pub enum LoadError {
     #[error(transparent)]
     Amount(#[from] AmountError),
     /// Not enough memory.
-    #[error("{load} load: no room in memory for {bytes} octets, {buffers} times: ask for less")]
+    #[error("{load} load: not enough memory for {buffers} buffers of {bytes} bytes: use smaller or fewer ones")]
     NoMemory {
         /// The kind of load.
         load: &'static str,

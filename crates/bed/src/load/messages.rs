@@ -101,7 +101,7 @@ fn channel(over: Over) -> io::Result<(SendingEnd, Box<dyn Read + Send>)> {
 
 fn no_channel(load: String, error: &io::Error) -> LoadError {
     let remedy = match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
-        Some(rustix::io::Errno::MFILE) => ": ask for fewer, or raise the limit with `ulimit -n`",
+        Some(rustix::io::Errno::MFILE) => ": use fewer, or raise the limit with `ulimit -n`",
         _ => "",
     };
     LoadError::System {

@@ -224,7 +224,7 @@ fn slow_and_failing_inputs() {
 fn other_files_are_named() {
     let message = |octets: &[u8]| read(octets).1.unwrap().to_string();
     assert_eq!(message(b""), "the file is empty: not a capture");
-    assert!(message(&[0x1f, 0x8b, 8, 0]).starts_with("the gzip file is cut or damaged: it unpacks to 0 octets"));
+    assert!(message(&[0x1f, 0x8b, 8, 0]).starts_with("the gzip file is cut or damaged: it unpacks to 0 bytes"));
     assert_eq!(message(&gzip(b"")), "the file is empty: not a capture");
     assert!(message(&gzip(&gzip(b"x"))).contains("gzip, twice"));
     assert!(message(&[0x28, 0xb5, 0x2f, 0xfd]).contains("zstd"));

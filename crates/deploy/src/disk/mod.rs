@@ -41,7 +41,7 @@ pub const WORDS: &str = "words.txt";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiskError {
     /// The contents do not fit.
-    #[error("{octets} octets do not fit onto a partition of the disk: {LARGEST} is the most")]
+    #[error("{octets} bytes do not fit onto a partition of the disk; the maximum is {LARGEST}")]
     TooLarge {
         /// Size of the contents in bytes.
         octets: u64,

@@ -18,7 +18,7 @@ struct Nothing;
 
 impl Admission for Nothing {
     fn admit(&self, words: &[String], _: Files) -> Result<(String, Files), String> {
-        Err(format!("not done here: triptime {}", words.join(" ")))
+        Err(format!("refused: triptime {}", words.join(" ")))
     }
 }
 
@@ -168,9 +168,9 @@ fn a_far_machine_says_what_it_is_and_does_nothing_but_steps() {
             files: vec![("device.toml".to_owned(), String::new())],
         };
         let error = far.start(&job).err().expect("refused").to_string();
-        assert!(error.contains("not done here"), "{error}");
+        assert!(error.contains("refused"), "{error}");
     }
-    end.until_said("not done here: triptime tune");
+    end.until_said("refused: triptime tune");
 }
 
 #[test]

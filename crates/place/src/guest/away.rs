@@ -90,7 +90,7 @@ impl Errand {
             file.write_all(&piece).map_err(|error| io(path.to_path_buf(), error))?;
             from += piece.len() as u64;
             if piece.is_empty() {
-                let why = format!("its run file ended after {from} of {octets} octets");
+                let why = format!("its run file ended after {from} of {octets} bytes");
                 return Err(self.up.refused(&why));
             }
         }

@@ -37,14 +37,14 @@ pub fn runtime_for_guest(named: Option<RuntimeName>) -> Result<RuntimeName, Plac
             name.name()
         )),
         Some(name) if program(name).is_none() => missing(format!(
-            "{} is not installed here, from where the guest's image gets it",
+            "{} is not installed here; the guest's image needs a copy of it",
             name.name()
         )),
         Some(name) => Ok(name),
         None => USABLE.into_iter().find(|name| program(*name).is_some()).map_or_else(
             || {
                 missing(
-                    "a container in a guest takes a runtime, and the image gets it from here: install crun or runc"
+                    "a container in a guest needs a runtime, which is copied from this machine: install crun or runc"
                         .to_owned(),
                 )
             },

@@ -71,10 +71,10 @@ pub(crate) enum FrameError {
     #[error("a frame of the unknown kind {0}")]
     Kind(u8),
     /// Longer than [`LARGEST`].
-    #[error("a frame of {0} octets; at most {LARGEST} fit")]
+    #[error("frame of {0} bytes exceeds the maximum of {LARGEST}")]
     TooLong(usize),
     /// Bytes were changed or lost on the way.
-    #[error("a frame whose checksum is not that of its {0} octets")]
+    #[error("wrong checksum of a frame of {0} bytes")]
     Checksum(usize),
     /// Error of the kernel.
     #[error("{0}")]
@@ -229,7 +229,7 @@ mod tests {
         assert!(with(0, b'[').contains("something else writes there"));
         assert!(with(2, 9).contains("version 9"));
         assert!(with(3, 8).contains("unknown kind 8"));
-        assert!(with(11, 1).contains("octets"));
+        assert!(with(11, 1).contains("exceeds the maximum"));
         assert!(with(18, 0).contains("checksum"));
         assert!(matches!(read(&mut &octets[..5]), Err(FrameError::Cut)));
         assert!(matches!(read(&mut &octets[..17]), Err(FrameError::Cut)));

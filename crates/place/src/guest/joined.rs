@@ -89,7 +89,8 @@ impl Joined {
         if greeting.version != own {
             let other = &greeting.version;
             return Err(line.refused(&format!(
-                "triptime {other} is in its image and {own} here: write its image anew with this one (`triptime emit guest`)"
+                "triptime {other} is in its image and {own} here: write its image again with this version (`triptime emit \
+                 guest`)"
             )));
         }
         Ok(Self {

@@ -94,7 +94,7 @@ fn none(installed: &InstalledKernels, place: &str) -> String {
         true => "looked for boot/vmlinuz-RELEASE or boot/bzImage-RELEASE with lib/modules/RELEASE".to_owned(),
         false => installed.lacking.join("; "),
     };
-    format!("a guest takes a kernel, and none is installed {place} with its modules ({lacking}): {ADVICE}")
+    format!("a guest needs a kernel, and none is installed {place} with its modules ({lacking}): {ADVICE}")
 }
 
 #[cfg(test)]

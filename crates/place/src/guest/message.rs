@@ -103,7 +103,7 @@ pub(crate) enum MessageError {
     #[error(transparent)]
     Frame(#[from] FrameError),
     /// The frame has other content.
-    #[error("octets of a file where a message was due")]
+    #[error("received bytes of a file instead of a message")]
     NotAMessage,
     /// The message belongs to another version.
     #[error("a message that is not understood: {0}")]

@@ -195,7 +195,7 @@ impl GuestSpec {
         }
         match &self.host_cpus {
             Some(host) if host.len() != self.cpus as usize => refuse(format!(
-                "{} virtual CPUs and {} of this machine ({host}): each virtual one takes one of its own",
+                "{} virtual CPUs and {} of this machine ({host}): each virtual CPU needs its own",
                 self.cpus,
                 host.len()
             )),

@@ -30,7 +30,7 @@ pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
     }
     match plan.loads.iter().position(|load| load.there) {
         Some(at) => {
-            let problem = "a load in the place of the device runs beside a step: put it into [[step.load]]";
+            let problem = "a load in the place of the device runs during a step: put it into [[step.load]]";
             Err(Refusal::of_one("load", at, "there", problem))
         }
         None => Ok(()),
@@ -77,7 +77,7 @@ pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
         Some(at) => Err(Refusal::of_step(
             at,
             "trace",
-            "beside several relays a frame has several ways: make a plan of its own of it",
+            "with several relays, a frame takes several paths: trace in a separate plan",
         )),
         None => Ok(()),
     }
@@ -122,7 +122,8 @@ fn not_beside(group: &[Step], has_bed: bool) -> Option<(usize, String)> {
     };
     if let Some(at) = group.iter().position(roams) {
         let problem = format!(
-            "a thread of a deadline policy runs on any CPU, and would take those of the steps beside \"{}\": use fifo or rr",
+            "a thread of a deadline policy runs on any CPU, and would also use those of the concurrent step \"{}\": \
+             use fifo or rr",
             group[at].name()
         );
         return Some((at, problem));
@@ -205,7 +206,8 @@ pub(super) fn management(plan: &Plan) -> Result<(), Refusal> {
     match &plan.bed {
         Some(bed) if bed.networks.len() > 1 => Err(Refusal::of(
             "management",
-            "beside one process bus at a time: leave one in bed.networks, or write a [matrix], whose cells have one each",
+            "a management network needs exactly one process bus at a time: leave one in bed.networks, or \
+             write a [matrix], whose cells have one each",
         )),
         _ => Ok(()),
     }

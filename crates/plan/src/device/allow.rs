@@ -39,26 +39,26 @@ fn check(words: &[String], files: &[(String, String)], interface: &str) -> Resul
     check_words(words)?;
     files.iter().try_for_each(|(name, text)| check_file(name, text))?;
     let task = files.iter().find(|(name, _)| name == TASK);
-    let (_, text) = task.ok_or_else(|| format!("not done here: no {TASK}"))?;
+    let (_, text) = task.ok_or_else(|| format!("refused: no file {TASK}"))?;
     let task = Task::parse(text).map_err(|error| format!("{TASK}: {error}"))?;
     if task.stands_on() != interface {
         let other = task.stands_on();
-        return Err(format!("not done here: the interface is {interface}, and not {other}"));
+        return Err(format!("refused: the interface is {interface}, not {other}"));
     }
     if task.is_contained() {
         return Err(
-            "not done here: whether the device is in a container is said here (triptime far --container)".to_owned(),
+            "refused: only this end decides whether the device is in a container (triptime far --container)".to_owned(),
         );
     }
     match task.has_loads() {
-        true => Err("not done here: loads are not run for another machine".to_owned()),
+        true => Err("refused: no loads are run for another machine".to_owned()),
         false => Ok(task.describe()),
     }
 }
 
 /// Accepts only words in the order in which `qualify` writes them.
 fn check_words(words: &[String]) -> Result<(), String> {
-    let refused = || Err(format!("not done here: triptime {}", words.join(" ")));
+    let refused = || Err(format!("refused: triptime {}", words.join(" ")));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let Some(["--window", window, "--file-budget", budget, rest @ ..]) = words.strip_prefix(&WORDS) else {
         return refused();
@@ -76,7 +76,7 @@ fn check_file(name: &str, text: &str) -> Result<(), String> {
     let number = name.strip_prefix(RELAY).and_then(|rest| rest.strip_suffix(".toml"));
     let is_relay = number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()));
     if !is_relay && ![TASK, LIMITS].contains(&name) {
-        return Err(format!("not done here: a file {name:?}"));
+        return Err(format!("refused: unexpected file {name:?}"));
     }
     let value: toml::Table = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
     stays_inside(name, &Value::Table(value))
@@ -89,7 +89,7 @@ fn stays_inside(name: &str, value: &Value) -> Result<(), String> {
             let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
             match Path::new(text).components().all(inside) {
                 true => Ok(()),
-                false => Err(format!("not done here: {name} names a file of this machine: {text:?}")),
+                false => Err(format!("refused: {name} names a file of this machine: {text:?}")),
             }
         }
         Value::Array(all) => all.iter().try_for_each(|value| stays_inside(name, value)),
@@ -174,7 +174,7 @@ policy = "fifo:80"
             "tune --apply",
         ] {
             assert!(
-                said(line, &[("device.toml", TASK)]).is_err_and(|why| why.contains("not done here")),
+                said(line, &[("device.toml", TASK)]).is_err_and(|why| why.contains("refused")),
                 "{line}"
             );
         }

@@ -105,7 +105,7 @@ fn job(task: &Task, inside: &Inside, place: &dyn Place, session: &Session) -> Re
     for name in &inside.files {
         let text = std::fs::read_to_string(Path::new(name)).map_err(|error| PlanError::Invalid {
             name: task.there.plan.clone(),
-            problem: format!("{name}, which stands beside the task: {error}"),
+            problem: format!("{name}, which the task needs: {error}"),
         })?;
         files.push((name.clone(), text));
     }

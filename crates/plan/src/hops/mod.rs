@@ -85,7 +85,7 @@ impl<'a> Hops<'a> {
         let tracing = start_before_loads(&config, recorder, stop).map_err(|error| error.to_string())?;
         let names: Vec<&str> = path.points.iter().map(|point| point.name.as_str()).collect();
         let text = format!(
-            "every frame is traced at {}: the inventory states the cost, which is part of what is measured beside it",
+            "every frame is traced at {}: measurements at the same time include the cost, which the inventory states",
             names.join(", ")
         );
         self.events.write(EventKind::Note, text);

@@ -96,7 +96,7 @@ fn what_cannot_be_is_refused_with_its_line_and_key() {
         (
             "[management]",
             "[bed]\nnetworks = [\"veth\", \"bridge\"]\n\n[management]",
-            "beside one process bus at a time",
+            "exactly one process bus at a time",
         ),
     ] {
         assert!(PLAN.contains(from), "{from}");

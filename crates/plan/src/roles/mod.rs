@@ -388,7 +388,7 @@ impl Chooser<'_> {
             }
         }
         if let Some(why) = &self.facts.cores_unknown {
-            notes.push(format!("which CPUs are threads of one core is unknown: {why}"));
+            notes.push(format!("it is not known which CPUs are threads of one core: {why}"));
         }
         notes
     }

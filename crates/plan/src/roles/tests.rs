@@ -324,7 +324,7 @@ fn cores_that_cannot_be_told_are_said() {
     let roles = roles_of(tree.path(), "quick", &Named::default()).expect("roles");
     let notes = roles.notes.join("\n");
     assert!(
-        notes.contains("which CPUs are threads of one core is unknown: "),
+        notes.contains("it is not known which CPUs are threads of one core: "),
         "{notes}"
     );
 }

@@ -245,7 +245,9 @@ fn text(interface: &str, found: Found, within_ns: u64) -> Option<String> {
                 false => ("the NIC's clock", "the system clock"),
             };
             let by = Ns(step.by_ns.unsigned_abs());
-            Some(format!("{interface}: {set} was set: it moved by {by} against {other}"))
+            Some(format!(
+                "{interface}: {set} was set: it moved by {by} relative to {other}"
+            ))
         }
     }
 }

@@ -56,7 +56,8 @@ impl Reflect {
             Notice::TooLong => (
                 EventKind::Note,
                 format!(
-                    "{name}: {a} frames were longer than --size here and were not returned: give both ends the same --size"
+                    "{name}: {a} frames were longer than --size at this end and were not returned: give both ends the \
+                     same --size"
                 ),
             ),
             Notice::Others => (

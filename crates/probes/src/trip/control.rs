@@ -124,7 +124,7 @@ impl Conductor {
             }
         }
         let text =
-            format!("control fault: not made, since the test set did not send or hear all of it in {TRIES} tries");
+            format!("control fault: not made, since the test set did not send or receive all of it in {TRIES} tries");
         self.events.write(EventKind::Note, text);
         Ok(())
     }

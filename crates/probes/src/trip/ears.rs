@@ -135,9 +135,9 @@ impl Hearing {
                 Err("trip: no GOOSE came: is the relay connected to this network, and does it publish?".into())
             }
             (None, _) => Err(format!(
-                "trip: no GOOSE control block tripped while the fault lasted; these came: {}: is the relay set for this stream and \
-                 this fault, and is the trip the member that --trip-member says? Name the control block (--goose) to count it as a \
-                 failure to trip",
+                "trip: no GOOSE control block tripped while the fault lasted. Control blocks received: {}. Is the relay set \
+                 for this stream and this fault, and does --trip-member name the member that is true at a trip? To count a \
+                 missing trip as a failure, name the control block (--goose)",
                 listed(&|_| true)
             )),
         }
@@ -146,7 +146,7 @@ impl Hearing {
     /// Reason why no value of a named control block is known: the first one of which this is true.
     pub(super) fn silence(&self) -> String {
         let Some((under_test, relay)) = self.relays.iter().find(|(_, relay)| !relay.is_known()) else {
-            return "trip: all relays have been heard".to_owned();
+            return "trip: the messages of all relays have been received".to_owned();
         };
         let (name, trip) = (under_test.goose.clone().unwrap_or_default(), under_test.trip);
         if relay.without_trip > 0 {

@@ -231,12 +231,10 @@ impl TripConfig {
             return usage("--spin-ahead must be shorter than the time between frames");
         }
         if !self.security.is_empty() && self.type_test.is_some() {
-            return usage("--security takes the fault of a scenario, not of a type test: test it in a separate run");
+            return usage("--security uses the fault of a scenario, not of a type test: test it in a separate run");
         }
         if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
-            return usage(
-                "--security takes the fault of the first scenario that has one: give a scenario with a fault",
-            );
+            return usage("--security uses the fault of the first scenario that has one: give a scenario with a fault");
         }
         let mut names: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         names.sort_unstable();

@@ -58,7 +58,7 @@ impl Watch {
             Notice::Incomparable => (
                 EventKind::NotCounted,
                 format!(
-                    "a decision of {} is not counted: {} was not heard, or its member was set already",
+                    "a decision of {} is not counted: {} was not received, or its member was set already",
                     self.name(a),
                     self.name(b)
                 ),

@@ -270,7 +270,9 @@ fn what_a_relay_does_not_say_for_itself_is_a_doubt() {
     );
     let not_counted = texts(&silent, EventKind::NotCounted);
     assert!(
-        not_counted.iter().any(|text| text.contains("PILOTLD0 was not heard")),
+        not_counted
+            .iter()
+            .any(|text| text.contains("PILOTLD0 was not received")),
         "{not_counted:?}"
     );
     let doubts = texts(&silent, EventKind::StreamDoubt);

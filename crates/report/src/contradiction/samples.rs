@@ -55,7 +55,7 @@ fn extremes(series: &SeriesView, precision: Precision, found: &mut Findings) {
     let (Some(min), Some(max)) = (series.min_ns, series.max_ns) else {
         found.add("no extremes", || {
             format!(
-                "its histogram holds {}, and there is no smallest or no largest",
+                "its histogram holds {}, but the smallest or the largest sample is missing",
                 plural(series.histogram.count(), "sample")
             )
         });

@@ -19,9 +19,9 @@ impl Judgement {
         let least = few.iter().min_by_key(|check| check.samples)?;
         let samples = plural(least.samples, "sample");
         Some(match few.len() {
-            1 => format!("only {samples} behind {}", least.limit.id),
+            1 => format!("only {samples} for {}", least.limit.id),
             n => format!(
-                "{} checks have fewer than {FEWEST} samples behind them, {} only {samples}",
+                "{} checks have fewer than {FEWEST} samples; {} has only {samples}",
                 count(n as u64),
                 least.limit.id
             ),
@@ -35,7 +35,7 @@ pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
     let received = series.counters.received;
     (received < wanted).then(|| Doubt {
         text: format!(
-            "{} of at least {} that the limit asks for",
+            "{} of at least {} that the limit requires",
             plural(received, "sample"),
             count(wanted)
         ),
@@ -65,9 +65,9 @@ mod tests {
     fn a_pass_of_few_samples_says_so_and_stays_a_pass() {
         let one = judged(1, None, None);
         assert_eq!(one.verdict, Verdict::Pass);
-        assert_eq!(one.few().as_deref(), Some("only 1 sample behind wakeup.max"));
+        assert_eq!(one.few().as_deref(), Some("only 1 sample for wakeup.max"));
         assert!(
-            one.sentence().ends_with("limit. Only 1 sample behind wakeup.max."),
+            one.sentence().ends_with("limit. Only 1 sample for wakeup.max."),
             "{}",
             one.sentence()
         );
@@ -79,7 +79,7 @@ mod tests {
     fn fewer_samples_than_a_limit_asks_for_are_undecided() {
         let few = judged(99, Some(100), None);
         assert_eq!(few.checks[0].verdict, Verdict::Inconclusive);
-        assert_eq!(few.checks[0].why, "99 samples of at least 100 that the limit asks for");
+        assert_eq!(few.checks[0].why, "99 samples of at least 100 that the limit requires");
         assert_eq!(judged(100, Some(100), None).verdict, Verdict::Pass);
         assert_eq!(judged(50, Some(100), Some(900_000)).verdict, Verdict::Fail);
     }

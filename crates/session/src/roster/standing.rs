@@ -103,7 +103,7 @@ impl Entry {
         let silent = |at_ns: i64| u64::try_from(now_ns - at_ns).ok().filter(|ns| *ns > limit_ns);
         if let Some(ns) = silent(self.seen_ns) {
             return Some(format!(
-                "the process has said nothing for {}: it is stopped or held up",
+                "the process has not reported for {}: it is stopped or blocked",
                 Ns(ns)
             ));
         }

@@ -87,7 +87,7 @@ impl Claim {
     pub fn text(&self) -> String {
         let seen = format!("{} over {}", self.events, units::Ns(self.limit_ns));
         if self.at_most_one_per_ns <= 0.0 {
-            return format!("{seen}: no time of exposure is known, so no rate is claimed");
+            return format!("{seen}: the observed time is not known, so no rate is claimed");
         }
         format!(
             "{seen} in {}: at most one per {} at {} %, if they come independently; {}",

@@ -110,7 +110,7 @@ impl Functions {
             return Self::none(&refused);
         }
         attached.missing = Some(format!(
-            "{} of {}, one by one, as this kernel does not take many at once ({why_not_multi}; it takes Linux 5.18 with \
+            "{} of {}, one by one, as this kernel cannot attach several at once ({why_not_multi}; that needs Linux 5.18 with \
              CONFIG_FPROBE)",
             attached.count,
             chosen.len()

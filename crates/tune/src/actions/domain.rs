@@ -25,7 +25,7 @@ pub(super) fn priorities(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     for thread in threads.iter().filter(|thread| thread.priority > 1) {
         let above = |why: &str| {
             format!(
-                "the definition gives {} {}: {why}; lower it first, best to 1",
+                "the definition gives {} {}: {why}; lower it first, preferably to 1",
                 thread.name, thread.policy
             )
         };

@@ -59,7 +59,7 @@ pub(super) fn swap_off(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
         };
         if area.contains("\\040") {
             return Err(format!(
-                "{area} was deleted or has a blank in its name: it could not be switched on again"
+                "{area} was deleted or has a space in its name, so it could not be switched on again"
             ));
         }
         used_kib += used

@@ -116,7 +116,7 @@ pub(super) fn serving(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let highest = guests.map(|thread| thread.stat.priority).max().unwrap_or(0).max(1);
     if highest + 3 > HIGHEST {
         return Err(format!(
-            "a virtual CPU has priority {highest}: lower it first, best to 1"
+            "a virtual CPU has priority {highest}: lower it first, preferably to 1"
         ));
     }
     let mut operations = Vec::new();

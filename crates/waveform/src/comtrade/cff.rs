@@ -72,7 +72,10 @@ fn binary_end(len: usize, at: usize, octets: Option<usize>, warnings: &mut Vec<S
     let Some(octets) = octets else { return len };
     let end = at.saturating_add(octets);
     if end > len {
-        warnings.push(format!("{octets} octets of data are announced, {} are there", len - at));
+        warnings.push(format!(
+            "the file announces {octets} bytes of data and contains {}",
+            len - at
+        ));
     }
     end.min(len)
 }

@@ -48,7 +48,7 @@ impl Data {
         let announced = config.rates.last().map_or(0, |rate| rate.last);
         if announced != data.stamps.len() as u64 {
             data.warnings.push(format!(
-                "{announced} samples are announced, {} are there",
+                "the file announces {announced} samples and contains {}",
                 data.stamps.len()
             ));
         }

@@ -48,9 +48,7 @@ pub(super) fn read(object: &Json) -> Result<Vec<Shape>, String> {
             Ok(items.collect::<Result<Vec<_>, _>>()?.concat())
         }
         other if OTHERS.contains(&other) => Ok(Vec::new()),
-        other => Err(format!(
-            "kind {other} is not one that runs containers and is known here"
-        )),
+        other => Err(format!("kind {other} runs no containers, or is not known to triptime")),
     }
 }
 

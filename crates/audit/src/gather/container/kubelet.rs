@@ -42,7 +42,7 @@ fn read(reader: &Reader) -> Result<Json, Unknown> {
         // In a tree of a definition alone, a missing kubelet is no evidence.
         Err(error) if error.is_absent() && !reader.exists("/proc/sys/kernel/osrelease").unwrap_or(false) => {
             return Err(Unknown::unclear(format!(
-                "{error}, and nothing else of the machine is there"
+                "{error}, and the recorded tree has no other file of the machine"
             )));
         }
         text => text?,

@@ -124,7 +124,7 @@ pub(super) fn yes(flag: bool) -> Known {
 
 /// Reason for settings that the definition leaves to the hypervisor.
 pub(super) fn silent(what: &str) -> Unknown {
-    Unknown::absent(format!("the definition says nothing of {what}"))
+    Unknown::absent(format!("the definition does not contain {what}"))
 }
 
 fn text(what: &str, text: &Option<String>) -> Known {

@@ -53,7 +53,7 @@ fn short_of(reader: &Reader) -> Result<usize, Unknown> {
     let wanted = wanted
         .lines()
         .find_map(|line| line.trim().strip_prefix("TUNED_BOOT_CMDLINE="));
-    let wanted = wanted.ok_or_else(|| Unknown::absent(format!("{WANTED} asks for nothing")))?;
+    let wanted = wanted.ok_or_else(|| Unknown::absent(format!("{WANTED} lists no arguments")))?;
     let wanted = wanted.trim_matches(['"', '\'']);
     let environment = GRUB_ENVIRONMENT.iter().find_map(|path| reader.text(path).ok());
     let environment = environment.ok_or_else(|| Unknown::absent("there is no environment of GRUB"))?;

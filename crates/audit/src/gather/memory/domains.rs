@@ -92,7 +92,7 @@ impl Needs {
         match needs.is_empty() {
             false => Ok(Self(needs)),
             true => Err(Unknown::absent(
-                "no domain was named, and none that is defined here asks for huge pages",
+                "no domain was named, and no domain defined on this host requests huge pages",
             )),
         }
     }
@@ -105,7 +105,7 @@ impl Needs {
     pub(super) fn short_of_1g(&self, reader: &Reader) -> Result<Vec<String>, Unknown> {
         let of_other_size = |need: &&PagesNeed| need.page_kib.is_some_and(|kib| kib != GIB_KIB);
         let others = self.0.iter().filter(of_other_size);
-        let lines = others.map(|need| format!("{} asks for pages of another size", need.name));
+        let lines = others.map(|need| format!("{} requests pages of another size", need.name));
         let short = self.short(reader, |_| true, |kib| kib == GIB_KIB, GIB_MIB)?;
         Ok(lines.chain(short).collect())
     }

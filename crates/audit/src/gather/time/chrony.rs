@@ -52,7 +52,7 @@ impl Chrony {
         let number = path.strip_prefix("/dev/ptp").and_then(|number| number.parse().ok());
         number
             .map(Some)
-            .ok_or_else(|| Unknown::unclear(format!("chrony reads {path}, whose number is not known")))
+            .ok_or_else(|| Unknown::unclear(format!("chrony reads {path}, a clock with an unknown number")))
     }
 }
 

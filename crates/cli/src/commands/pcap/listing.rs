@@ -124,7 +124,7 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
 
 /// The words for frames after a header that is not read.
 pub(super) fn hidden(header: Hidden) -> String {
-    format!("sampled values or GOOSE behind {}, not read", header.words())
+    format!("sampled values or GOOSE inside {}, not read", header.words())
 }
 
 /// `1 frame`, `2 frames`.

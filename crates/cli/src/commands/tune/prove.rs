@@ -69,7 +69,7 @@ pub(super) fn run(args: &TuneArgs, audit: &Audit, steps: &[&TuneStep], refusals:
 fn the_one<'a>(args: &TuneArgs, audit: &Audit, steps: &[&'a TuneStep]) -> Result<&'a TuneStep, Failure> {
     let [check] = args.checks.as_slice() else {
         return Err(Failure::Usage(
-            "--prove takes one CHECK: the effects of several could not be separated".to_owned(),
+            "--prove accepts one CHECK: the effects of several could not be separated".to_owned(),
         ));
     };
     let finding = audit.findings.iter().find(|finding| finding.rule.id == *check);

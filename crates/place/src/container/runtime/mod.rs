@@ -137,7 +137,7 @@ impl Runtime {
                 match usable.find_map(Self::installed) {
                     Some(found) => Ok(found),
                     None => not_available(format!(
-                        "a container takes a runtime, and none is installed{}: install runc, crun, podman or lxc",
+                        "a container needs a runtime, and none is installed{}: install runc, crun, podman or lxc",
                         those_that_fail()
                     )),
                 }

@@ -55,7 +55,7 @@ impl Command {
         };
         let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
         let process = process.map_err(|errno| match errno {
-            Errno::NOSYS => "a handle of triptime's process: pidfd_open takes Linux 5.3".to_owned(),
+            Errno::NOSYS => "a handle of triptime's process: pidfd_open needs Linux 5.3".to_owned(),
             _ => format!("a handle of triptime's process: {errno}"),
         })?;
         let home = folder.clone();

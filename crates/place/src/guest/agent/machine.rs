@@ -140,7 +140,7 @@ fn unheeded(arguments: &str, isolated: &str) -> Option<String> {
     let missing = list.parse::<CpuList>().ok()?.without(&isolated.parse().ok()?);
     (!missing.is_empty()).then(|| {
         format!(
-            "the kernel does not isolate cpu {missing}, as isolcpus={value} asks: the flag managed_irq takes Linux 5.6"
+            "the kernel does not isolate cpu {missing}, as isolcpus={value} asks: the flag managed_irq needs Linux 5.6"
         )
     })
 }

@@ -213,7 +213,7 @@ impl Words {
             Notice::Unread => format!("{a} unreadable messages may belong to it"),
             Notice::Unplaced => format!("{a} messages came from control blocks beyond --max-control-blocks"),
             Notice::WithoutLifeFirst => {
-                "timeAllowedtoLive is 0, which is not allowed: nobody can tell whether the publisher died".into()
+                "timeAllowedtoLive is 0, which is not allowed, so it is not known whether the publisher died".into()
             }
             Notice::Old => format!(
                 "an old message of stNum {a} while stNum {b} is live: replayed, or sent by a second publisher; it is \

@@ -91,7 +91,7 @@ pub(super) fn check_text(what: &str, text: &str) -> Result<(), WriteError> {
     }
     if text.contains(',') || text.contains(char::is_control) || text.trim() != text {
         return refuse(format!(
-            "{what} `{}` has a comma, a control character or a blank at an end: take it out",
+            "{what} `{}` has a comma, a control character, or a space at its beginning or end: remove it",
             text.escape_debug()
         ));
     }

@@ -125,7 +125,7 @@ impl Keys {
                 let trigger = record.config.trigger_ns.and_then(|ns| u64::try_from(ns).ok());
                 let ns = trigger.filter(|ns| *ns > 0).ok_or_else(|| {
                     WaveformError::setting(
-                        "record.inception: the record has no trigger behind its first sample: give the instant",
+                        "record.inception: the record has no trigger after its first sample: give the instant",
                     )
                 })?;
                 Ok((
@@ -205,7 +205,7 @@ fn end(
     let most = super::super::LONGEST_NS / 1_000_000_000 * u64::from(sampling.rate);
     if end.saturating_sub(inception) < cycle.ceil() as usize {
         return Err(WaveformError::setting(
-            "record: less than a cycle is played behind the fault inception: correct record.inception or record.until",
+            "record: less than a cycle is played after the fault inception: correct record.inception or record.until",
         ));
     }
     if end as u64 > most {

@@ -82,7 +82,7 @@ fn keep_one(home: &Path, folder: &Path, name: &str) -> Result<(), String> {
         // Frees the space for the next files.
         let _ = std::fs::remove_file(&part);
         let octets = std::fs::metadata(home.join(name)).map_or(0, |file| file.len());
-        format!("{name} ({octets} octets) cannot be kept on the disk: {error}")
+        format!("{name} ({octets} bytes) cannot be written to the disk: {error}")
     })
 }
 
