@@ -165,7 +165,7 @@ impl GooseStream {
         );
         self.doubt(notes, || match first.filter(|_| refusal == Refusal::SecondSource) {
             Some(first) => format!(
-                "a second publisher: {second} sends messages while {first} is live; they are not taken (frame {number})"
+                "a second publisher: {second} sends messages while {first} is live; they are not accepted (frame {number})"
             ),
             None => format!("a message is refused: {} (frame {number})", refusal.reason()),
         });
@@ -187,8 +187,8 @@ impl GooseStream {
                 )
             }
             Oddity::NotReset => format!(
-                "a new state goes on with the sqNum of the one before (frame {number}): whether its first messages were lost, or the \
-                 publisher does not reset sqNum, is not known"
+                "a new state continues the sqNum of the previous one (frame {number}): either its first messages were lost, or the \
+                 publisher does not reset sqNum"
             ),
             Oddity::Regrouped => {
                 format!("the dataset changed and confRev did not (frame {number}): the meaning of its values is not known")
@@ -224,7 +224,7 @@ impl GooseStream {
             Outcome::Conflicting if is_first => self.doubt(notes, || {
                 format!(
                     "a second message with stNum {st_num}, sqNum {sq_num} has other contents (frame {frame}): a \
-                     second publisher sent it; it is not taken"
+                     second publisher sent it; it is not accepted"
                 )
             }),
             Outcome::Repetition(OrderPlace::Gap(missing)) => {
@@ -277,7 +277,9 @@ fn old(message: Numbers, live: u32, frame: u64) -> String {
         true => format!("stNum {st_num}, sqNum {sq_num} while that state was live"),
         false => format!("stNum {st_num} while stNum {live} was live"),
     };
-    format!("an old message of {while_live} (frame {frame}): replayed, or sent by a second publisher; it is not taken")
+    format!(
+        "an old message of {while_live} (frame {frame}): replayed, or sent by a second publisher; it is not accepted"
+    )
 }
 
 /// True if an accepted message is from another publisher than the one before it, by its address or because it is simulated.

@@ -48,7 +48,7 @@ impl FromStr for RelayBlock {
         let (gocb_ref, member) = text.rsplit_once(':').unwrap_or((text, "0"));
         if !(1..=MAX_NAME).contains(&gocb_ref.len()) {
             return Err(format!(
-                "\"{text}\" is no control block: write GOCBREF, or GOCBREF:MEMBER"
+                "\"{text}\" is not a control block: write GOCBREF, or GOCBREF:MEMBER"
             ));
         }
         Ok(Self {
@@ -117,7 +117,7 @@ impl WatchConfig {
     fn check(&self) -> Result<(), ProbeError> {
         let usage = |problem: String| Err(ProbeError::Usage(format!("trip: {problem}")));
         if !(2..=MOST).contains(&self.relays.len()) {
-            return usage(format!("--watch takes 2 to {MOST} control blocks: GOCBREF,GOCBREF"));
+            return usage(format!("--watch needs 2 to {MOST} control blocks: GOCBREF,GOCBREF"));
         }
         let is_twice = |relay: &&RelayBlock| self.relays.iter().filter(|other| other == relay).count() > 1;
         match self.relays.iter().find(is_twice) {

@@ -113,12 +113,12 @@ fn every_fault_is_counted_and_named() {
         "stNum 3 -> 4",
         "stNum 4 -> 6",
         "1 states before stNum 6 never came",
-        "an old message of stNum 5 while stNum 6 is live: replayed, or sent by a second publisher; it is not taken",
+        "an old message of stNum 5 while stNum 6 is live: replayed, or sent by a second publisher; it is not accepted",
         "stNum 6 -> 8",
         "1 states before stNum 8 never came",
         "state 8 begins with sqNum 2, not 0: its first messages were lost, or the publisher does not reset it",
         "3 changes of state, 6 repetitions",
-        "2 old messages were not taken",
+        "2 old messages were not accepted",
         "1 unreadable messages may belong to it",
     ];
     assert_eq!(said(&recorded), expected);
@@ -207,7 +207,7 @@ fn two_publishers_of_one_name_and_what_changes() {
     );
     let expected = [
         "first seen with stNum 1, sqNum 1",
-        "a second publisher: 02:00:00:00:00:02 sends messages while 02:00:00:00:00:01 is live; they are not taken",
+        "a second publisher: 02:00:00:00:00:02 sends messages while 02:00:00:00:00:01 is live; they are not accepted",
         "the values changed without a new stNum (sqNum 3): a second publisher sent them, or the publisher breaks the rules",
         "confRev changed from 1 to 2",
         "needs commissioning: its values must not be used",

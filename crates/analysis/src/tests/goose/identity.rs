@@ -49,7 +49,7 @@ fn a_second_source_takes_nothing_over_and_both_are_named() {
     assert_eq!(
         doubts(&kept),
         [
-            "a second publisher: 02:00:00:00:00:02 sends messages while 02:00:00:00:00:01 is live; they are not taken (frame 3)",
+            "a second publisher: 02:00:00:00:00:02 sends messages while 02:00:00:00:00:01 is live; they are not accepted (frame 3)",
             "2 messages were refused: from a second source address"
         ]
     );

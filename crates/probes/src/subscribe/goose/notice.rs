@@ -189,8 +189,8 @@ impl Words {
                 )
             }
             Notice::NotReset => format!(
-                "a new state goes on with sqNum {a} of the one before: whether its first messages were lost, or the publisher does not \
-                 reset sqNum, is not known"
+                "a new state continues sqNum {a} of the previous one: either its first messages were lost, or the publisher does not \
+                 reset sqNum"
             ),
             Notice::Regrouped => {
                 format!("the dataset changed and confRev did not (sqNum {a}): the meaning of its values is not known")
@@ -201,7 +201,7 @@ impl Words {
             Notice::Conflicting => {
                 format!(
                     "a second message with stNum {a}, sqNum {b} has other contents: a second publisher sent it; it is \
-                     not taken"
+                     not accepted"
                 )
             }
             Notice::Single => "only one message came: nothing is known of later ones".into(),
@@ -217,7 +217,7 @@ impl Words {
             }
             Notice::Old => format!(
                 "an old message of stNum {a} while stNum {b} is live: replayed, or sent by a second publisher; it is \
-                 not taken"
+                 not accepted"
             ),
             Notice::Simulation if b == 1 => "simulated messages from here on".into(),
             Notice::Simulation => "no longer simulated".into(),
@@ -232,12 +232,12 @@ impl Words {
                 address(b)
             ),
             Notice::SecondSource => format!(
-                "a second publisher: {} sends messages while {} is live; they are not taken",
+                "a second publisher: {} sends messages while {} is live; they are not accepted",
                 address(b),
                 address(a)
             ),
             Notice::Totals => format!("{a} changes of state, {b} repetitions"),
-            Notice::OldTotal => format!("{a} old messages were not taken"),
+            Notice::OldTotal => format!("{a} old messages were not accepted"),
             Notice::ConflictingTotal => {
                 format!(
                     "{a} messages contradicted one with the same numbers, {b} contradicted the values of their state"
