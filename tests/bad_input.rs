@@ -97,7 +97,7 @@ fn values_on_the_command_line_say_what_would_do() {
             &["--framing", "avtp", "--size", "200"][..],
             "--size applies to test frames",
         ),
-        (&["--listen", "eth9x"], "does not hear its own frames"),
+        (&["--listen", "eth9x"], "does not receive its own frames"),
         (&["--vlan", "5000"], "0 to 4095"),
         (&["--vlan", "5:9"], "0 to 7"),
     ] {

@@ -108,7 +108,7 @@ fn open_vswitch_of_its_own_stays_with_the_bed() {
     assert!(done.success());
     let listed = bed.listed().expect("listed");
     assert!(
-        listed.contains("STALE") && listed.contains("p-dut1 is no port"),
+        listed.contains("STALE") && listed.contains("p-dut1 is not a port"),
         "{listed}"
     );
     assert!(out(&bed.up(&words)).contains("; made"));

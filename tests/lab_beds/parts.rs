@@ -79,7 +79,7 @@ fn a_bed_with_a_part_missing_is_stale_and_made_anew() {
         };
         for end in ends {
             NetNs::unpin(&namespace(&bed, end)).expect("deleted");
-            is_dead(&bed, &words, &format!("{network}: {end}"), "is no network namespace");
+            is_dead(&bed, &words, &format!("{network}: {end}"), "is not a network namespace");
             // Another namespace in its place.
             NetNs::unpin(&namespace(&bed, end)).expect("deleted");
             let empty = NetNs::create().expect("a namespace");

@@ -119,7 +119,7 @@ fn ports_are_the_ends_and_are_afterwards_as_they_were() {
     }
     let listed = bed.listed().expect("listed");
     assert!(
-        listed.contains("STALE") && listed.contains("no network namespace"),
+        listed.contains("STALE") && listed.contains("not a network namespace"),
         "{listed}"
     );
     assert!(bed_down(&machine, &bed));

@@ -132,7 +132,10 @@ pub(super) fn missing(lab: &Lab, record: &LabRecord) -> Option<String> {
     let asked = &record.asked;
     let is_named = |end: &String| NetNs::is_pinned(&path_of(&lab.name, end));
     if let Some(end) = asked.named_ends().iter().find(|end| !is_named(end)) {
-        return Some(format!("{} is no network namespace", path_of(&lab.name, end).display()));
+        return Some(format!(
+            "{} is not a network namespace",
+            path_of(&lab.name, end).display()
+        ));
     }
     if let Some(why) = ports::missing(asked) {
         return Some(why);

@@ -23,7 +23,7 @@ impl LabName {
         match !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain) && !text.starts_with('-') {
             true => Ok(Self(text.to_owned())),
             false => Err(format!(
-                "\"{text}\" is no name of a lab: use up to {LONGEST} small letters, digits and -"
+                "\"{text}\" is not a valid name of a lab: use up to {LONGEST} small letters, digits and -"
             )),
         }
     }

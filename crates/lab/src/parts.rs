@@ -124,7 +124,7 @@ impl Parts {
         for namespace in &self.namespaces {
             let path = path_of(name, &namespace.end);
             let Some(there) = now.namespaces.iter().find(|there| there.end == namespace.end) else {
-                return Some(format!("{} is no network namespace", path.display()));
+                return Some(format!("{} is not a network namespace", path.display()));
             };
             if there.inode != namespace.inode {
                 return Some(format!("{} is not the network namespace that was made", path.display()));

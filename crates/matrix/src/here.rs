@@ -67,7 +67,7 @@ impl Here {
                 self.measured
             )),
             Isolation::Isolcpus if !is_isolated && !is_guest => Some(format!(
-                "this machine was not booted with isolcpus={}: it is in guests, which boot for it",
+                "this machine was not booted with isolcpus={}: only guests, which boot separately, are measured with it",
                 self.measured
             )),
             Isolation::Cpuset if is_guest => Some("a guest's CPUs are isolated by its own kernel".to_owned()),

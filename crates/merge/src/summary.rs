@@ -219,7 +219,7 @@ fn missing(merge: &Merge, between: &Between, say: &mut dyn FnMut(EventKind, Stri
     } = between.found;
     if doubtful > 0 {
         let text = format!(
-            "{name}: {doubtful} records fit either of two frames (came twice, or beside a restart or a step of a \
+            "{name}: {doubtful} records fit either of two frames (came twice, or close to a restart or a step of a \
              clock): they are not paired"
         );
         say(EventKind::Incomplete, text);

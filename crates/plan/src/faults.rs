@@ -112,7 +112,7 @@ impl PlanFault {
             ("bits", self.bits.is_some() && !of(FaultKind::Corrupt)),
         ];
         match strangers.into_iter().find(|(_, is_there)| *is_there) {
-            Some((key, _)) => Err(format!("a fault of kind \"{}\" takes no {key}", self.word())),
+            Some((key, _)) => Err(format!("a fault of kind \"{}\" has no key {key}", self.word())),
             None => Ok(fault),
         }
     }

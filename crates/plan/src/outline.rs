@@ -90,7 +90,7 @@ impl Plan {
         }
         let taken: CpuList = taken.into_iter().collect();
         let mut does = vec![format!(
-            "Its threads run at real-time priority on cpu {taken}: what shares these CPUs waits for them."
+            "Its threads run at real-time priority on cpu {taken}: other threads on these CPUs wait for them."
         )];
         if self.is_in_guests() {
             does.push(self.crowding(roles));

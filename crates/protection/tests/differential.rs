@@ -334,7 +334,7 @@ fn settings_outside_their_ranges_are_refused() {
         .contains("rated-current-a is 0 A")
     );
     let error = toml::from_str::<PdifSettings>("[object.transformer]\nvector-group = \"Dyn2\"").unwrap_err();
-    assert!(error.to_string().contains("`Dyn2` is no vector group"), "{error}");
+    assert!(error.to_string().contains("`Dyn2` is not a vector group"), "{error}");
     assert_eq!(pdif(default).node().ansi, "87L");
     assert!(matches!(transformer("Dyn11").object, Object::Transformer { .. }));
 }

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentError {
     /// Not a segment.
-    #[error("it does not begin like a segment")]
+    #[error("its beginning is not that of a segment")]
     NotASegment,
     /// A format of a later version of this program.
     #[error("it has format {0}, which this version does not know")]

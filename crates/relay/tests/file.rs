@@ -125,7 +125,7 @@ fn refusals_name_line_and_key() {
         (
             "sv = { svID = \"MU01\", ",
             "sv = { svID = \"MU{1..2}\", ",
-            "the name stands for 1, and the svID for 2",
+            "the name covers 1, and the svID 2",
         ),
         (
             "sv = { svID = \"MU01\", ",
@@ -170,7 +170,7 @@ fn sides_are_for_a_differential_function() {
         let text = changed("[[function]]\nname = \"I>>\"", two);
         refusal(&text.replacen("settings.pioc = { pickup = 5 }", settings, 1))
     };
-    assert!(with("settings.pioc = {}").contains("say its stream (have: bay1, bay2)"));
+    assert!(with("settings.pioc = {}").contains("name its stream (have: bay1, bay2)"));
     assert!(with("sides = [\"bay1\", \"bay2\"]\nsettings.pioc = {}").contains("sides is for pdif only"));
     assert!(with("settings.pdif = {}").contains("pdif needs sides"));
     assert!(with("sides = [\"bay1\"]\nsettings.pdif = {}").contains("sides has two streams"));

@@ -139,7 +139,7 @@ fn what_cannot_be_is_refused_with_file_and_line() {
             "\"trip:Q1\"",
             "line 12: feed of \"PTRC1.Tr.general\": no trip \"Q1\"",
         ),
-        ("\"trip:Q0\"", "\"Q0\"", "\"Q0\" is no state of this relay"),
+        ("\"trip:Q0\"", "\"Q0\"", "\"Q0\" is not a state of this relay"),
         (
             "[[function]]",
             "[[stream]]\nname = \"a\"\nscl = \"MU03\"\n[[function]]",

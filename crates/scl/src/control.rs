@@ -177,7 +177,7 @@ impl<'a> Control<'_, 'a, '_> {
             self.warn(
                 warnings,
                 format!(
-                    "it has {} addresses: that of access point {access_point} is taken",
+                    "it has {} addresses: that of access point {access_point} is used",
                     found.len()
                 ),
             );

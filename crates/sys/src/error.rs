@@ -115,7 +115,7 @@ pub enum SysError {
     },
     /// `SCHED_DEADLINE` admission control: the CPUs do not have that much time left.
     #[error(
-        "{what}: refused by admission control, the deadline threads would ask for more than the CPUs have \
+        "{what}: refused by admission control, the deadline threads would need more than the CPUs have \
          (kernel.sched_rt_runtime_us bounds their sum): ask for less runtime per period"
     )]
     DeadlineOverbooked {

@@ -349,7 +349,7 @@ fn what_cannot_be_is_refused_plainly() {
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert_eq!(
         error.to_string(),
-        "frames of 9014 bytes: AF_XDP takes 14 to 3840 bytes (a page minus 256); for longer ones use the packet socket"
+        "frames of 9014 bytes: AF_XDP accepts 14 to 3840 bytes (a page minus 256); for longer ones use the packet socket"
     );
     wants.frame_bytes = 1_522;
     wants.queue = 7;

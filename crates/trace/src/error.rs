@@ -77,7 +77,7 @@ pub enum TraceError {
     },
     /// The osnoise tracer would spin on the CPUs.
     #[error(
-        "osnoise would spin on every CPU itself: this kernel has no OSNOISE_WORKLOAD in osnoise/options (Linux 6.2 has)"
+        "osnoise would spin on every CPU itself: this kernel has no OSNOISE_WORKLOAD in osnoise/options (Linux 6.2 has it)"
     )]
     NoWorkloadOption,
     /// Another program uses a tracer whose settings apply to the whole machine.

@@ -283,7 +283,7 @@ pub fn missing(directory: &Path, devices: usize) -> Option<String> {
     let mut lacking = wanted.filter(|wanted| !ports.lines().any(|port| port == wanted));
     lacking
         .next()
-        .map(|port| format!("{port} is no port of {BRIDGE} of Open vSwitch"))
+        .map(|port| format!("{port} is not a port of {BRIDGE} of Open vSwitch"))
 }
 
 /// Path of a program.

@@ -53,7 +53,7 @@ impl TryFrom<toml::Value> for Rate {
             (Some(number), _) => Ok(Self::Frames(number)),
             (_, Some("max")) => Ok(Self::Most),
             _ => Err(format!(
-                "{value} is no rate: write frames a second, 1 to {MOST_RATE}, or \"max\""
+                "{value} is not a rate: write frames a second, 1 to {MOST_RATE}, or \"max\""
             )),
         }
     }

@@ -69,7 +69,7 @@ pub fn of_runs<E: From<CampaignError>>(runs: impl IntoIterator<Item = Result<Run
 fn made(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Absent]) -> Result<Matrix, CampaignError> {
     Matrix::of(name, order, runs, absent).map_err(|file| {
         CampaignError::Wrong(format!(
-            "{file}: is no cell of a matrix: name run files, or the folder, of `triptime qualify` with a plan that has [matrix]"
+            "{file}: is not a cell of a matrix: name run files, or the folder, of `triptime qualify` with a plan that has [matrix]"
         ))
     })
 }

@@ -101,7 +101,7 @@ fn check(args: &TalkArgs) -> Result<(), Failure> {
     // Only the loopback interface receives its own frames.
     if args.listen.as_ref() == Some(interface) && interface != "lo" {
         return refuse(format!(
-            "--listen {interface} names the port that sends, which does not hear its own frames: name the port where \
+            "--listen {interface} names the port that sends, which does not receive its own frames: name the port where \
              they arrive"
         ));
     }

@@ -48,7 +48,7 @@ pub enum DiskError {
     },
     /// Not a valid file name.
     #[error(
-        "\"{0}\" is no name of a file on the disk: letters, digits, and . _ - between them, 60 at the most, each name once"
+        "\"{0}\" is not a valid file name on the disk: use letters, digits, and . _ - between them, at most 60 characters, and each name once"
     )]
     Name(String),
     /// The stub is not usable.

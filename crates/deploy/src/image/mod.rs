@@ -46,7 +46,7 @@ impl std::str::FromStr for Reference {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("\"{text}\" is no name of an image with a tag, such as localhost/triptime:0.1.0");
+        let wrong = || format!("\"{text}\" is not the name of an image with a tag, such as localhost/triptime:0.1.0");
         let (name, tag) = text.rsplit_once(':').ok_or_else(wrong)?;
         let is_part = |part: &str| {
             let inner = part

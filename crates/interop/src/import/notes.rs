@@ -22,7 +22,7 @@ pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> E
     let mut text = format!(
         "imported from {}: cyclictest, {count} {threads}; samples in whole {unit}, each counted as the largest \
          latency that it can be; skipped periods are rebuilt from histogram and interval. Such a file does not say \
-         when the samples were taken, nor does it tell of load, idle states, page faults or throttling",
+         when the samples were taken, nor does it describe load, idle states, page faults or throttling",
         source.file
     );
     if measurement.started_ns.is_none() {

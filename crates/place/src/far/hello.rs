@@ -51,7 +51,7 @@ pub(super) enum HelloError {
     #[error("{0}")]
     Message(#[from] MessageError),
     /// The handshake state does not allow the next step.
-    #[error("it said something that was not its turn: {0}")]
+    #[error("it sent an unexpected message: {0}")]
     Turn(snow::Error),
     /// The other end does not have the same secret.
     #[error("it does not know the secret: give both ends the same with --secret FILE")]

@@ -111,7 +111,7 @@ impl FarEnd {
             guests.retain(|guest| !guest.is_finished());
             match self.listener.accept() {
                 Ok((stream, from)) if guests.len() < AT_THE_DOOR => guests.extend(self.receive(stream, from, tell)),
-                Ok((_, from)) => tell(&format!("{from}: {AT_THE_DOOR} others are at the door")),
+                Ok((_, from)) => tell(&format!("{from}: {AT_THE_DOOR} others are waiting to be admitted")),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK),
                 // The client has already gone, or no descriptor was free for a moment.
                 Err(error) if guests.is_empty() && error.kind() != io::ErrorKind::ConnectionAborted => {

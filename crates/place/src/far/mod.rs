@@ -49,7 +49,7 @@ impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("\"{text}\" is no address: write HOST or HOST:PORT, such as 192.0.2.7:{PORT}");
+        let wrong = || format!("\"{text}\" is not an address: write HOST or HOST:PORT, such as 192.0.2.7:{PORT}");
         let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((host, "")) => (host, None),
             Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(wrong)?)),
@@ -290,7 +290,7 @@ impl Place for Far {
                 }
                 let (before, now) = (format_ns(before_ns as f64), format_ns(proven_ns as f64));
                 format!(
-                    "its clock was within {before} of this machine's by what was said at the start, and is {now} apart at the end"
+                    "its clock was stated at the start to be within {before} of this machine's, but is {now} apart at the end"
                 )
             }
             (_, Err(error)) => format!("its clock could not be asked at the end: {error}"),

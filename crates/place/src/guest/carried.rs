@@ -33,7 +33,7 @@ pub fn runtime_for_guest(named: Option<RuntimeName>) -> Result<RuntimeName, Plac
     let missing = |text: String| Err(PlaceError::NotAvailable(text));
     match named {
         Some(name) if !USABLE.contains(&name) => missing(format!(
-            "{} is no single program, and a guest's image holds one: --runtime crun or --runtime runc",
+            "{} is not a single program, but a guest's image can contain only one: --runtime crun or --runtime runc",
             name.name()
         )),
         Some(name) if program(name).is_none() => missing(format!(

@@ -62,7 +62,7 @@ pub(crate) enum FrameError {
     #[error("it ended within a frame")]
     Cut,
     /// Another program writes to the port, or bytes were lost.
-    #[error("{0:02x?} is no beginning of a frame: something else writes there, or octets were lost")]
+    #[error("{0:02x?} does not begin a frame: something else writes there, or bytes were lost")]
     NotAFrame([u8; 2]),
     /// A frame of another version.
     #[error("the other end speaks version {0} of the channel, and this is {VERSION}: the image is of another triptime")]

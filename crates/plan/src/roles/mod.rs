@@ -367,7 +367,7 @@ impl Chooser<'_> {
             }
         }
         if let Some(why) = &self.facts.owners_unknown {
-            notes.push(format!("whether another process owns a CPU is unknown: {why}"));
+            notes.push(format!("it is not known whether another process owns a CPU: {why}"));
         }
         notes
     }

@@ -9,7 +9,7 @@ use crate::complex::Complex;
 /// The text is not a vector group.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no vector group: write the high-voltage winding (D, Y, YN, Z, ZN), the low-voltage winding (d, y, yn, z, zn) \
+    "`{0}` is not a vector group: write the high-voltage winding (D, Y, YN, Z, ZN), the low-voltage winding (d, y, yn, z, zn) \
      and the clock number, as in Dyn11; Yy, Dd and Dz have even numbers, Yd, Dy and Yz odd ones"
 )]
 pub struct GroupError(String);

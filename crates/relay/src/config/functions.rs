@@ -158,7 +158,7 @@ impl FunctionKeys {
                 let have = have.join(", ");
                 return Err((
                     start,
-                    format!("function \"{}\": say its stream (have: {have})", self.name),
+                    format!("function \"{}\": name its stream (have: {have})", self.name),
                 ));
             }
         };

@@ -168,7 +168,7 @@ impl Station {
             let feed = feed(signal.get_ref(), config).map_err(problem)?;
             let feed = feed.ok_or_else(|| {
                 problem(format!(
-                    "\"{}\" is no state of this relay: write trip:NAME, start:NAME, operate:NAME, retrip:NAME, backtrip:NAME, \
+                    "\"{}\" is not a state of this relay: write trip:NAME, start:NAME, operate:NAME, retrip:NAME, backtrip:NAME, \
                      input:NAME, health or quality",
                     signal.get_ref()
                 ))

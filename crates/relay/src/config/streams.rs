@@ -50,7 +50,7 @@ impl StreamKeys {
         let specs = self.specs(origin, station).map_err(named)?;
         if names.len() != specs.len() {
             return Err(named(format!(
-                "the name stands for {}, and the svID for {}: write ranges of the same length",
+                "the name covers {}, and the svID {}: write ranges of the same length",
                 names.len(),
                 specs.len()
             )));

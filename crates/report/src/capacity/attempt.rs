@@ -250,7 +250,7 @@ impl Judge<'_> {
         (share > 1.0 - self.wanted.quantile).then(|| GaveWay {
             part: Part::TestSet,
             what: format!(
-                "the test set left out {} of {} frames, and the host kept what it sent",
+                "the test set left out {} of {} frames, and the host handled all frames that were sent",
                 count(self.attempt.left_out),
                 count(due)
             ),

@@ -148,7 +148,7 @@ fn requirement(require: &RequireFile, place: &LimitsText<'_>) -> Result<Requirem
         (None, None, Some(number)) => Wanted::AtLeast(number),
         _ => {
             let problem = format!(
-                "requirement \"{}\" takes one of is, at_most and at_least",
+                "requirement \"{}\" needs exactly one of is, at_most and at_least",
                 require.id.get_ref()
             );
             return Err(place.error(&require.id, "is", problem));

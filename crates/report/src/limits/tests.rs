@@ -237,12 +237,12 @@ fn refusals_of_requirements_name_line_and_key() {
         (
             "is = \"off\"\n",
             "",
-            "line 5: key \"is\": requirement \"nic.eee\" takes one of is, at_most and at_least",
+            "line 5: key \"is\": requirement \"nic.eee\" needs exactly one of is, at_most and at_least",
         ),
         (
             "is = \"off\"\n",
             "is = \"off\"\nat_most = 3\n",
-            "takes one of is, at_most and at_least",
+            "needs exactly one of is, at_most and at_least",
         ),
         ("is = \"off\"", "is = \"\"", "line 8: key \"is\": must not be empty"),
         (

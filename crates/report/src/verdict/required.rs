@@ -116,7 +116,7 @@ fn decide(requirement: &Requirement, value: &Result<String, String>) -> (Option<
         None => (
             None,
             Verdict::Inconclusive,
-            format!("{name} is \"{value}\", which is no number"),
+            format!("{name} is \"{value}\", which is not a number"),
         ),
         Some(found) if found.met => (Some(found.measured), Verdict::Pass, String::new()),
         Some(found) => (

@@ -37,7 +37,7 @@ pub(super) fn doubts(run: &RunView, series: &SeriesView, limit: &Limit, measured
     if uncertain > 0.0 && (measured - limit.allowed as f64).abs() <= uncertain {
         doubts.push(Doubt {
             text: format!(
-                "the stamps come in steps of {}: too coarse to tell on which side of the limit it is",
+                "the stamps come in steps of {}: too coarse to decide on which side of the limit it is",
                 Ns(series.stamp_step_ns())
             ),
             explains_excess: true,

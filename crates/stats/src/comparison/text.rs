@@ -84,7 +84,7 @@ impl Difference {
             ),
             Outcome::Undecided => format!(
                 "undecided whether {b}'s {what} differs from {a}'s: the difference lies between {} and {} ({sure}); more \
-                 windows would tell",
+                 windows would decide",
                 signed(self.low),
                 signed(self.high),
             ),
@@ -97,7 +97,7 @@ impl Difference {
                  length is hardly more than one value; measure longer"
             ),
             Outcome::NotSteady => format!(
-                "{what} of {a} and {b} not compared: it changes during one of the runs, so its median stands for no \
+                "{what} of {a} and {b} not compared: it changes during one of the runs, so its median represents no \
                  part of that run; measure under constant load"
             ),
         }

@@ -66,7 +66,7 @@ fn set_data(name: &str, data: InfoMacVlan) -> Result<(), SysError> {
         Some("macvlan") => (InfoKind::MacVlan, InfoData::MacVlan(vec![data])),
         _ => {
             return Err(SysError::Invalid {
-                what: format!("{name} is no macvlan"),
+                what: format!("{name} is not a macvlan"),
             });
         }
     };

@@ -24,7 +24,7 @@ pub(super) fn chunk_for(frame_bytes: usize) -> Result<usize, SysError> {
         Some(chunk) if frame_bytes >= LEAST_FRAME_OCTETS => Ok(chunk),
         _ => Err(SysError::Invalid {
             what: format!(
-                "frames of {frame_bytes} bytes: AF_XDP takes {LEAST_FRAME_OCTETS} to {MOST_FRAME_BYTES} bytes (a page minus \
+                "frames of {frame_bytes} bytes: AF_XDP accepts {LEAST_FRAME_OCTETS} to {MOST_FRAME_BYTES} bytes (a page minus \
                  {HEADROOM_OCTETS}); for longer ones use the packet socket"
             ),
         }),

@@ -41,11 +41,14 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
         ),
         Cause::Path => format!("nothing else had the CPU for long: {whole} is the way from the timer to the thread"),
         Cause::Unexplained if tally.ns(Role::Lost) > 0 => format!(
-            "the kernel did not record every switch on CPU {}: who had it for {} of {whole} is unknown",
+            "the kernel did not record every switch on CPU {}: it is not known what had it for {} of {whole}",
             question.cpu,
             show(tally.ns(Role::Lost))
         ),
-        Cause::Unexplained => format!("the events name nobody for {} of {whole}", show(tally.unexplained_ns())),
+        Cause::Unexplained => format!(
+            "the events do not show the cause for {} of {whole}",
+            show(tally.unexplained_ns())
+        ),
     }
 }
 
@@ -54,7 +57,7 @@ fn frame_path(tally: &Tally, question: &Question, around: &Around, whole: &str) 
     let under_way = show(tally.ns(Role::UnderWay));
     let text = format!(
         "nothing on CPU {} kept the frame from its thread for {under_way} of {whole}: it was under way, on the wire or at the far end, \
-         or behind other frames",
+         or queued after other frames",
         question.cpu
     );
     text + &doubt(tally, question, around)
@@ -189,7 +192,7 @@ fn hypervisor(tally: &Tally, question: &Question, around: &Around) -> String {
     } else if let Some((Who::Thread(thread), _)) = tally.foremost(Role::Late) {
         &format!(
             "either the host of this virtual machine ran something else, or thread {thread} had interrupts off: events \
-             cannot tell the two apart"
+             cannot distinguish the two"
         )
     } else {
         "the host of this virtual machine ran something else, or was late to wake it"

@@ -57,7 +57,7 @@ pub(super) fn all() -> Result<(Vec<Namespace>, Option<String>), SysError> {
             Err(_) => refused += 1,
         }
     }
-    let unseen = format!("{refused} network namespaces cannot be entered (that takes CAP_SYS_ADMIN)");
+    let unseen = format!("{refused} network namespaces cannot be entered (that needs CAP_SYS_ADMIN)");
     Ok((namespaces, (refused > 0).then_some(unseen)))
 }
 

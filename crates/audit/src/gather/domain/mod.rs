@@ -82,7 +82,7 @@ fn fits(what: &str, asked: &CpuList, here: &CpuList) -> Result<(), Unknown> {
     match asked.without(here) {
         missing if missing.is_empty() => Ok(()),
         missing => Err(Unknown::unclear(format!(
-            "the definition names {what} {missing}, and this machine has {here}: it was written for another machine, about which nothing is known"
+            "the definition names {what} {missing}, and this machine has {here}: it was written for another machine, which is not known here"
         ))),
     }
 }

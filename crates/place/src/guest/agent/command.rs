@@ -98,7 +98,7 @@ fn prepare(folder: &Path, files: &[(String, String)]) -> io::Result<File> {
     for (name, text) in files {
         let mut parts = Path::new(name).components();
         if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
-            return Err(io::Error::other(format!("\"{name}\" is no name of a file in it")));
+            return Err(io::Error::other(format!("\"{name}\" is not a valid file name in it")));
         }
         std::fs::write(folder.join(name), text)?;
     }

@@ -120,7 +120,7 @@ impl Loaded {
             Err(Errno::OPNOTSUPP | Errno::INVAL) if is_packed && !self.unpacks => Some(format!(
                 "the kernel does not unpack its module {name} (CONFIG_MODULE_DECOMPRESS): unpack the modules, and name their folder with --modules"
             )),
-            Err(errno) => Some(format!("the kernel does not take the module {name}: {errno}")),
+            Err(errno) => Some(format!("the kernel refuses the module {name}: {errno}")),
         }
     }
 }

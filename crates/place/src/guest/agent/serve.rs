@@ -153,7 +153,7 @@ where
     fn start(&mut self, call: u32, words: &[String], files: Files) -> Result<(), String> {
         let files = (self.admit)(words, files)?;
         if self.commands.len() >= MOST {
-            return Err(format!("{MOST} commands are under way, and there are no more"));
+            return Err(format!("{MOST} commands are under way, which is the maximum"));
         }
         if self.commands.contains_key(&call) {
             return Err(format!("there is a command number {call} already"));

@@ -99,7 +99,7 @@ fn interfaces(nic: &Nic) -> String {
             "<!-- or all of {name}, by VFIO, for the guest alone:\n    <hostdev mode='subsystem' type='pci' managed='yes'><source>\
              {address}</source></hostdev> -->"
         ),
-        None => format!("<!-- {name} is no PCI device of this machine: it cannot be passed through by VFIO -->"),
+        None => format!("<!-- {name} is not a PCI device of this machine: it cannot be passed through by VFIO -->"),
     };
     format!(
         "    <interface type='direct' trustGuestRxFilters='yes'><source dev='{name}' mode='bridge'/><model type='virtio'/>\

@@ -396,7 +396,7 @@ fn what_was_not_recorded_is_blamed_on_nobody() {
     assert_eq!(explanation.unexplained_ns, 2_996_000);
     assert_eq!(
         explanation.text,
-        "the kernel did not record every switch on CPU 1: who had it for 3.00 ms of 3.00 ms is unknown; the last thread seen to get the CPU before that was secret (pid 75, priority 110)"
+        "the kernel did not record every switch on CPU 1: it is not known what had it for 3.00 ms of 3.00 ms; the last thread seen to get the CPU before that was secret (pid 75, priority 110)"
     );
     assert_eq!(gap(&events, 3_001, &BARE).cause, Cause::Unexplained);
 }
