@@ -10,7 +10,7 @@ use probes::ProbeError;
 use report::limits::LimitsError;
 use session::SessionError;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use store::StoreError;
 use sys::{ErrorKind, SysError};
@@ -38,6 +38,11 @@ impl Failure {
     pub(crate) fn show(&self) -> u8 {
         say(self);
         self.status()
+    }
+
+    /// Failure to write a JSON document.
+    pub(crate) fn of_document(error: io::Error) -> Self {
+        Self::CouldNotMeasure(format!("cannot make the JSON document: {error}"))
     }
 
     /// Exit status of this failure.

@@ -29,12 +29,12 @@ pub(crate) fn of_files(names: &[String]) -> Result<Matrix, Failure> {
 }
 
 /// The matrix in a form.
-pub(crate) fn text(matrix: &Matrix, form: Form) -> String {
-    match form {
+pub(crate) fn text(matrix: &Matrix, form: Form) -> Result<String, Failure> {
+    Ok(match form {
         Form::Text => matrix.text(),
-        Form::Json => matrix.json(),
+        Form::Json => matrix.json().map_err(Failure::of_document)?,
         Form::Csv => matrix.csv(),
-    }
+    })
 }
 
 /// The page of a matrix.

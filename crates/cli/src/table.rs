@@ -53,7 +53,7 @@ pub(crate) fn show(table: TableArg, runs: &[String], form: Form, html: Option<&P
 
 fn of_matrix(runs: &[String], form: Form, html: Option<&Path>) -> Result<u8, Failure> {
     let matrix = matrix::of_files(runs)?;
-    let printed = verdict::write(&matrix::text(&matrix, form));
+    let printed = verdict::write(&matrix::text(&matrix, form)?);
     if let Some(path) = html {
         page::HTML.write(path, &matrix::html(&matrix)?)?;
     }

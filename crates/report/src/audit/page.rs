@@ -7,6 +7,7 @@ use askama::Template;
 use audit::finding::Outcome;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
+use std::io;
 
 #[derive(Template)]
 #[template(path = "audit.html")]
@@ -38,7 +39,10 @@ impl AuditReport {
     }
 
     /// The audit as one JSON document that ends with a newline.
-    pub fn json(&self) -> String {
+    ///
+    /// # Errors
+    /// Only if JSON cannot represent a value, which is not possible for our values.
+    pub fn json(&self) -> io::Result<String> {
         section::document(|fields| {
             fields.field("schema", "triptime.audit/1")?;
             fields.field("answer", self.word())?;

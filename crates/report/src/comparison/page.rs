@@ -5,6 +5,7 @@ use super::{Comparison, DOCUMENT, PAGE, TERMINAL};
 use crate::section;
 use crate::terminal::Paint;
 use askama::Template;
+use std::io;
 use units::foreign::Show;
 use units::format_ns;
 
@@ -27,7 +28,10 @@ impl Comparison {
     }
 
     /// The comparison as JSON text, indented, with a line end.
-    pub fn json(&self) -> String {
+    ///
+    /// # Errors
+    /// Only if JSON cannot represent a value, which is not possible for our values.
+    pub fn json(&self) -> io::Result<String> {
         section::document(|fields| {
             fields.field("schema", SCHEMA)?;
             section::json(&DOCUMENT, self, fields)

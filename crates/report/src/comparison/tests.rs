@@ -43,7 +43,7 @@ fn a_planted_difference_is_found_with_its_size_and_what_may_explain_it() {
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
-    let json: Value = serde_json::from_str(&comparison.json()).expect("JSON");
+    let json: Value = serde_json::from_str(&comparison.json().expect("a document")).expect("JSON");
     assert_eq!(json["schema"], "triptime.compare/1");
     let differences = json["series"][0]["differences"].as_array().expect("differences");
     let median = differences
@@ -66,7 +66,7 @@ fn the_same_run_twice_does_not_differ() {
     let comparison = Comparison::of(vec![("A".into(), same()), ("B".into(), same())]);
     let text = comparison.text();
     assert!(text.contains("The inventories do not differ"), "{text}");
-    let json: Value = serde_json::from_str(&comparison.json()).expect("JSON");
+    let json: Value = serde_json::from_str(&comparison.json().expect("a document")).expect("JSON");
     for entry in json["series"][0]["differences"].as_array().expect("differences") {
         let outcome = entry["outcome"].as_str().expect("a word");
         assert!(outcome != "higher" && outcome != "lower", "{entry}");
@@ -113,7 +113,7 @@ fn outcome(json: &Value, list: &str, key: &str, name: &str) -> Value {
 
 fn compared(a: RunView, b: RunView) -> Value {
     let comparison = Comparison::of(vec![("A".into(), a), ("B".into(), b)]);
-    serde_json::from_str(&comparison.json()).expect("JSON")
+    serde_json::from_str(&comparison.json().expect("a document")).expect("JSON")
 }
 
 /// Windows with too few samples have no p99, and their median must not replace it.
@@ -206,7 +206,7 @@ fn a_stall_in_the_last_partial_window_is_in_the_answer() {
         let joined = rows.chunks(600 / windows).map(super::prepared::as_one);
         a.series[0].windows = joined.collect();
         let comparison = Comparison::of(vec![("A".into(), a), ("B".into(), b.clone())]);
-        let json: Value = serde_json::from_str(&comparison.json()).expect("JSON");
+        let json: Value = serde_json::from_str(&comparison.json().expect("a document")).expect("JSON");
         let rare = json["series"][0]["rare"].as_array().expect("a list");
         let of = |what: &str| rare.iter().find(|entry| entry["what"] == what);
         let missed = of("missed").expect("missed");
@@ -235,5 +235,5 @@ fn all_faces_of_a_comparison() {
     let page = comparison.html().expect("a page");
     insta::assert_snapshot!("comparison_page", crate::html::tests::visible(&page));
     insta::assert_snapshot!("comparison_text", comparison.text());
-    insta::assert_snapshot!("comparison_document", comparison.json());
+    insta::assert_snapshot!("comparison_document", comparison.json().expect("a document"));
 }

@@ -26,7 +26,10 @@ impl Matrix {
     }
 
     /// The matrix as one JSON document that ends with a newline.
-    pub fn json(&self) -> String {
+    ///
+    /// # Errors
+    /// Only if JSON cannot represent a value, which is not possible for our values.
+    pub fn json(&self) -> io::Result<String> {
         section::document(|fields| {
             fields.field("schema", SCHEMA)?;
             fields.field("name", &self.name)?;

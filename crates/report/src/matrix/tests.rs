@@ -76,7 +76,7 @@ fn two_places(times: f64, seconds: u64) -> Matrix {
 }
 
 fn json(matrix: &Matrix) -> Value {
-    serde_json::from_str(&matrix.json()).expect("JSON")
+    serde_json::from_str(&matrix.json().expect("a document")).expect("JSON")
 }
 
 #[test]
@@ -340,5 +340,5 @@ fn all_faces_of_a_matrix() {
     let page = matrix.html().expect("a page");
     insta::assert_snapshot!("matrix_page", crate::html::tests::visible(&page));
     insta::assert_snapshot!("matrix_text", matrix.text());
-    insta::assert_snapshot!("matrix_document", matrix.json());
+    insta::assert_snapshot!("matrix_document", matrix.json().expect("a document"));
 }

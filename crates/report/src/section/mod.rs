@@ -91,12 +91,13 @@ pub(crate) fn write_document(
 }
 
 /// The document as text.
-pub(crate) fn document(add: impl FnOnce(&mut Fields<'_, '_>) -> io::Result<()>) -> String {
+///
+/// # Errors
+/// As [`write_document`], except that memory takes everything.
+pub(crate) fn document(add: impl FnOnce(&mut Fields<'_, '_>) -> io::Result<()>) -> io::Result<String> {
     let mut out = Vec::new();
-    let written = write_document(&mut out, add);
-    // Writing to memory cannot fail, and JSON can represent all of our values.
-    debug_assert!(written.is_ok(), "{written:?}");
-    String::from_utf8_lossy(&out).into_owned()
+    write_document(&mut out, add)?;
+    String::from_utf8(out).map_err(io::Error::other)
 }
 
 /// Text for a terminal: an empty line separates sections with content.

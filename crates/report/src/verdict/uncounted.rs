@@ -71,7 +71,7 @@ pub(super) fn watch(series: &SeriesView) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Quantity, RunView, why};
     use testing::synthetic::{run, series};
 
     #[test]

@@ -96,7 +96,7 @@ fn short_runs_are_compared_and_nothing_of_them_is_called_sure() {
     let text = answer(&comparison);
     assert!(text.starts_with("after seems worse, which is not sure: "), "{text}");
     assert!(!text.contains(", sure") && text.contains("few windows"), "{text}");
-    let json: Value = serde_json::from_str(&comparison.json()).expect("JSON");
+    let json: Value = serde_json::from_str(&comparison.json().expect("a document")).expect("JSON");
     let by_samples = json["series"][0]["by_samples"].as_array().expect("a list");
     assert!(
         by_samples.iter().any(|one| one["outcome"] == "higher"),
@@ -126,7 +126,7 @@ fn a_limit_that_changed_its_verdict_is_named_with_both_figures() {
         joined(&text).contains("rtt.max within (60.0 µs) → exceeded (600 µs)"),
         "{text}"
     );
-    let json: Value = serde_json::from_str(&judged.json()).expect("JSON");
+    let json: Value = serde_json::from_str(&judged.json().expect("a document")).expect("JSON");
     let limit = &json["answer"]["limits"][0];
     assert_eq!(
         (&limit["run"], &limit["and"]["state"]),
