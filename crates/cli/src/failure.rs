@@ -56,11 +56,7 @@ impl Failure {
 
 /// Prints a message on standard error. All messages pass here, because many contain text of others.
 pub(crate) fn say(message: &dyn Display) {
-    let _ = writeln!(
-        std::io::stderr(),
-        "triptime: {}",
-        foreign::message(&message.to_string())
-    );
+    let _ = writeln!(io::stderr(), "triptime: {}", foreign::message(&message.to_string()));
 }
 
 /// Prints a usage error, or the help that was requested.

@@ -86,7 +86,7 @@ fn arguments_that_agree() {
             Fail,
             "skew_tick is given as 1 and as 0",
         ),
-        ("isolcpus=4-x", Fail, "no list"),
+        ("isolcpus=4-x", Fail, "is not a list"),
         (
             "isolcpus=4-7 hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=8",
             Pass,

@@ -117,7 +117,7 @@ fn shown(args: &QualifyArgs, state: &State, taken: &Folder, end: &RoundsEnd) -> 
     let folder = &found(taken)?;
     let result = of_state(state, folder)?;
     let form = if args.run.face.json { Form::Json } else { Form::Text };
-    let printed = verdict::write(&text(&result, form));
+    let printed = verdict::write(&text(&result, form)?);
     let mut pages = args.run.pages.clone();
     let page_in = |folder: &Path| folder.join("matrix.html");
     pages.follow(&page_in(taken.made()), &page_in(folder));
