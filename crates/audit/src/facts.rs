@@ -61,7 +61,7 @@ impl Subject {
         self.set_known(name, value.into_known());
     }
 
-    /// As [`Subject::set`], for a value that is already a fact.
+    /// Same as [`Subject::set`], for a value that is already a fact.
     pub fn set_known(&mut self, name: &str, known: Known) {
         self.facts.insert(name.to_owned(), known);
     }
@@ -100,7 +100,7 @@ impl Facts {
         self.machine.set(name, value);
     }
 
-    /// As [`Facts::set`], for a value that is already a fact.
+    /// Same as [`Facts::set`], for a value that is already a fact.
     pub fn set_known(&mut self, name: &str, known: Known) {
         self.machine.set_known(name, known);
     }
@@ -119,7 +119,7 @@ impl Facts {
         self.parts.get(&class).map_or(&[], Vec::as_slice)
     }
 
-    /// As [`Facts::parts`], for changing their facts.
+    /// Same as [`Facts::parts`], for changing their facts.
     pub fn parts_mut(&mut self, class: Class) -> &mut [Subject] {
         self.parts.get_mut(&class).map_or(&mut [], Vec::as_mut_slice)
     }

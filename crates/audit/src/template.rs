@@ -13,7 +13,7 @@ pub fn fill(text: &str, facts: &Facts, part: Option<&Subject>) -> Result<String,
     replaced(text, |name| place(name, facts, part))
 }
 
-/// As [`fill`], for a person: an unknown fact appears by its name, as in `nohz_full=RT_CPUS`.
+/// Same as [`fill`], for a person: an unknown fact appears by its name, as in `nohz_full=RT_CPUS`.
 pub fn shown(text: &str, facts: &Facts, part: Option<&Subject>) -> String {
     let filled = replaced(text, |name| {
         Ok(place(name, facts, part).unwrap_or_else(|_| name.to_uppercase()))

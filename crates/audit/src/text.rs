@@ -46,7 +46,7 @@ impl Finding {
         self.grouped(PartFinding::live_text)
     }
 
-    /// As [`Finding::live_text`], for the values given at the start.
+    /// Same as [`Finding::live_text`], for the values given at the start.
     pub fn booted_text(&self) -> String {
         self.grouped(|part| match &part.booted {
             Some(Ok(value)) => value.to_string(),

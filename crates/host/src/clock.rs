@@ -54,7 +54,7 @@ impl StealTicks {
         OpenText::open(STAT).map(Self)
     }
 
-    /// As [`crate::Host::steal_ticks`], now; `None` if it is not reported.
+    /// Same as [`crate::Host::steal_ticks`], now; `None` if it is not reported.
     pub fn read(&mut self) -> Option<Vec<Steal>> {
         self.0.read().and_then(steal_in)
     }

@@ -26,7 +26,7 @@ impl Host {
     }
 }
 
-/// As [`Host::connection`].
+/// Same as [`Host::connection`].
 pub fn connection(reader: &Reader, client: Option<IpAddr>) -> Vec<String> {
     let mut found = Vec::new();
     for route in routes(reader).iter().filter(|route| route.bits == 0) {

@@ -72,7 +72,7 @@ pub(crate) fn by_cpu(reader: &Reader, path: &str) -> Result<String, HostError> {
     values_by_cpu(reader, |cpu| reader.line(&format!("{ROOT}/cpu{cpu}/{path}")))
 }
 
-/// As [`by_cpu`], for values that are computed.
+/// Same as [`by_cpu`], for values that are computed.
 pub(crate) fn values_by_cpu(
     reader: &Reader,
     value: impl Fn(u32) -> Result<String, HostError>,

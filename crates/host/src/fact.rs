@@ -57,7 +57,7 @@ impl<'a> Sheet<'a> {
         self.add(name, path, value);
     }
 
-    /// As [`Sheet::line`]; `absent` is the meaning of a missing file.
+    /// Same as [`Sheet::line`]; `absent` is the meaning of a missing file.
     pub(crate) fn line_or(&mut self, name: &str, path: &str, absent: &str) {
         let value = self.reader.line(path);
         self.explained(name, path, value, absent);

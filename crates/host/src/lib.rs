@@ -99,7 +99,7 @@ impl Host {
         })
     }
 
-    /// As [`Host::at`], for a tree in memory.
+    /// Same as [`Host::at`], for a tree in memory.
     ///
     /// # Errors
     /// A line of its `.unreadable` names no errno.

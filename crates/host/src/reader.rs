@@ -220,7 +220,7 @@ impl Reader {
         self.line_or_blank(path).and_then(|line| not_blank(path, line))
     }
 
-    /// As [`Reader::line`], for files whose emptiness has a meaning.
+    /// Same as [`Reader::line`], for files whose emptiness has a meaning.
     pub fn line_or_blank(&self, path: &str) -> Result<String, HostError> {
         Ok(self
             .text_up_to(path, LINE_BYTES)?

@@ -56,7 +56,7 @@ fn told<T>(answer: &Told<T>, show: impl Fn(&T) -> Option<String>) -> Result<Stri
     }
 }
 
-/// As [`told`], for parts that some kinds of interfaces cannot have.
+/// Same as [`told`], for parts that some kinds of interfaces cannot have.
 fn told_of<T>(
     kind: &NicKind,
     needs: Needs,

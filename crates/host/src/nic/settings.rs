@@ -34,7 +34,7 @@ pub(super) fn adaptive_rx(said: &Ethtool, coalesce: &Coalesce) -> Option<String>
     adaptive(said, coalesce.rx_usecs, coalesce.adaptive_rx, "rx")
 }
 
-/// As [`adaptive_rx`], for the transmit side.
+/// Same as [`adaptive_rx`], for the transmit side.
 pub(super) fn adaptive_tx(said: &Ethtool, coalesce: &Coalesce) -> Option<String> {
     adaptive(said, coalesce.tx_usecs, coalesce.adaptive_tx, "tx")
 }

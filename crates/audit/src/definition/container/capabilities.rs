@@ -110,7 +110,7 @@ fn usual() -> Vec<String> {
     USUAL.map(str::to_owned).to_vec()
 }
 
-/// As [`after`], for a complete list.
+/// Same as [`after`], for a complete list.
 pub(super) fn exactly(names: &[String]) -> Vec<String> {
     sorted(plain(names))
 }

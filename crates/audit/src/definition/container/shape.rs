@@ -137,7 +137,7 @@ impl Shape {
         self.part.set(name, value);
     }
 
-    /// As [`Shape::set`]; unknown with this reason if there is no value.
+    /// Same as [`Shape::set`]; unknown with this reason if there is no value.
     pub(crate) fn set_or<V: Into<Value>>(&mut self, name: &'static str, value: Option<V>, why: &str) {
         let known: Known = value.map(Into::into).ok_or_else(|| Unknown::unclear(why));
         self.part.set_known(name, known);

@@ -120,7 +120,7 @@ impl Ptp {
             .ok_or_else(|| Unknown::unclear(format!("{name} is not set: its default differs by version of linuxptp")))
     }
 
-    /// As [`Ptp::text`], as a number.
+    /// Same as [`Ptp::text`], as a number.
     pub(super) fn number(&self, name: &str) -> Result<f64, Unknown> {
         let text = self.text(name)?;
         text.parse()
