@@ -13,9 +13,9 @@ const MAYBE_SILENT_NS: i64 = 1_000_000;
 pub(crate) enum Stamp {
     /// Not earlier, or the first frame.
     Fine,
-    /// Later by so many ns that a counter may have wrapped.
+    /// The stamp is so much later, in ns, that a counter may have wrapped.
     Silent(i64),
-    /// Earlier by so many ns.
+    /// The stamp is earlier by this many ns.
     Back(u64),
     /// Without a stamp.
     Missing,
@@ -43,7 +43,7 @@ pub(crate) struct Spacing {
     worst_closed: Worst,
     /// `None` for a stream that is not periodic.
     bursts: Option<Bursts>,
-    /// Frames whose stamp is earlier than that of the one before.
+    /// Frames whose stamp is earlier than that of the previous frame.
     pub(crate) back: u64,
     /// Frames without a stamp.
     pub(crate) unstamped: u64,

@@ -23,7 +23,7 @@ pub(crate) fn on_signals(flag: &Arc<AtomicBool>) -> Result<(), Failure> {
     on_signals_but(flag, Hangup::Ends)
 }
 
-/// As [`on_signals`], with this reaction to a hangup.
+/// Same as [`on_signals`], with this reaction to a hangup.
 ///
 /// # Errors
 /// The kernel refuses a handler.

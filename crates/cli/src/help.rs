@@ -1,4 +1,4 @@
-//! The command line for the help. The options that many commands share are explained once, on a page of their own; each command only lists
+//! The command line for the help. The options that many commands share are explained once, on a separate page; each command only lists
 //! their names.
 
 use crate::arguments::{CaptureArgs, RunArgs};

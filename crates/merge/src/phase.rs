@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn restarts_show_also_where_the_counts_follow_each_other() {
-        // 20 frames are missing, and the count goes on as if there were none.
+        // 20 frames are missing, but the count continues as if none were.
         let later = (0..100)
             .chain(120..300)
             .map(|entry| (entry, (if entry < 100 { entry } else { entry - 20 } % 50) as u16, 0));

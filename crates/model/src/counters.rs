@@ -114,7 +114,7 @@ impl Counters {
         }
     }
 
-    /// As [`Counters::add`]; `None` if a sum exceeds 2^64.
+    /// Same as [`Counters::add`]; `None` if a sum exceeds 2^64.
     pub fn checked_add(mut self, other: &Self) -> Option<Self> {
         for counter in Counter::ALL {
             let sum = self.get(counter).checked_add(other.get(counter))?;

@@ -81,7 +81,7 @@ pub(crate) fn of_words<T: clap::Args>(words: &str) -> T {
     options.expect("every option has a default")
 }
 
-/// As [`vlan`], for a key that may be left out.
+/// Same as [`vlan`], for a key that may be left out.
 pub(crate) fn some_vlan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<VlanTag>, D::Error> {
     let text = String::deserialize(deserializer)?;
     vlan(&text).map(Some).map_err(serde::de::Error::custom)
@@ -100,7 +100,7 @@ where
     text.parse().map_err(serde::de::Error::custom)
 }
 
-/// As [`text`], for a key that may be left out.
+/// Same as [`text`], for a key that may be left out.
 pub(crate) fn some_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -109,24 +109,24 @@ where
     text(deserializer).map(Some)
 }
 
-/// As [`duration`].
+/// Same as [`duration`].
 pub(crate) fn ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let text = String::deserialize(deserializer)?;
     duration(&text).map_err(serde::de::Error::custom)
 }
 
-/// As [`duration`], for a key that may be left out.
+/// Same as [`duration`], for a key that may be left out.
 pub(crate) fn some_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     ns(deserializer).map(Some)
 }
 
-/// As [`positive_duration`].
+/// Same as [`positive_duration`].
 pub(crate) fn positive_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let text = String::deserialize(deserializer)?;
     positive_duration(&text).map_err(serde::de::Error::custom)
 }
 
-/// As [`positive_duration`], for a key that may be left out.
+/// Same as [`positive_duration`], for a key that may be left out.
 pub(crate) fn some_positive_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     positive_ns(deserializer).map(Some)
 }

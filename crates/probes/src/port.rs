@@ -69,7 +69,7 @@ impl Port {
     /// Opens a packet port on `interface`. If its options request stamps of the NIC, these are turned on first.
     ///
     /// # Errors
-    /// As [`PacketPort::open`] and [`NicStamps::take`].
+    /// Same as [`PacketPort::open`] and [`NicStamps::take`].
     pub fn open(interface: &str, options: &PortOptions) -> Result<Self, ProbeError> {
         let directions = Directions {
             received: options.rx_stamps && options.ring_frames > 0,
@@ -173,7 +173,7 @@ impl Port {
     /// Sends one frame, given from its destination address on and without FCS.
     ///
     /// # Errors
-    /// As [`PacketPort::send`].
+    /// Same as [`PacketPort::send`].
     #[inline]
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
         let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
@@ -213,7 +213,7 @@ impl Port {
     /// Sends a frame at the launch time `at`, which the queueing discipline or the NIC keeps.
     ///
     /// # Errors
-    /// As [`PacketPort::send_at`]; AF_XDP has no launch times here.
+    /// Same as [`PacketPort::send_at`]; AF_XDP has no launch times here.
     pub fn send_at(&mut self, frame: &[u8], at: Tai) -> Result<(), SysError> {
         let called = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = match &mut self.engine {
@@ -288,7 +288,7 @@ impl Port {
         })
     }
 
-    /// As [`Port::publish_all`], for one frame.
+    /// Same as [`Port::publish_all`], for one frame.
     ///
     /// # Errors
     /// An error after which a publisher cannot continue.
@@ -296,7 +296,7 @@ impl Port {
         refused(self.send(frame))
     }
 
-    /// As [`Port::publish`], with a launch time.
+    /// Same as [`Port::publish`], with a launch time.
     ///
     /// # Errors
     /// An error after which a publisher cannot continue.
@@ -324,7 +324,7 @@ impl Port {
     /// Sleeps until a frame arrives, for at most `timeout_ns`.
     ///
     /// # Errors
-    /// As [`PacketPort::wait`].
+    /// Same as [`PacketPort::wait`].
     pub fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.wait(timeout_ns),
@@ -373,7 +373,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// As [`Port::publish`].
+    /// Same as [`Port::publish`].
     ///
     /// # Errors
     /// An error after which a publisher cannot continue.

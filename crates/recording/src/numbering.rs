@@ -66,7 +66,7 @@ pub struct NumberedStream {
 }
 
 impl NumberedStream {
-    /// A stream of so many samples a second; the rate is learned if it is not given.
+    /// A stream of `rate` samples a second; the rate is learned if it is not given.
     pub fn new(rate: Option<u32>) -> Self {
         Self {
             sequence: rate.map_or_else(Sequence::learning, Sequence::new),

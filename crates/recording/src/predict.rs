@@ -13,12 +13,12 @@ use crate::stream::MAX_STREAMS;
 pub(crate) enum Model {
     /// From the stream's grid, which follows the stamps by a part of `1 / 2^shift`.
     Grid(u8),
-    /// The same at the start of a burst; within it, from the record before.
+    /// The same at the start of a burst; within it, from the previous record.
     Burst(u8),
-    /// From the point before, in the same record.
+    /// From the stamp of the previous point in the same record.
     Below,
-    /// From the point before if that is later than the record before: then the point was waiting. Else from the record before: then it was emptying a
-    /// queue.
+    /// From the later of two stamps: of the previous point in the same record (the point was waiting for frames), or of the same point in the
+    /// previous record (it was emptying a queue).
     Queue,
 }
 
@@ -92,7 +92,7 @@ impl Order {
         self.next[usize::from(stream)]
     }
 
-    /// Takes what it was.
+    /// Learns the actual stream, its number and its samples.
     pub(crate) fn observe(&mut self, stream: u16, number: u64, samples: u16) {
         self.after[usize::from(self.before)] = stream;
         self.before = stream;
@@ -153,7 +153,7 @@ impl<'a> Stamps<'a> {
         Expected { stamp, column }
     }
 
-    /// Takes what it was.
+    /// Learns the actual stamp of the record.
     #[inline]
     pub(crate) fn observe(&mut self, stream: u16, number: u64, stamp: i64) {
         if let Model::Grid(shift) | Model::Burst(shift) = self.model {

@@ -327,7 +327,7 @@ impl Feed {
         self.announce_bytes(slot, label.as_bytes());
     }
 
-    /// As [`Feed::announce`], for labels in bytes as received over the wire.
+    /// Same as [`Feed::announce`], for labels in bytes as received over the wire.
     pub fn announce_bytes(&mut self, slot: u16, label: &[u8]) {
         let length = label.len().min(LABEL_BYTES);
         let mut octets = [0; LABEL_BYTES];
@@ -336,7 +336,7 @@ impl Feed {
         self.say(slot, Announced::Label { length, octets });
     }
 
-    /// As [`Feed::announce`], for a series of a stream: it gets the label that the stream has in the whole run.
+    /// Same as [`Feed::announce`], for a series of a stream: it gets the label that the stream has in the whole run.
     pub fn announce_stream(&mut self, slot: u16, stream: &StreamId) {
         self.say(slot, Announced::Stream(*stream));
     }

@@ -24,7 +24,7 @@ where
 /// Writes the present records as a segment, if there are any.
 ///
 /// # Errors
-/// As [`push`].
+/// Same as [`push`].
 pub fn seal<E>(segment: &mut SegmentWriter, run: &mut RunWriter) -> Result<(), E>
 where
     E: From<SegmentError> + From<StoreError>,

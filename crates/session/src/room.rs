@@ -22,7 +22,7 @@ const WORST: u64 = 100 * 1_200;
 /// Bytes that stay free when a run ends for lack of space: they are used for its last windows, SQLite's log and the report.
 const RESERVE: u64 = 16 << 20;
 
-/// On a small file system the reserve is at most this fraction (one part in so many).
+/// On a small file system the reserve is at most its size divided by this number.
 const RESERVE_PART: u64 = 20;
 
 /// Series, windows and bytes that a run will write.

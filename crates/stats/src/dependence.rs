@@ -86,7 +86,8 @@ impl Dependence {
     }
 }
 
-/// Factor for the residuals after a trend or a shift was removed. That also removes some of their resemblance, so more is added.
+/// Factor for the residuals after a trend or a shift was removed. The removal also lowers the
+/// measured correlation of neighbours, so the factor allows for more.
 pub(crate) fn factor_of_residuals(residuals: &[f64]) -> f64 {
     by_neighbours(&mid_ranks(residuals), RESIDUALS)
 }

@@ -95,7 +95,7 @@ impl<T> Worst<T> {
             .collect()
     }
 
-    /// As [`Worst::take`], but keeps them.
+    /// Same as [`Worst::take`], but keeps them.
     pub fn listed(&self) -> Vec<&T> {
         let mut kept: Vec<&Kept<T>> = self.heap.iter().map(|Reverse(kept)| kept).collect();
         kept.sort_by_key(|kept| Reverse(kept.key()));

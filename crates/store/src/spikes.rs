@@ -73,7 +73,7 @@ impl SpikeKeeper {
         true
     }
 
-    /// True if so many rows exceed the limit that a trim is worthwhile.
+    /// True if enough rows exceed the limit to make a trim worthwhile.
     pub(crate) fn is_overgrown(&self) -> bool {
         self.rows >= 2 * self.limit()
     }

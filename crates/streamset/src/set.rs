@@ -53,7 +53,7 @@ impl StreamSet {
     /// Reads a stream-set file with the name `file`.
     ///
     /// # Errors
-    /// As [`parse`](crate::parse), and bytes that are not text.
+    /// Same as [`parse`](crate::parse), and bytes that are not text.
     pub fn of_toml(octets: Vec<u8>, file: String) -> Result<Self, SetError> {
         let text = String::from_utf8(octets).map_err(|_| SetError::File {
             file: file.clone(),
@@ -73,7 +73,7 @@ impl StreamSet {
     /// Reads an SCL file with the name `file`.
     ///
     /// # Errors
-    /// As [`from_scl`], and a file that is not SCL.
+    /// Same as [`from_scl`], and a file that is not SCL.
     pub fn of_scl(octets: &[u8], file: String, choice: SclChoice<'_>) -> Result<Self, SetError> {
         let document = scl::parse_bytes(octets).map_err(|error| SetError::File {
             file: file.clone(),

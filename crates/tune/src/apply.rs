@@ -172,7 +172,7 @@ pub fn undo(machine: &TunedMachine, journal: &mut Journal) -> Result<Vec<Applied
     take_back(machine, journal, 0, false)
 }
 
-/// As [`undo`], but also overwrites values that somebody else has set since.
+/// Same as [`undo`], but also overwrites values that somebody else has set since.
 ///
 /// # Errors
 /// As of [`undo`].
@@ -180,7 +180,7 @@ pub fn undo_forced(machine: &TunedMachine, journal: &mut Journal) -> Result<Vec<
     take_back(machine, journal, 0, true)
 }
 
-/// As [`undo`], for the changes after the first `first` ones of the journal, which stay on the machine and in the journal.
+/// Same as [`undo`], for the changes after the first `first` ones of the journal, which stay on the machine and in the journal.
 ///
 /// # Errors
 /// As of [`undo`].

@@ -5,7 +5,7 @@ use report::capacity::{GaveWay, Part, Tried};
 /// Failed attempts until a number of streams counts as too large: a single stall of the machine does not end the search.
 const FAILURES: u8 = 2;
 
-/// Number of holds that are tried, each with a tenth fewer streams than the one before.
+/// Number of holds that are tried, each with a tenth fewer streams than the previous one.
 const HOLDS: u8 = 4;
 
 /// Tries numbers of streams up to `max`, until one is sustained and the next is not; returns all attempts in order.

@@ -90,7 +90,7 @@ impl Run {
         Self::start_judged(spec, &Judged::default(), args)
     }
 
-    /// As [`Run::start`], with the command's own defaults for the verdict.
+    /// Same as [`Run::start`], with the command's own defaults for the verdict.
     pub(crate) fn start_judged(mut spec: RunSpec, judged: &Judged<'_>, args: RunArgs) -> Result<Self, Failure> {
         page::check(args.pages.html.as_deref(), args.out.as_deref())?;
         let named = args.limits.as_deref().or(judged.profile);

@@ -59,7 +59,7 @@ pub enum Accounts {
 /// A line of the trip-time budget, in the order of the path from a fault to a trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetLine {
-    /// Merging unit's due instant to frame on the wire.
+    /// Due instant at the merging unit to the frame on the wire.
     Publish,
     /// Wire to the host's NIC.
     Network,
@@ -67,15 +67,15 @@ pub enum BudgetLine {
     HostTransit,
     /// Guest's NIC to the application's socket.
     GuestDelivery,
-    /// Timer due to thread running.
+    /// Due instant of the timer to the running thread.
     WakeUp,
     /// The protection task's own run time.
     Task,
-    /// Faulted sample due to trip GOOSE back: the whole trip time.
+    /// Due instant of the first faulted sample to the received trip GOOSE: the whole trip time.
     Trip,
     /// Publish, network and host transit as one.
     ToHostEdge,
-    /// There and back: shown next to the lines, never added to them.
+    /// Round trip: shown next to the lines, never added to them.
     RoundTrip,
     /// Due instant to application as one: shown next to the lines, never added to them.
     Age,

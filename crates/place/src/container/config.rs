@@ -25,7 +25,7 @@ pub struct ContainerSpec {
     pub cgroup: Option<String>,
     /// Memory in bytes, without any swap in addition; `None`: no limit.
     pub memory: Option<u64>,
-    /// Score for the out-of-memory killer; a score below the own one needs `CAP_SYS_RESOURCE`.
+    /// Score for the out-of-memory killer; a score below that of this process needs `CAP_SYS_RESOURCE`.
     pub oom_score: Option<i16>,
     /// Huge pages available to it, mounted at `/dev/hugepages`.
     pub huge_pages: Option<HugePages>,

@@ -78,7 +78,7 @@ fn packed(module: &Module) -> Result<(String, Vec<u8>), PlaceError> {
     }
 }
 
-/// Decompresses a file of xz or zstd; `None` if it is no such file, or the program is missing.
+/// Decompresses a file of xz or zstd; `None` if the file is neither, or the program is missing.
 fn unpacked(ending: &str, file: &Path) -> Option<Vec<u8>> {
     let program = if ending == "xz" { "xz" } else { "zstd" };
     let unpacking = Command::new(program)

@@ -31,7 +31,7 @@ const MOST_EVENTS: u32 = 100;
 /// Reads both clocks.
 ///
 /// # Errors
-/// As [`Phc::offset`].
+/// Same as [`Phc::offset`].
 fn read(phc: &Phc) -> Result<(Reading, PhcMethod), SysError> {
     let offset = phc.offset()?;
     let pair = sys::clock::pair();
@@ -170,7 +170,7 @@ impl Following {
             account.unread += 1;
             return before;
         };
-        // The reading is too uncertain to use: stamps are extrapolated from the one before.
+        // The reading is too uncertain to use: stamps are extrapolated from the previous reading.
         if reading.uncertainty_ns > self.clock.within_ns() {
             account.unread += 1;
             return before;

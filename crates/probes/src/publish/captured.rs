@@ -20,7 +20,7 @@ struct Collected {
 }
 
 /// Reads the streams of a capture; their samples repeat. The sample of the first captured smpCnt is sent with the same smpCnt
-/// first. A sample missing in the capture is replaced by the one before it. `rate` is for streams whose own rate cannot be found.
+/// first. A sample missing in the capture is replaced by the previous one. `rate` is for streams whose own rate cannot be found.
 ///
 /// # Errors
 /// The file cannot be read; a frame is cut or has no time stamp; a stream's rate is unknown; there are no sampled values.

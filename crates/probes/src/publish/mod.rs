@@ -89,7 +89,7 @@ impl Probe for PublishConfig {
 /// Starts publishing sampled values, GOOSE, or both, each with its own thread and port. Both start at the same second.
 ///
 /// # Errors
-/// As [`Probe::start`].
+/// Same as [`Probe::start`].
 pub fn start_all(
     streams: Option<(&PublishConfig, Port)>,
     goose: Option<(&GooseConfig, Port)>,

@@ -47,7 +47,7 @@ impl Due {
             (SampleStep::Gap(missing), Some((second, before))) => {
                 second + (i64::from(before) + 1 + i64::from(missing)) / rate
             }
-            // Late or repeated samples belong to the second of the newest sample, or to the one before.
+            // Late or repeated samples belong to the second of the newest sample, or to the second before it.
             (
                 SampleStep::OutOfOrder | SampleStep::TooLate | SampleStep::Duplicate | SampleStep::Conflicting,
                 Some((second, newest)),

@@ -51,7 +51,7 @@ pub struct TraceConfig {
     pub window_ns: u64,
     /// Numbers by which this network namespace knows the others, by their inode numbers; interfaces there are watched, too.
     pub namespaces: BTreeMap<u32, i32>,
-    /// End of the sender of the streams, if it is known: frames after it are not missed.
+    /// End of the sender of the streams, if it is known: after it, no frames are expected.
     pub sender: SenderEnd,
 }
 

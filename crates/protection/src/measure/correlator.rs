@@ -75,8 +75,8 @@ impl<const N: usize> Correlator<N> {
         self.fresh = Parts::ZERO;
     }
 
-    /// The phasors of all channels, with the reference's `factors` of the newest sample, of the one that left the window last, and of the one before.
-    /// The first half of them are currents, from which the mimic filter with this `weight` removes DC.
+    /// The phasors of all channels. `factors` are those of the reference for three samples: the newest, the one that left the window last, and its
+    /// predecessor. The first half of the channels are currents, from which the mimic filter with this `weight` removes DC.
     #[inline]
     pub(super) fn phasors(&self, ends: &Ends<N>, factors: [Complex; 3], weight: Complex, scale: f64) -> [Complex; N] {
         let [new, old, older] = factors;
@@ -101,7 +101,7 @@ impl<const N: usize> Correlator<N> {
 
 /// The samples at the ends of the window and of the previous window, as far as they are included.
 pub(super) struct Ends<const N: usize> {
-    /// The newest sample, which is only in this window.
+    /// The newest sample. It is in this window but not in the previous one.
     new: [f64; N],
     /// Part of the sample that left last: the fraction of a sample by which a cycle exceeds its whole samples.
     part: [f64; N],

@@ -121,7 +121,7 @@ pub(super) struct Aligner {
     /// Number of samples, and of late ones, in the current span of one second.
     placed: u64,
     late: u64,
-    /// The last stray count; the length of its row; and the length without a sample of the stream in between.
+    /// The last stray count; the number of consecutive stray counts; and that number since the last sample of the stream.
     stray: u64,
     strays: u32,
     strays_alone: u32,

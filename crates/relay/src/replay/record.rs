@@ -133,7 +133,8 @@ impl Sampling {
         Self { rate, is_own: false }
     }
 
-    /// Time stamps have one rate if they are even apart from rounding, or apart from a recorder that follows the frequency.
+    /// Rate computed from the time stamps. It is the record's own if the stamps are evenly spaced; small differences by rounding, or by a
+    /// recorder that follows the frequency, are allowed.
     fn by_stamps(record: &ComtradeRecord, notes: &mut Vec<String>) -> Self {
         let times = record.times_s();
         let steps = times.len().saturating_sub(1).max(1) as f64;

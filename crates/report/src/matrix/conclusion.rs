@@ -121,7 +121,7 @@ pub(super) fn all(cells: &[Cell]) -> Vec<Conclusion> {
     pairs.into_iter().zip(comparisons).flat_map(of_pair).collect()
 }
 
-/// Pairs of measured cells that differ only in this condition, the first cell in front.
+/// Pairs of measured cells that differ only in this condition; the first of each pair is the reference.
 fn pairs(cells: &[Cell], factor: Factor) -> Vec<(Factor, &Cell, &Cell)> {
     let measured = || cells.iter().filter(|cell| cell.whole.is_some());
     let mut pairs = Vec::new();

@@ -22,7 +22,7 @@ pub(crate) struct Holder {
     /// The thread, softirq or interrupt; otherwise the name of the cause.
     pub(crate) name: String,
     pub(crate) samples: u64,
-    /// A CPU on which it happened.
+    /// A CPU on which the delay happened.
     pub(crate) cpu: Option<u32>,
 }
 

@@ -111,12 +111,12 @@ impl Screen {
         }
     }
 
-    /// The limits that are within, by name.
+    /// Names of the limits that were kept.
     pub(crate) fn within(&self) -> Option<String> {
         self.named(State::Within, "within")
     }
 
-    /// The limits without a measurement, by name.
+    /// Names of the limits without a measurement.
     pub(crate) fn not_measured(&self) -> Option<String> {
         self.named(State::NotMeasured, "not measured")
     }

@@ -93,7 +93,7 @@ pub(crate) fn write_document(
 /// The document as text.
 ///
 /// # Errors
-/// As [`write_document`], except that memory takes everything.
+/// Same as [`write_document`], except that memory takes everything.
 pub(crate) fn document(add: impl FnOnce(&mut Fields<'_, '_>) -> io::Result<()>) -> io::Result<String> {
     let mut out = Vec::new();
     write_document(&mut out, add)?;

@@ -67,7 +67,7 @@ fn rounded(ns: f64, round: fn(f64) -> f64) -> String {
     }
 }
 
-/// Rounds a number of at least 1 to so many significant digits, without zeros at its end.
+/// Rounds a number of at least 1 to the given number of significant digits, without zeros at its end.
 fn digits(value: f64, significant: i32, round: fn(f64) -> f64) -> f64 {
     let scale = 10f64.powi((significant - 1 - value.max(1.0).log10().floor() as i32).max(0));
     whole_or(value * scale, round) / scale

@@ -28,7 +28,7 @@ pub enum Happened {
 /// The rare events of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rare {
-    /// True for each window in which it happened, in order of time.
+    /// For each window in order of time: true if the event happened in it.
     pub happened: Vec<bool>,
     /// Largest sample of each of these windows in ns; NaN for a window without samples.
     pub maxima: Vec<f64>,
@@ -43,9 +43,9 @@ pub struct Rare {
 pub struct RareDifference {
     /// The kind of event.
     pub what: Happened,
-    /// Windows of A in which it happened.
+    /// Number of windows of A in which the event happened.
     pub a: u64,
-    /// Windows of B in which it happened.
+    /// Number of windows of B in which the event happened.
     pub b: u64,
     /// Windows of A.
     pub a_windows: u64,

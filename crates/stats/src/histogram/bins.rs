@@ -13,7 +13,7 @@ impl Histogram {
     }
 
     /// The samples in logarithmic bins, `per_decade` (1 to 1000) for each factor of ten, for plots. All bins from the first to the
-    /// last with samples are included, also empty ones, and each begins at the end of the one before. Bins narrower than 1 ns are
+    /// last with samples are included, also empty ones, and each begins at the end of the previous one. Bins narrower than 1 ns are
     /// joined. A bucket across an edge counts in the bin of its upper end, which moves a sample by less than one part in a
     /// thousand.
     pub fn log_buckets(&self, per_decade: u32) -> Vec<Bucket> {

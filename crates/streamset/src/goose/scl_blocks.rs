@@ -161,7 +161,7 @@ fn signed(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// True if a signed integer of so many bits can have this value.
+/// True if a signed integer of `bits` bits can have this value.
 fn has_room(value: i64, bits: u8) -> bool {
     // All bits from the sign bit on are equal.
     bits >= 64 || matches!(value >> bits.saturating_sub(1), 0 | -1)

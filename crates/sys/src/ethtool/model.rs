@@ -78,17 +78,17 @@ pub struct Coalesce {
     pub rx_usecs: Option<u32>,
     /// Number of received frames that end the wait.
     pub rx_frames: Option<u32>,
-    /// As [`Coalesce::rx_usecs`], while an interrupt is being served.
+    /// Same as [`Coalesce::rx_usecs`], while an interrupt is being served.
     pub rx_usecs_irq: Option<u32>,
-    /// As [`Coalesce::rx_frames`], while an interrupt is being served.
+    /// Same as [`Coalesce::rx_frames`], while an interrupt is being served.
     pub rx_frames_irq: Option<u32>,
     /// Longest wait for more sent frames.
     pub tx_usecs: Option<u32>,
     /// Number of sent frames that end the wait.
     pub tx_frames: Option<u32>,
-    /// As [`Coalesce::tx_usecs`], while an interrupt is being served.
+    /// Same as [`Coalesce::tx_usecs`], while an interrupt is being served.
     pub tx_usecs_irq: Option<u32>,
-    /// As [`Coalesce::tx_frames`], while an interrupt is being served.
+    /// Same as [`Coalesce::tx_frames`], while an interrupt is being served.
     pub tx_frames_irq: Option<u32>,
     /// The driver adapts the receive values to the traffic.
     pub adaptive_rx: Option<bool>,

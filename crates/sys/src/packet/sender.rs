@@ -18,7 +18,7 @@ pub struct PacketSender {
 }
 
 impl PacketSender {
-    /// As [`PacketPort::send`](super::PacketPort::send).
+    /// Same as [`PacketPort::send`](super::PacketPort::send).
     ///
     /// # Errors
     /// The errors of [`PacketPort::send`](super::PacketPort::send).

@@ -134,7 +134,7 @@ impl XdpPort {
     /// room for stay queued.
     ///
     /// # Errors
-    /// As [`XdpSender::send_all`](super::XdpSender::send_all).
+    /// Same as [`XdpSender::send_all`](super::XdpSender::send_all).
     pub fn send_all(&mut self, batch: &TxBatch) -> Result<(), PartialSend> {
         self.socket
             .send_all(batch, self.mtu)

@@ -73,7 +73,7 @@ impl XdpSender {
     /// Sends one frame: as [`XdpPort::send`](super::XdpPort::send), but a refused frame is never sent later.
     ///
     /// # Errors
-    /// As [`XdpPort::send`](super::XdpPort::send).
+    /// Same as [`XdpPort::send`](super::XdpPort::send).
     #[inline]
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
         let sent = self.socket.send(frame, self.mtu);

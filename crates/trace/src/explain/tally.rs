@@ -13,7 +13,7 @@ pub(super) struct Tally {
     late: Cause,
     /// Why nothing was recorded for so long.
     stalled: Cause,
-    /// Name of the cause of the silent pieces, if a counter confirms it.
+    /// Name of the cause of the times without events, if a counter confirms it.
     vouched: Option<&'static str>,
     silence: Silence,
 }

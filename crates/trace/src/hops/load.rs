@@ -171,7 +171,7 @@ pub(super) fn histograms(points: &[Point]) -> impl Iterator<Item = (usize, bool)
     })
 }
 
-/// True if each CPU counts in its own histograms. That is faster, and takes as many times the memory.
+/// True if each CPU counts in its own histograms. That is faster, but takes memory for each CPU.
 pub(super) fn own_histograms(options: &HopOptions) -> bool {
     let octets = Histogram::OCTETS * histograms(&options.points).count() * options.max_streams as usize;
     octets * possible_cpus() as usize <= OWN_HISTOGRAMS

@@ -21,7 +21,7 @@ pub(super) struct Namespace {
     pub(super) others: BTreeMap<i32, u32>,
 }
 
-/// All namespaces, the own one first, and the reason why some cannot be entered.
+/// All namespaces, that of this process first, and the reason why some cannot be entered.
 pub(super) fn all() -> Result<(Vec<Namespace>, Option<String>), SysError> {
     let own = NetNs::current()?;
     let own_inode = own.inode()?;

@@ -29,7 +29,7 @@ pub fn libvirt_patch(audit: &Audit, only: &[String], path: &str) -> Result<Strin
     patch(audit, only, path, &definition::definition_text(path)?)
 }
 
-/// As [`libvirt_patch`], for a domain of the machine by its name: against its stored definition, or, for a domain that only runs, against
+/// Same as [`libvirt_patch`], for a domain of the machine by its name: against its stored definition, or, for a domain that only runs, against
 /// the running one, as `virsh dumpxml` shows it. `None` if neither can be read.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ pub fn describe(record: &ComtradeRecord, dataset: &Dataset, options: &Options) -
     Ok(lines(record, dataset, &origins))
 }
 
-/// As [`describe`], for known origins.
+/// Same as [`describe`], for known origins.
 pub(super) fn lines(record: &ComtradeRecord, dataset: &Dataset, origins: &[Origin]) -> Vec<String> {
     let members = dataset.members().iter().zip(origins);
     let lines = members.map(|(member, origin)| {

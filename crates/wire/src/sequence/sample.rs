@@ -21,8 +21,8 @@ pub struct Counters {
     /// Jumps of the counter that the time since the previous sample does not explain: the publisher restarted or
     /// resynchronised. Not a loss, but a doubt.
     pub restarts: u64,
-    /// Samples that arrived more than 16 counts late. They were missing and stay lost, or the stream continued after
-    /// them where it had been.
+    /// Samples that arrived more than 16 counts late. Either they had been counted as lost and still are, or the
+    /// stream then continued with its earlier numbers.
     pub too_late: u64,
     /// Counts at or beyond the sample rate. They do not move the stream.
     pub out_of_range: u64,

@@ -145,7 +145,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
     use std::time::{Duration, Instant};
 
-    /// As the agent of a guest does that was asleep when the one before went.
+    /// Behaves like the agent of a guest that was asleep when the previous client disconnected.
     #[test]
     fn who_is_not_greeted_comes_again() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -94,7 +94,7 @@ impl Replayed {
         360.0 * sample / self.laid.cycle + turn_deg
     }
 
-    /// As [`super::Scenario::shot`]: the fault starts at the record's phase, after `lead` samples or as many as the record has before its fault.
+    /// Same as [`super::Scenario::shot`]: the fault starts at the record's phase, after `lead` samples or as many as the record has before its fault.
     pub(super) fn shot(
         &self,
         sampling: &Sampling,
