@@ -7,6 +7,8 @@ use super::{Frame, Heard, Member, Outcome, Settings, Simulation, Supervisor, Ver
 pub struct Follower {
     name: Vec<u8>,
     member: Member,
+    /// True if the member may be a position, which is true when it is open.
+    is_trip: bool,
     takes_tests: bool,
     supervisor: Supervisor,
     value: Option<bool>,
@@ -104,6 +106,7 @@ impl Follower {
         Self {
             name: gocb_ref.to_vec(),
             member,
+            is_trip: false,
             takes_tests,
             supervisor: Supervisor::new(settings, super::Expectation::default()),
             value: None,
@@ -111,6 +114,13 @@ impl Follower {
             without_member: 0,
             changed_late: 0,
         }
+    }
+
+    /// Follows a trip: a boolean, or a position (Dbpos), as [`Member::tripped`] reads it. To be said before the first message.
+    #[must_use]
+    pub fn of_trip(mut self) -> Self {
+        self.is_trip = true;
+        self
     }
 
     /// Takes a message that the kernel received at `at`.
@@ -122,7 +132,11 @@ impl Follower {
             self.unusable += 1;
             return Followed::Unused;
         }
-        let Some(value) = self.member.of(frame.all_data()) else {
+        let value = match self.is_trip {
+            true => self.member.tripped_after(self.value, frame.all_data()),
+            false => self.member.of(frame.all_data()),
+        };
+        let Some(value) = value else {
             self.without_member += 1;
             return Followed::Unused;
         };
@@ -297,6 +311,42 @@ mod tests {
             ..set
         };
         assert_eq!(take(&mut follower(), &other, 0), Followed::Other);
+    }
+
+    #[test]
+    fn a_trip_may_be_a_position_that_stays_what_it_was_between_two() {
+        let position = |numbers: [u32; 2], bits: u8| Message {
+            all_data: vec![Value::BitString {
+                unused: 6,
+                bits: vec![bits],
+            }],
+            ..message(numbers, false)
+        };
+        let mut follower = follower().of_trip();
+        assert_eq!(
+            take(&mut follower, &position([1, 5], 0b0000_0000), 0),
+            Followed::Unused,
+            "not known"
+        );
+        assert_eq!(
+            take(&mut follower, &position([2, 0], 0b1000_0000), 10),
+            Followed::Used(None),
+            "closed"
+        );
+        assert_eq!(
+            take(&mut follower, &position([3, 0], 0b0000_0000), 20),
+            Followed::Used(None),
+            "between"
+        );
+        let open = Change {
+            value: true,
+            is_first: true,
+        };
+        assert_eq!(
+            take(&mut follower, &position([4, 0], 0b0100_0000), 30),
+            Followed::Used(Some(open))
+        );
+        assert_eq!(follower.count(FollowerDoubt::LostStates), 0);
     }
 
     #[test]

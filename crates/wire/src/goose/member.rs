@@ -61,6 +61,12 @@ impl Member {
         }
     }
 
+    /// The same, and of a position between the two what it was `before`.
+    pub fn tripped_after(self, before: Option<bool>, entries: Entries<'_>) -> Option<bool> {
+        let is_position = matches!(self.value(entries), Some(Data::BitString { unused: 6, bits: [_] }));
+        self.tripped(entries).or(before.filter(|_| is_position))
+    }
+
     fn value(self, mut entries: Entries<'_>) -> Option<Data<'_>> {
         let entry = entries.nth(usize::from(self.entry))?;
         match (self.part, entry) {
