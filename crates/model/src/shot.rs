@@ -1,16 +1,19 @@
-//! Shots of a test set: the expected action of the relay, and its actual one.
+//! Shots of a test set or of another injector: the expected action of the relay, and its actual one.
 
-/// A shot that a test set has played.
+/// A shot that a test set has played, or that was seen of another injector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shot {
     /// Its number in the step that played it, from 1.
     pub number: u64,
-    /// Due instant of the first sample of its fault, or of its disturbance.
+    /// Due instant of the first sample of its fault, or of its disturbance. Of another injector's fault the stamp of the frame with its
+    /// first sample, or of the message with its contact.
     pub at_ns: u64,
+    /// Of another injector: its fault began up to this much before `at_ns`. `None` for our own faults, and where nobody knows.
+    pub uncertain_ns: Option<u64>,
     /// The scenario or the type test that it belongs to.
     pub name: String,
-    /// Point on wave of that sample, in degrees: at 0 the voltage rises through zero.
-    pub point_deg: f64,
+    /// Point on wave of that sample, in degrees: at 0 the voltage rises through zero. `None` for another injector.
+    pub point_deg: Option<f64>,
     /// Its place in a type test.
     pub cell: Option<Cell>,
     /// The action of the relay.

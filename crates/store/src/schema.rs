@@ -150,7 +150,7 @@ CREATE TABLE shot (
   number       INTEGER NOT NULL,
   at_ns        INTEGER NOT NULL,
   name         TEXT    NOT NULL,
-  point_deg    REAL    NOT NULL,
+  point_deg    REAL,
   sir          REAL,
   fault        TEXT,
   position     REAL,
@@ -158,7 +158,8 @@ CREATE TABLE shot (
   expected_ns  INTEGER,
   tolerance_ns INTEGER,
   outcome      TEXT    NOT NULL,
-  trip_ns      INTEGER
+  trip_ns      INTEGER,
+  uncertain_ns INTEGER
 ) STRICT;
 
 CREATE TABLE reading (

@@ -45,8 +45,8 @@ impl<'a> Columns<'a> {
 pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
     let cell = shot.cell.as_ref().map(Columns::of).transpose()?.unwrap_or_default();
     tx.prepare_cached(
-        "INSERT INTO shot (number, at_ns, name, point_deg, sir, fault, position, multiple, expected_ns, tolerance_ns, outcome, trip_ns)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO shot (number, at_ns, name, point_deg, sir, fault, position, multiple, expected_ns, tolerance_ns, outcome, trip_ns,
+         uncertain_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
         integer(shot.number, "the number of a shot")?,
@@ -61,12 +61,14 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
         cell.tolerance_ns,
         shot.outcome.word(),
         shot.trip_ns,
+        shot.uncertain_ns.map(|ns| integer(ns, "an uncertainty")).transpose()?,
     ])?;
     Ok(())
 }
 
 impl RunFile {
-    /// The shots of a test set, in order of time. Empty for files from before this table.
+    /// The shots of a test set, in order of time. Empty for files from before this table. Shots from before other injectors have no
+    /// uncertainty.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if the file cannot be read.
@@ -76,9 +78,14 @@ impl RunFile {
             if db.query_row(there, [], |_| Ok(())).optional()?.is_none() {
                 return Ok(Vec::new());
             }
-            let sql = "SELECT number, at_ns, name, point_deg, outcome, trip_ns, sir, fault, position, multiple, expected_ns, tolerance_ns
-                       FROM shot ORDER BY at_ns, id";
-            rows(db, sql, [], shot_of)
+            let has_uncertainty = "SELECT 1 FROM pragma_table_info('shot') WHERE name = 'uncertain_ns'";
+            let has_uncertainty = db.query_row(has_uncertainty, [], |_| Ok(())).optional()?.is_some();
+            let uncertain = if has_uncertainty { "uncertain_ns" } else { "NULL" };
+            let sql = format!(
+                "SELECT number, at_ns, name, point_deg, outcome, trip_ns, sir, fault, position, multiple, expected_ns, tolerance_ns,
+                        {uncertain} FROM shot ORDER BY at_ns, id"
+            );
+            rows(db, &sql, [], shot_of)
         })
     }
 }
@@ -93,6 +100,7 @@ fn shot_of(row: &Row<'_>) -> Result<Shot, rusqlite::Error> {
         point_deg: row.get(3)?,
         outcome: Outcome::from_word(&word).ok_or_else(unknown)?,
         trip_ns: row.get(5)?,
+        uncertain_ns: optional_unsigned(row, 12)?,
         cell: cell_of(row)?,
     })
 }
@@ -123,7 +131,8 @@ mod tests {
             number,
             at_ns: 1_000 * number,
             name: "zone1".to_owned(),
-            point_deg: 33.75,
+            uncertain_ns: (number == 2).then_some(217_000),
+            point_deg: (number != 2).then_some(33.75),
             cell,
             outcome,
             trip_ns,

@@ -14,6 +14,7 @@ mod merged;
 mod reach;
 mod required;
 mod stamps;
+mod starts;
 #[cfg(test)]
 mod tests;
 mod uncounted;
@@ -299,6 +300,7 @@ fn check(
                     doubts.extend(near);
                     doubts.extend(bounded::doubt(series, limit));
                     doubts.extend(stamps::doubts(run, series, limit, measured.as_f64()));
+                    doubts.extend(starts::doubt(run, series, limit, measured.as_f64()));
                     decide(series, limit, measured, &doubts)
                 }
             };

@@ -1,0 +1,92 @@
+//! Judging trips of faults that another injector made: their starts are known to some time before the instant that is measured from.
+
+use super::doubt::Doubt;
+use crate::limits::{Limit, Quantity};
+use model::{Outcome, RunView, SeriesView, kind};
+use units::Ns;
+
+/// How much longer than measured a trip of this series may have taken, in ns. 0 where the starts are known.
+fn uncertain_ns(run: &RunView, series: &SeriesView) -> u64 {
+    let is_timed = series
+        .spec
+        .kind
+        .is_some_and(|kind| *kind == kind::TRIP || *kind == kind::START);
+    let Some((_, label)) = series.spec.name.split_once('/').filter(|_| is_timed) else {
+        return 0;
+    };
+    let counted = run
+        .shots
+        .iter()
+        .filter(|shot| shot.name == label && shot.outcome != Outcome::NotCounted);
+    counted.filter_map(|shot| shot.uncertain_ns).max().unwrap_or(0)
+}
+
+/// The doubt that a figure within its limit is beyond it by what its start is not known.
+pub(super) fn doubt(run: &RunView, series: &SeriesView, limit: &Limit, measured_ns: f64) -> Option<Doubt> {
+    let quantity = limit.quantity;
+    let is_time = matches!(quantity, Quantity::Max | Quantity::Mean) || quantity.quantile().is_some();
+    let uncertain_ns = is_time.then(|| uncertain_ns(run, series)).filter(|ns| *ns > 0)?;
+    let allowed_ns = limit.allowed as f64;
+    let is_near = measured_ns <= allowed_ns && measured_ns + uncertain_ns as f64 > allowed_ns;
+    is_near.then(|| Doubt {
+        text: format!(
+            "a fault may have begun up to {} before the instant that is measured from: the limit lies within that",
+            Ns(uncertain_ns)
+        ),
+        explains_excess: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uncertain_ns;
+    use crate::limits::Profile;
+    use crate::verdict::{Judgement, Verdict};
+    use model::{Outcome, RunView, SeriesSpec, Shot, kind};
+
+    /// A run with one trip of 30 ms, whose fault may have begun so much earlier.
+    fn run(uncertain_ns: Option<u64>) -> RunView {
+        let mut series = testing::synthetic::series("trip/observed", 1, 30_000_000, 1);
+        series.spec = SeriesSpec::of(&kind::TRIP, "observed", "x");
+        let mut run = testing::synthetic::run(vec![series]);
+        run.shots = [(Outcome::Tripped, uncertain_ns), (Outcome::NotCounted, Some(9_000_000))]
+            .map(|(outcome, uncertain_ns)| Shot {
+                number: 1,
+                at_ns: 1,
+                uncertain_ns,
+                name: "observed".into(),
+                point_deg: None,
+                cell: None,
+                outcome,
+                trip_ns: Some(30_000_000),
+            })
+            .to_vec();
+        run
+    }
+
+    #[test]
+    fn a_trip_passes_only_with_all_that_its_start_may_be_earlier() {
+        let verdict = |uncertain_ns, allowed: &str| {
+            let text = format!(
+                "name = \"x\"\nwhat = \"x\"\n[[limit]]\nid = \"trip.within\"\nseries = \"trip/*\"\nquantity = \"max\"\nallowed = \"{allowed}\"\n\
+                 source = \"x\"\n"
+            );
+            let profile = Profile::parse(&text, "x").expect("a profile");
+            let run = run(uncertain_ns);
+            let check = Judgement::of(&run, &[profile]).checks.remove(0);
+            (check.verdict, check.why)
+        };
+        assert_eq!(verdict(Some(250_000), "31ms").0, Verdict::Pass);
+        assert_eq!(verdict(None, "30ms").0, Verdict::Pass);
+        let (near, why) = verdict(Some(250_000), "30100us");
+        assert_eq!(near, Verdict::Inconclusive);
+        assert!(why.contains("up to 250 µs before"), "{why}");
+        assert_eq!(verdict(Some(250_000), "29ms").0, Verdict::Fail, "it took even longer");
+        let series = &run(Some(7)).series[0];
+        assert_eq!(
+            uncertain_ns(&run(Some(7)), series),
+            7,
+            "a shot that does not count says nothing"
+        );
+    }
+}
