@@ -17,11 +17,11 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The command of a probe: `publish` also replays captures, and a test set measures in three ways.
+/// The command of a probe: `publish` also replays captures, and a test set measures in four ways.
 fn command(probe: &str) -> &str {
     match probe {
         "replay" => "publish",
-        "ping_pong" | "watch" => "trip",
+        "ping_pong" | "watch" | "observe" => "trip",
         other => other,
     }
 }

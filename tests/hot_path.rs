@@ -52,7 +52,7 @@ const TWO_RELAYS: (&str, &str) = (
     "publish-goose",
 );
 
-const CASES: [Case; 24] = [
+const CASES: [Case; 25] = [
     Case {
         probe: "wakeup",
         words: "wakeup --cpus 0 --interval 2ms",
@@ -249,6 +249,14 @@ const CASES: [Case; 24] = [
         calls: &["ppoll"],
         least: 20,
     },
+    Case {
+        probe: "observe",
+        words: "trip v1 --observe change:20% --goose NONE",
+        far: Some(SAMPLES),
+        thread: "observe",
+        calls: &["ppoll"],
+        least: 80,
+    },
 ];
 
 /// Calls of a thread that has waited long without a frame: it sleeps, and checks every 100 ms that the interface still exists. A stall of the far end
@@ -350,7 +358,7 @@ fn watched(case: &Case, namespace: &NetNs, directory: &Path, capture: &str) -> B
     // A test set to which no relay answers has measured nothing. The limits of a relay that answers are not checked here.
     let may_be: &[i32] = match case.probe {
         "trip" => &[3],
-        "ping_pong" | "watch" => &[0, 1, 3],
+        "ping_pong" | "watch" | "observe" => &[0, 1, 3],
         _ => &[0],
     };
     let status = output.status.code();

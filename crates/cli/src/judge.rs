@@ -4,7 +4,7 @@ use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
 use crate::failure::Failure;
 use crate::page;
-use crate::run_file::{limits_document, new_run};
+use crate::run_file::{judged_by, new_run};
 use crate::verdict;
 use report::limits::Profile;
 use run::NewRun;
@@ -32,7 +32,7 @@ impl JudgeArgs {
     /// The run to make, in `out` or a file named after the time, with its limits.
     pub(crate) fn new_run(&self, command: &str, out: Option<PathBuf>) -> Result<NewRun, Failure> {
         Ok(NewRun {
-            documents: limits_document(self.limits.as_deref())?,
+            documents: judged_by(self.limits.as_deref(), None)?.1,
             ..new_run(command, out)
         })
     }

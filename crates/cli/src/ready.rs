@@ -12,7 +12,7 @@ use units::CpuList;
 pub(crate) const UNEXPLAINED: [&str; 3] = ["listen", "publish", "trip"];
 
 /// Other probes of the command `trip`.
-const OF_TRIP: [&str; 2] = ["ping_pong", "watch"];
+const OF_TRIP: [&str; 3] = ["ping_pong", "watch", "observe"];
 
 /// Refuses a probe that cannot run here (on this interface if it uses one), or if a need in `more` is not met. Advice on a missing
 /// capability names all capabilities of the command, because each `setcap` replaces the previous one.

@@ -187,9 +187,11 @@ impl Observer {
     fn begin(&mut self, rate: u32) {
         let Config { rule, frequency_hz, .. } = &self.config;
         self.detector = Some(Detector::new(rule, rate, *frequency_hz));
-        for came in std::mem::take(&mut self.intake.waiting) {
-            self.sample(&came);
-        }
+        let mut waiting = std::mem::take(&mut self.intake.waiting);
+        waiting.iter().for_each(|came| self.sample(came));
+        waiting.clear();
+        // Kept: to free it is a system call of the thread that receives.
+        self.intake.waiting = waiting;
     }
 
     fn sample(&mut self, came: &Came) {

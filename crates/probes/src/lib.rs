@@ -21,6 +21,7 @@ mod need;
 mod nic;
 pub mod noise;
 mod notice;
+pub mod observe;
 pub mod options;
 pub mod ping_pong;
 mod port;
@@ -60,7 +61,7 @@ pub use sender::SenderEnd;
 pub mod turn;
 
 /// Every probe, in the order of the command line.
-pub static LIST: [&About; 13] = [
+pub static LIST: [&About; 14] = [
     &wakeup::ABOUT,
     &noise::ABOUT,
     &reflect::ABOUT,
@@ -74,4 +75,5 @@ pub static LIST: [&About; 13] = [
     &trip::ABOUT,
     &ping_pong::ABOUT,
     &watch::ABOUT,
+    &observe::ABOUT,
 ];

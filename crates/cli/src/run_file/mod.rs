@@ -220,10 +220,18 @@ fn with_own(name: Option<&str>, own: Option<&str>) -> Result<Option<String>, Fai
     })
 }
 
-/// The limits that judge a run, as a document kept in it.
-pub(crate) fn limits_document(name: Option<&str>) -> Result<Vec<(String, String)>, Failure> {
-    let text = name.map(limits_text).transpose()?;
-    Ok(text.map(|text| ("limits".to_owned(), text)).into_iter().collect())
+/// Documents that are kept in a run, by their names.
+type Documents = Vec<(String, String)>;
+
+/// The profile that a run is to be judged by, and the document of it that is kept in the run: of a profile that was named, the
+/// measurement's own limits, or both.
+pub(crate) fn judged_by(name: Option<&str>, own: Option<&str>) -> Result<(Option<Profile>, Documents), Failure> {
+    let text = with_own(name, own)?;
+    let profile = text
+        .as_deref()
+        .map(|text| Profile::parse(text, name.unwrap_or("own limits")));
+    let document = text.clone().map(|text| ("limits".to_owned(), text));
+    Ok((profile.transpose()?, document.into_iter().collect()))
 }
 
 fn named_after_the_time(command: &str) -> PathBuf {

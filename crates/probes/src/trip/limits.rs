@@ -47,7 +47,8 @@ fn source(config: &TripConfig, label: &str) -> String {
     }
 }
 
-fn within(name: &str, series: &str, ns: u64, source: &str) -> String {
+/// The limit of an operate time.
+pub(crate) fn within(name: &str, series: &str, ns: u64, source: &str) -> String {
     format!(
         "[[limit]]\nid = {id:?}\nseries = {series:?}\nquantity = \"max\"\nallowed = \"{ns}ns\"\nsource = {source:?}\n\
          why = \"Required operate time, {within}: from the due instant of the first faulted sample to the trip at the test set.\"\n\n",
@@ -57,7 +58,8 @@ fn within(name: &str, series: &str, ns: u64, source: &str) -> String {
     )
 }
 
-const FAILURES: &str = r#"[[limit]]
+/// The limit of failures to trip.
+pub(crate) const FAILURES: &str = r#"[[limit]]
 id = "trip.failures"
 series = "trip/*"
 quantity = "lost"
@@ -67,7 +69,8 @@ why = "A relay trips for every fault inside its zone."
 
 "#;
 
-const FALSE: &str = r#"[[limit]]
+/// The limit of false trips.
+pub(crate) const FALSE: &str = r#"[[limit]]
 id = "trip.false"
 series = "trip/*|security/*"
 quantity = "unwanted"

@@ -35,6 +35,7 @@ mod watch;
 
 pub use control::Control;
 pub use limits::limits;
+pub(crate) use limits::{FAILURES, FALSE, within};
 pub use members::{FunctionMember, MemberName};
 pub use options::{TripOptions, USUAL_SHOTS};
 pub use security::Security;

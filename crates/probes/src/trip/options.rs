@@ -168,6 +168,15 @@ impl TripOptions {
         })
     }
 
+    /// The relay, of which its trip and its start are looked at.
+    ///
+    /// # Errors
+    /// A name that no SCL file has, or an SCL file that cannot be used.
+    pub fn under_test(&self) -> Result<UnderTest, ProbeError> {
+        let start = self.start_member.as_ref();
+        UnderTest::named(self.scl.as_deref(), self.goose.clone(), &self.trip_member, start)
+    }
+
     /// Finds the member that reports a trip, or an answer.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use super::TripConfig;
 use super::listener::Members;
+use super::members::{Finder, MemberName};
 use super::selection::MOST_FUNCTIONS;
 use crate::error::ProbeError;
 use waveform::type_test::Group;
@@ -25,6 +26,27 @@ pub struct UnderTest {
 }
 
 impl UnderTest {
+    /// Finds the relay of this control block, or the only one of an SCL file, with its members by number or by their names there.
+    ///
+    /// # Errors
+    /// A name that no SCL file has, or an SCL file that cannot be used.
+    pub(crate) fn named(
+        scl: Option<&str>,
+        goose: Option<String>,
+        trip: &MemberName,
+        start: Option<&MemberName>,
+    ) -> Result<Self, ProbeError> {
+        let finder = Finder::new(scl, goose)?;
+        Ok(Self {
+            label: None,
+            trip: finder.find(trip)?,
+            start: start.map(|name| finder.find(name)).transpose()?,
+            phases: None,
+            functions: Vec::new(),
+            goose: finder.goose,
+        })
+    }
+
     /// Name for this relay of `name`, which is a scenario or a group of shots.
     pub(super) fn called(&self, name: &str) -> String {
         match &self.label {

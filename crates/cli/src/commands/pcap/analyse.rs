@@ -9,6 +9,7 @@ use model::{StreamKind, kind};
 
 use super::first_events::FirstEvents;
 use super::listing::Listing;
+use super::observe::Observing;
 use super::{PcapArgs, PcapError, damaged, open};
 
 /// Results of a capture, and the reason for the end.
@@ -36,6 +37,7 @@ pub(super) fn analyse(
     args: &PcapArgs,
     window_ns: Option<u64>,
     sink: &mut dyn Sink,
+    mut observing: Option<&mut Observing>,
     stop: impl Fn() -> bool,
 ) -> Result<Analysed, PcapError> {
     let mut reader = open(&args.file)?;
@@ -50,6 +52,9 @@ pub(super) fn analyse(
         match reader.next_frame() {
             Ok(Some(frame)) => {
                 analysis.frame(&frame);
+                if let Some(observing) = &mut observing {
+                    observing.take(&frame);
+                }
                 if frame.number % LOOK == 0 && (stop() || analysis.is_refused()) {
                     stopped = true;
                     break;
@@ -85,7 +90,7 @@ pub(super) fn series_kind(kind: StreamKind) -> &'static model::Kind {
 /// The capture cannot be read to its end (everything before the error has been printed), or the output is closed.
 pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError> {
     let mut events = FirstEvents::default();
-    let analysed = analyse(args, None, &mut events, || false)?;
+    let analysed = analyse(args, None, &mut events, None, || false)?;
     let listing = Listing {
         file: super::name(&args.file),
         summary: &analysed.summary,

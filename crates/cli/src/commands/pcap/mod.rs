@@ -13,6 +13,7 @@
 mod analyse;
 mod first_events;
 mod listing;
+mod observe;
 mod run;
 
 use std::io::{self, Write};
@@ -23,22 +24,24 @@ use crate::face::FaceArgs;
 use crate::failure::{Failure, USAGE};
 use capture::{CaptureError, Reader};
 use dissect::DecodeError;
+use probes::observe::{ObserveOptions, ObservedRelay};
 use units::foreign;
 
-/// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE, AVTP and test streams
+/// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE, AVTP and test streams; trips of a relay (--observe)
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Reads pcap and pcapng, with stamps of any unit, packed with gzip or not.
-A run file is written only with --out, --html, --junit, --limits or --json.
+A run file is written only with --out, --html, --junit, --limits, --observe or --json.
 
 Example: triptime pcap bay.pcapng
          triptime pcap bay.pcapng --limits site.toml --html bay.html
+         triptime pcap shots.pcapng --observe above:2000A --sv-id INJ01 --goose 'IED1LD0/LLN0$GO$gcbTrip' --within 30ms
          tcpdump -i eth1 -w - ether proto 0x88ba | triptime pcap -")]
 pub(crate) struct PcapArgs {
     /// The capture; - reads standard input
     pub(crate) file: PathBuf,
     /// Print each ASDU and each GOOSE message as one line of JSON
-    #[arg(long, conflicts_with_all = ["out", "html", "junit", "about", "json", "limits", "rate"])]
+    #[arg(long, conflicts_with_all = ["out", "html", "junit", "about", "json", "limits", "rate", "observe"])]
     pub(crate) decode: bool,
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -46,10 +49,14 @@ pub(crate) struct PcapArgs {
     /// Maker of the stamps of the capture, if you know it: a tap, a NIC [default: what the capture states]
     #[arg(long, value_name = "WHAT", conflicts_with = "decode", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stamped_by: Option<String>,
+    #[command(flatten)]
+    pub(crate) observe: ObserveOptions,
+    #[command(flatten)]
+    pub(crate) relay: ObservedRelay,
     /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) max_streams: u16,
-    /// Run file to write [default: none; with --json, --html, --junit or --limits ./runs/TIME-pcap.triptime]
+    /// Run file to write [default: none; with --json, --html, --junit, --limits or --observe ./runs/TIME-pcap.triptime]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -77,6 +84,7 @@ impl PcapArgs {
             || self.pages.junit.is_some()
             || self.pages.about.is_some()
             || self.limits.is_some()
+            || self.observe.observe.is_some()
     }
 }
 

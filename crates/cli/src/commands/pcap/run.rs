@@ -15,11 +15,12 @@ use units::Realtime;
 
 use super::analyse::{Analysed, analyse, series_kind};
 use super::listing::{Listing, hidden, remarks};
+use super::observe::{Captured, Observing};
 use super::{PcapArgs, PcapError, damaged, name, say};
 use crate::ending;
 use crate::failure::{Failure, USAGE};
 use crate::page;
-use crate::run_file::{limits_document, new_run};
+use crate::run_file::{judged_by, new_run};
 use crate::verdict;
 
 /// Windows collected before they are written in one transaction: about 14 MB.
@@ -30,9 +31,9 @@ const BATCH: usize = 64;
 /// # Errors
 /// Nothing in the capture can be measured, or the run file cannot be written.
 pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write) -> Result<u8, PcapError> {
-    let profile = args.limits.as_deref().map(Profile::find).transpose();
-    let profile = profile.map_err(Failure::from)?;
-    let documents = limits_document(args.limits.as_deref())?;
+    let mut observing = Observing::asked(args)?;
+    let own_limits = observing.as_ref().map(Observing::limits);
+    let (profile, documents) = judged_by(args.limits.as_deref(), own_limits.as_deref())?;
     page::check(args.pages.html.as_deref(), args.out.as_deref())?;
     let run = NewRun {
         window_ns: args.window,
@@ -42,7 +43,9 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     };
     let stop = stop_flag()?;
     let mut sink = RunSink::new(args, run, profile);
-    let analysed = analyse(args, Some(args.window), &mut sink, || stop.load(Ordering::Relaxed))?;
+    let analysed = analyse(args, Some(args.window), &mut sink, observing.as_mut(), || {
+        stop.load(Ordering::Relaxed)
+    })?;
     let capture = name(&args.file);
     let Analysed {
         summary,
@@ -57,7 +60,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         damage: damage.as_ref().map(ToString::to_string),
         stopped,
     };
-    let (file, profile) = sink.finish(&summary, &ended).map_err(Failure::from)?;
+    let (file, profile) = sink.finish(&summary, &ended, observing).map_err(Failure::from)?;
     if let Some(source) = damage {
         say(messages, &damaged(&args.file, source));
     }
@@ -205,7 +208,12 @@ impl RunSink {
     }
 
     /// Closes the run; returns its file and the profile that judges it.
-    fn finish(mut self, summary: &Summary, ended: &Ended) -> Result<(PathBuf, Option<Profile>), StoreError> {
+    fn finish(
+        mut self,
+        summary: &Summary,
+        ended: &Ended,
+        observing: Option<Observing>,
+    ) -> Result<(PathBuf, Option<Profile>), StoreError> {
         if self.writer.is_none() && self.error.is_none() {
             self.begin(None);
         }
@@ -216,6 +224,14 @@ impl RunSink {
         for (at, stream) in summary.streams.iter().enumerate() {
             self.stamps(id(at), stream, &ended.stamps);
         }
+        if let Some(observing) = observing {
+            self.observed(
+                observing,
+                span.map_or(0, |(first, _)| first),
+                duration_ns,
+                &ended.stamps,
+            );
+        }
         // The capture still exists: a run that cannot be written in full is removed, but a file of another program never is.
         let made = self.writer.is_some();
         let closed = self.close(ended, duration_ns);
@@ -223,6 +239,20 @@ impl RunSink {
             remove(&self.run.file);
         }
         closed.map(|()| (self.run.file, self.profile))
+    }
+
+    /// Writes what was observed behind the streams: their series have the numbers of the streams.
+    fn observed(&mut self, observing: Observing, first_ns: i64, duration_ns: u64, stamps: &Stamps) {
+        let (name, profile, window_ns) = (self.capture.clone(), self.profile.clone(), self.run.window_ns);
+        let captured = Captured {
+            name: &name,
+            stamps,
+            first_ns,
+            duration_ns,
+            window_ns,
+        };
+        let threshold_ns = |name: &str| profile.as_ref()?.threshold_ns(name);
+        self.with_writer(|writer| observing.write(writer, &captured, threshold_ns));
     }
 
     fn close(&mut self, ended: &Ended, duration_ns: u64) -> Result<(), StoreError> {

@@ -1,27 +1,56 @@
 //! `triptime trip`: a test set for relays.
 
+mod observe;
 mod ping_pong;
 mod shots;
 mod watch;
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
-use probes::Receive;
+use probes::observe::ObserveOptions;
 use probes::options::positive_duration;
 use probes::ping_pong::PingPongOptions;
 use probes::trip::TripOptions;
 use probes::watch::RelayBlock;
+use probes::{Receive, ReceiveStamps};
+
+/// Options of faults and streams of our own, and of the other measures: while another injector is observed nothing is sent.
+const NOT_OBSERVED: [&str; 21] = [
+    "scenario",
+    "type_test",
+    "shots",
+    "settle",
+    "seed",
+    "phase_members",
+    "function_members",
+    "breaker",
+    "controls",
+    "security",
+    "streams",
+    "profile",
+    "appid",
+    "dst",
+    "vlan",
+    "conf_rev",
+    "smp_synch",
+    "spin_ahead",
+    "goose_cpu",
+    "ping_pong",
+    "watch",
+];
 
 /// Tests a relay: publishes sampled values with faults, listens to its GOOSE, and times each trip: first faulted sample due -> trip
-/// GOOSE back here. Failures to trip and false trips are counted, and negative controls made
+/// GOOSE back here. Failures to trip and false trips are counted, and negative controls made; or times it while another injector tests it (--observe)
 #[derive(Debug, Clone, clap::Args)]
 #[command(
+    mut_arg("observe", |observe| observe.conflicts_with_all(NOT_OBSERVED)),
     after_help = "Examples:\n  triptime trip eth1 --scenario overcurrent --shots 1000 --cpu 2 --spin-ahead 60us\n  \
                   triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
                   triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0\n  \
                   triptime trip eth1 --type-test zone1 --goose 'IED1LD0/LLN0$GO$gcbTrip' --html zone1.html\n  \
                   triptime trip eth1 --ping-pong --goose 'IED1LD0/LLN0$GO$gcbPong' --streams 8 --class p1-ed2\n  \
-                  triptime trip eth1 --watch 'MAINLD0/LLN0$GO$gcbTrip,PILOTLD0/LLN0$GO$gcbTrip:2' --duration 90d"
+                  triptime trip eth1 --watch 'MAINLD0/LLN0$GO$gcbTrip,PILOTLD0/LLN0$GO$gcbTrip:2' --duration 90d\n  \
+                  triptime trip eth1 --observe above:2000A --sv-id INJ01 --goose 'IED1LD0/LLN0$GO$gcbTrip' --within 30ms --duration 10min"
 )]
 pub(crate) struct TripArgs {
     #[command(flatten)]
@@ -58,14 +87,26 @@ pub(crate) struct TripArgs {
     #[arg(long, value_name = "DURATION", default_value = "500ms", requires = "watch", value_parser = positive_duration, help_heading = "Watch")]
     pair_within: u64,
     #[command(flatten)]
+    observe: ObserveOptions,
+    /// Maker of the stamps of observed frames: the kernel, when the driver hands them up, or the NIC
+    #[arg(
+        long,
+        value_enum,
+        default_value = "software",
+        requires = "observe",
+        help_heading = "Observe"
+    )]
+    stamps: ReceiveStamps,
+    #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: TripArgs) -> Result<u8, Failure> {
-    match (args.ping_pong, args.watch.is_empty()) {
-        (true, _) => ping_pong::run(args),
-        (_, false) => watch::run(args),
+    match (args.ping_pong, args.watch.is_empty(), args.observe.observe.is_some()) {
+        (true, ..) => ping_pong::run(args),
+        (_, false, _) => watch::run(args),
+        (.., true) => observe::run(args),
         _ => shots::run(args),
     }
 }

@@ -2,6 +2,7 @@
 
 mod avb;
 
+use probes::options::defaults;
 use std::path::{Path, PathBuf};
 
 use crate::arguments::PageArgs;
@@ -37,6 +38,8 @@ impl TestCapture {
 
 fn args(file: &Path, decode: bool) -> PcapArgs {
     PcapArgs {
+        observe: defaults(),
+        relay: defaults(),
         file: file.to_owned(),
         decode,
         rate: None,
