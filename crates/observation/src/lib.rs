@@ -25,8 +25,10 @@ mod rule;
 mod seen;
 mod shots;
 mod start;
+mod whole;
 
 pub use observer::{Config, Observer};
 pub use rule::{Digital, MOST_MEMBERS, Rule, RuleError, StepSize};
-pub use seen::{Act, Count, Seen, Series, Shot, Whole, WhyNot};
+pub use seen::{Act, Count, Seen, Series, Shot, WhyNot};
 pub use start::{Start, StartDoubt};
+pub use whole::Whole;

@@ -4,9 +4,10 @@ use crate::detector::Detector;
 use crate::intake::{Came, Intake, Placed};
 use crate::relay::{Bit, Doubts};
 use crate::rule::Rule;
-use crate::seen::{Seen, Whole};
+use crate::seen::Seen;
 use crate::shots::Shots;
 use crate::start::{Edge, Start, StartDoubt};
+use crate::whole::Whole;
 use std::collections::VecDeque;
 use wire::ether::{self, EthernetView, VlanTag};
 use wire::goose::{self, FollowerDoubt, Member};
@@ -155,7 +156,11 @@ impl Observer {
         if let Some(seen) = self.shots.end(now_ns, &self.trip, self.start.as_ref()) {
             self.tell(seen);
         }
-        while let Some(at_ns) = self.shots.waiting(&self.trip) {
+        // Where nothing was looked at, no trip has a fault: that is said below.
+        while self.detector.is_some() || self.contact.is_some() {
+            let Some(at_ns) = self.shots.waiting(&self.trip) else {
+                break;
+            };
             self.say(Whole::LastTrip, 1, at_ns);
         }
         self.whole(now_ns);

@@ -280,6 +280,15 @@ fn frames_of_another_source_and_samples_without_the_member_are_counted() {
             .any(|text| text.contains("14400 samples do not have the members")),
         "{all:?}"
     );
+    // Trips of which no fault could be seen are no false ones, and each is not said on its own.
+    let tripping = publisher(RELAY, &[(begun(&injector), true)], injector.taken_ns(injector.samples));
+    let seen = observed(&config("above:1500A@9"), &[&injector.frames(), &tripping]);
+    assert!(
+        said(&seen)
+            .iter()
+            .all(|text| !text.contains("trip is not counted") && !text.contains("false trip")),
+        "{seen:?}"
+    );
     let other = Config {
         sv_id: "INJ02".into(),
         ..config("above:1500A")
