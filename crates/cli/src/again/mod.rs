@@ -144,7 +144,7 @@ impl Given {
         match self.name.as_str() {
             "trip" if self.is_given("type_test") => self.with_next_seed(),
             "trip" if self.is_given("ping_pong") => None,
-            "trip" if !self.is_given("watch") => self.with_more_shots(),
+            "trip" if !self.is_given("watch") && !self.is_given("observe") => self.with_more_shots(),
             // A replay ends with its recording.
             "relay" if ["replay", "type_test"].iter().any(|id| self.is_given(id)) => None,
             "qualify" => self.with_longer_steps(),

@@ -67,6 +67,9 @@ impl ObserveOptions {
 /// Options for the relay that is observed in a capture. Live, those of a test set say the same.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ObservedRelay {
+    /// The rule, and the times by which the relay is judged.
+    #[command(flatten)]
+    pub observe: ObserveOptions,
     /// The relay's GOOSE control block
     #[arg(long, help_heading = HEADING, value_name = "GOCBREF", requires = "observe")]
     pub goose: Option<String>,

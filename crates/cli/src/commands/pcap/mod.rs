@@ -24,7 +24,7 @@ use crate::face::FaceArgs;
 use crate::failure::{Failure, USAGE};
 use capture::{CaptureError, Reader};
 use dissect::DecodeError;
-use probes::observe::{ObserveOptions, ObservedRelay};
+use probes::observe::ObservedRelay;
 use units::foreign;
 
 /// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE, AVTP and test streams; trips of a relay (--observe)
@@ -50,9 +50,7 @@ pub(crate) struct PcapArgs {
     #[arg(long, value_name = "WHAT", conflicts_with = "decode", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stamped_by: Option<String>,
     #[command(flatten)]
-    pub(crate) observe: ObserveOptions,
-    #[command(flatten)]
-    pub(crate) relay: ObservedRelay,
+    pub(crate) observed: ObservedRelay,
     /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) max_streams: u16,
@@ -84,7 +82,7 @@ impl PcapArgs {
             || self.pages.junit.is_some()
             || self.pages.about.is_some()
             || self.limits.is_some()
-            || self.observe.observe.is_some()
+            || self.observed.observe.observe.is_some()
     }
 }
 

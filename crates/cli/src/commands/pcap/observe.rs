@@ -29,14 +29,15 @@ impl Observing {
     /// # Errors
     /// Options that name no relay.
     pub(super) fn asked(args: &PcapArgs) -> Result<Option<Self>, Failure> {
-        if args.observe.observe.is_none() {
+        let observed = &args.observed;
+        if observed.observe.observe.is_none() {
             return Ok(None);
         }
-        let relay = args.relay.under_test()?;
-        let config = args.observe.config(&relay, &args.relay.sv_id, args.rate)?;
+        let relay = observed.under_test()?;
+        let config = observed.observe.config(&relay, &observed.sv_id, args.rate)?;
         Ok(config.map(|config| Self {
             observer: Observer::new(&config),
-            within_ns: args.observe.within,
+            within_ns: observed.observe.within,
             newest_ns: None,
             unstamped: 0,
             back: 0,

@@ -38,8 +38,7 @@ impl TestCapture {
 
 fn args(file: &Path, decode: bool) -> PcapArgs {
     PcapArgs {
-        observe: defaults(),
-        relay: defaults(),
+        observed: defaults(),
         file: file.to_owned(),
         decode,
         rate: None,
