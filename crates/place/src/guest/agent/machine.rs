@@ -125,24 +125,31 @@ impl Loaded {
     }
 }
 
-/// The CPUs that the kernel should isolate but does not: before Linux 5.6 it ignores an `isolcpus=` with the flag `managed_irq`.
+/// The CPUs that the kernel should isolate but does not, and why.
 pub(super) fn not_isolated() -> Option<String> {
     let read = |path: &str| line(path).unwrap_or_default();
-    unheeded(&read("/proc/cmdline"), &read("/sys/devices/system/cpu/isolated"))
+    unheeded(
+        &read("/proc/cmdline"),
+        &read("/sys/devices/system/cpu/isolated"),
+        &sys::thread::online_cpus(),
+    )
 }
 
-fn unheeded(arguments: &str, isolated: &str) -> Option<String> {
+fn unheeded(arguments: &str, isolated: &str, online: &CpuList) -> Option<String> {
     let value = arguments
         .split_whitespace()
         .rev()
         .find_map(|word| word.strip_prefix("isolcpus="))?;
     let list = value.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let missing = list.parse::<CpuList>().ok()?.without(&isolated.parse().ok()?);
-    (!missing.is_empty()).then(|| {
-        format!(
-            "the kernel does not isolate cpu {missing}, as isolcpus={value} asks: the flag managed_irq needs Linux 5.6"
-        )
-    })
+    let wanted = list.parse::<CpuList>().ok()?;
+    let missing = wanted.without(&isolated.parse().ok()?);
+    // The kernel refuses a list that leaves no CPU, and keeps no CPU of a list that it refuses.
+    let why = match (wanted.without(online), online.without(&wanted)) {
+        (absent, _) if !absent.is_empty() => format!("the guest has only cpu {online}"),
+        (_, rest) if rest.is_empty() => "one CPU has to stay for all other threads".to_owned(),
+        _ => "before Linux 5.6 it ignores a list with the flag managed_irq".to_owned(),
+    };
+    (!missing.is_empty()).then(|| format!("the kernel does not isolate cpu {missing}, as isolcpus={value} asks: {why}"))
 }
 
 /// Brings up `lo` and the first network card other than the one with the address `second`, without IPv6, so that this kernel sends no frames among
@@ -208,10 +215,23 @@ mod tests {
     #[test]
     fn a_kernel_that_does_not_isolate_is_told() {
         let asked = "quiet isolcpus=managed_irq,domain,1-2 rcu_nocbs=1-2";
-        assert_eq!(unheeded(asked, "1-2"), None);
-        assert_eq!(unheeded("quiet", ""), None);
-        let said = unheeded(asked, "").expect("none is isolated");
+        let cpus = |list: &str| list.parse().expect("a list");
+        assert_eq!(unheeded(asked, "1-2", &cpus("0-2")), None);
+        assert_eq!(unheeded("quiet", "", &cpus("0")), None);
+        let said = unheeded(asked, "", &cpus("0-2")).expect("none is isolated");
         assert!(said.contains("cpu 1-2") && said.contains("Linux 5.6"), "{said}");
+    }
+
+    #[test]
+    fn a_list_that_no_kernel_can_keep_is_not_blamed_on_its_release() {
+        let said = |asked: &str, online: &str| {
+            let online = online.parse().expect("a list");
+            unheeded(asked, "", &online).expect("none is isolated")
+        };
+        let absent = said("isolcpus=managed_irq,domain,1", "0");
+        assert!(absent.contains("has only cpu 0") && !absent.contains("5.6"), "{absent}");
+        let all = said("isolcpus=managed_irq,domain,0-1", "0-1");
+        assert!(all.contains("one CPU has to stay") && !all.contains("5.6"), "{all}");
     }
 
     #[test]
