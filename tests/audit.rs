@@ -87,7 +87,22 @@ fn the_exit_status_says_what_came_out() {
     assert_eq!(audit("debian-untuned", &["--summary"]).status.code(), Some(1));
     let empty = tempfile::tempdir().expect("a directory");
     let (code, said) = status(run(&["audit", "--root", text(empty.path())]));
-    assert!(code == Some(2) && said.contains("neither proc nor sys"), "{said}");
+    assert!(
+        code == Some(2) && said.contains("is not the root of a machine"),
+        "{said}"
+    );
+    // Empty folders, and etc alone, are no machine.
+    for (folder, file) in [("proc", "x"), ("etc", "etc/hostname")] {
+        let wrong = tempfile::tempdir().expect("a directory");
+        fs::create_dir(wrong.path().join(folder)).expect("a folder");
+        fs::write(wrong.path().join(file), "x").expect("a file");
+        let (code, said) = status(run(&["audit", "--root", text(wrong.path()), "--summary"]));
+        assert!(
+            code == Some(2) && said.contains("is not the root of a machine"),
+            "{folder}: {said}"
+        );
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
     let (code, said) = status(run(&["audit", "--root", text(&hosts().join("kvm-guest"))]));
     assert!(
         code == Some(2) && said.contains("name ") && said.contains("kvm-guest/root"),
@@ -95,6 +110,8 @@ fn the_exit_status_says_what_came_out() {
     );
     // The mounted root of a machine that is off.
     fs::create_dir(empty.path().join("proc")).expect("a folder");
+    fs::create_dir(empty.path().join("etc")).expect("a folder");
+    fs::write(empty.path().join("etc/hostname"), "off\n").expect("a file");
     let unknown = run(&["audit", "--root", text(empty.path()), "--json"]);
     assert_eq!(unknown.status.code(), Some(3), "{}", stderr(&unknown));
     let document = json(&unknown);
@@ -377,6 +394,30 @@ fn a_tar_file_that_is_none_of_ours_is_refused() {
             stderr(&output)
         );
     }
+}
+
+/// A tar file of anything else has no finding, and all unknown would look like an answer.
+#[test]
+fn a_tar_file_without_a_machine_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (tar, folder) = (directory.path().join("x.tar"), directory.path().join("x"));
+    fs::create_dir(&folder).expect("a folder");
+    fs::write(folder.join("notes"), "x").expect("a file");
+    packed(&folder, &tar);
+    for [command, option] in [["audit", "--summary"], ["tune", "--plan"]] {
+        let output = run(&[command, option, "--root", text(&tar)]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert!(output.stdout.is_empty(), "{command}");
+        let names_all = said.contains("x.tar: is not the root of a machine") && said.contains("--capture");
+        assert!(names_all && said.lines().count() == 1, "{command}: {said}");
+    }
+    // The whole recorded host, one folder too high.
+    packed(&hosts().join("kvm-guest"), &tar);
+    assert_eq!(
+        run(&["audit", "--summary", "--root", text(&tar)]).status.code(),
+        Some(2)
+    );
 }
 
 /// A machine with a password, addresses and an identifier in its command line, in a separate mount namespace.

@@ -143,6 +143,17 @@ impl Host {
         groups.iter().flat_map(|group| group(&self.reader)).collect()
     }
 
+    /// True if the tree has evidence of a machine: a folder `proc` or `sys`, and a name in `proc`, `sys` or `etc`. The mounted root of a machine
+    /// that is off has empty `proc` and `sys`, and `etc`; a recorded tree may lack `etc`.
+    pub fn has_evidence(&self) -> bool {
+        let names = |path: &str| self.reader.names(path, |_| true);
+        let is_root = names("/proc").is_ok() || names("/sys").is_ok();
+        is_root
+            && ["/proc", "/sys", "/etc"]
+                .iter()
+                .any(|path| names(path).is_ok_and(|names| !names.is_empty()))
+    }
+
     /// Files of the machine, for crates that gather more facts than this one.
     pub fn reader(&self) -> &Reader {
         &self.reader

@@ -15,34 +15,35 @@ const MOST_BYTES_OF_ONE: u64 = 64 << 20;
 /// Maximum number of members in a tree.
 const MOST_ENTRIES: usize = 5_000_000;
 
-/// Opens the machine in a folder, or in a tar file of `--capture`.
+/// Opens the machine in a folder, or in a tar file of `--capture`. A tree without evidence of a machine is refused: in it everything would be
+/// unknown, which looks like an answer about a machine.
 pub(crate) fn machine(root: &Path) -> Result<Host, Failure> {
     let host = match root.is_file() {
         true => Host::held(held(root)?),
-        false => {
-            refuse_what_is_no_root(root)?;
-            Host::at(root)
-        }
+        false => Host::at(root),
     };
-    host.map_err(|error| Failure::Usage(error.to_string()))
+    let host = host.map_err(|error| Failure::Usage(error.to_string()))?;
+    match host.has_evidence() {
+        true => Ok(host),
+        false => Err(Failure::Usage(format!(
+            "{}: is not the root of a machine: it needs proc or sys, and something in proc, sys or etc{}",
+            root.display(),
+            hint(root)
+        ))),
+    }
 }
 
-/// Refuses a folder without proc and sys. The tree of a machine that is off has both, but they are empty. The reader refuses an unreadable
-/// folder.
-fn refuse_what_is_no_root(folder: &Path) -> Result<(), Failure> {
-    let is_root = |folder: &Path| ["proc", "sys"].iter().any(|name| folder.join(name).is_dir());
-    if !folder.is_dir() || is_root(folder) {
-        return Ok(());
+/// Says which folder or file to name in place of this one.
+fn hint(root: &Path) -> String {
+    let below = root.join("root");
+    let is_root = |folder: &Path| Host::at(folder).is_ok_and(|host| host.has_evidence());
+    match (root.is_file(), is_root(&below)) {
+        (true, _) => {
+            ": name a file of triptime audit --capture, or pack the root with tar -C ROOT -cf FILE.tar .".to_owned()
+        }
+        (_, true) => format!(": name {}", below.display()),
+        _ => ": name the folder that has them".to_owned(),
     }
-    let below = folder.join("root");
-    let hint = match is_root(&below) {
-        true => format!(": name {}", below.display()),
-        false => ": name the folder that has them".to_owned(),
-    };
-    Err(Failure::Usage(format!(
-        "{}: is not the root of a machine: it has neither proc nor sys{hint}",
-        folder.display()
-    )))
 }
 
 /// Reads a tree into memory: folders, files and links, none of them outside the tree, and no devices. The tree describes somebody's whole
