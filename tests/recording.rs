@@ -216,4 +216,20 @@ fn svtrace_files_are_one_series() {
     let document = json(&output);
     let series = support::series(&document, "hop/svtrace");
     assert_eq!((count(series, "received"), count(series, "max")), (5_001, 35_999));
+    // Shipped profiles judge the transit through the host. How many frames were lost is not known: no file passes.
+    for (worst, code, verdict) in [("35", 3, "inconclusive"), ("150", 1, "fail")] {
+        std::fs::write(&file, "20\n".repeat(5_000) + worst + "\n").expect("written");
+        for profile in ["substation", "seapath"] {
+            let again = path(&format!("{profile}-{worst}.triptime"));
+            let output = run(&["import", &file, "--limits", profile, "--out", &again, "--json"]);
+            assert_eq!(output.status.code(), Some(code), "{profile}: {}", stderr(&output));
+            let document = json(&output);
+            let checks = document["checks"].as_array().expect("checks");
+            let transit = checks
+                .iter()
+                .find(|check| check["limit"] == "transit.max" && check["series"] == "hop/svtrace");
+            let transit = transit.unwrap_or_else(|| panic!("{profile}: {checks:?}"));
+            assert_eq!(transit["verdict"], verdict, "{profile}: {transit}");
+        }
+    }
 }
