@@ -110,6 +110,16 @@ fn networks_are_measured_in_rounds_and_stand_side_by_side() {
 }
 
 #[test]
+fn a_plan_says_how_long_all_networks_and_rounds_take() {
+    let output = run(&["qualify", "networks", "--duration", "12s", "--show"]);
+    let said = stdout(&output);
+    assert!(
+        said.contains("1 step over 5 networks in 4 rounds, 4.00 min of measuring"),
+        "{said}"
+    );
+}
+
+#[test]
 fn ports_of_this_machine_stand_beside_the_plans_networks() {
     if !root_or_skip("ports_of_this_machine_stand_beside_the_plans_networks") {
         return;

@@ -41,7 +41,7 @@ Look at --show first. Nothing is changed on the host, and nothing is left on it.
 pub(crate) struct QualifyArgs {
     #[arg(default_value = "quick", help = format!("Plan: the name of one inside triptime ({}), or a TOML file", plan::embedded_names()))]
     plan: String,
-    /// Measuring time of each step, instead of the plan's
+    /// Measuring time of each step, over each network and in each round, instead of the plan's
     #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a

@@ -48,15 +48,27 @@ pub(super) fn ready() -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Such as `plan quick: 5 steps, 58.0 s of measuring`.
+/// Such as `plan quick: 5 steps, 58.0 s of measuring`, or `plan networks: 1 step over 5 networks in 4 rounds, 80.0 s of measuring`.
 pub(super) fn extent(plan: &Plan) -> String {
     let steps = plan.steps.len();
     let ending = if steps == 1 { "" } else { "s" };
-    let time = format_ns(plan.duration_ns() as f64);
+    let time = format_ns(plan.whole_ns() as f64);
+    let times = times(plan);
     format!(
-        "plan {}: {steps} step{ending}, {time} of measuring, and a few seconds around each step",
+        "plan {}: {steps} step{ending}{times}, {time} of measuring, and a few seconds around each step",
         plan.name
     )
+}
+
+/// How often a plan that compares networks measures each step; empty for one network and round.
+fn times(plan: &Plan) -> String {
+    let Some(bed) = &plan.bed else { return String::new() };
+    match (bed.networks.len(), bed.rounds) {
+        (0 | 1, 1) => String::new(),
+        (0 | 1, rounds) => format!(" in {rounds} rounds"),
+        (networks, 1) => format!(" over {networks} networks"),
+        (networks, rounds) => format!(" over {networks} networks in {rounds} rounds"),
+    }
 }
 
 fn list_of(out: &mut String, heading: &str, lines: &[String]) {
