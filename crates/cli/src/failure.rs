@@ -41,7 +41,7 @@ impl Failure {
     }
 
     /// Failure to write a JSON document.
-    pub(crate) fn of_document(error: io::Error) -> Self {
+    pub(crate) fn of_document(error: &io::Error) -> Self {
         Self::CouldNotMeasure(format!("cannot make the JSON document: {error}"))
     }
 

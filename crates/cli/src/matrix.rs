@@ -32,7 +32,7 @@ pub(crate) fn of_files(names: &[String]) -> Result<Matrix, Failure> {
 pub(crate) fn text(matrix: &Matrix, form: Form) -> Result<String, Failure> {
     Ok(match form {
         Form::Text => matrix.text(),
-        Form::Json => matrix.json().map_err(Failure::of_document)?,
+        Form::Json => matrix.json().map_err(|error| Failure::of_document(&error))?,
         Form::Csv => matrix.csv(),
     })
 }

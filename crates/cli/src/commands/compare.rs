@@ -53,7 +53,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     }
     let comparison = Comparison::of(distinct(runs)).judged(&profiles);
     let written = verdict::write(&match (args.json, args.full) {
-        (true, _) => comparison.json().map_err(Failure::of_document)?,
+        (true, _) => comparison.json().map_err(|error| Failure::of_document(&error))?,
         (_, true) => comparison.text(),
         _ if io::stdout().is_terminal() => comparison.answer(&full(&args.runs)),
         _ => comparison.uncut(&full(&args.runs)),

@@ -71,7 +71,7 @@ pub(super) fn watch(series: &SeriesView) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Quantity, RunView, why};
+    use super::{Quantity, RunView, setting, why};
     use testing::synthetic::{run, series};
 
     #[test]

@@ -268,7 +268,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
     let told = args.of.words();
     let command = |head: &str| foreign::shown(format!("{head} {told}").trim_end()).into_owned();
     let text = match args {
-        AuditArgs { json: true, .. } => report.json().map_err(Failure::of_document)?,
+        AuditArgs { json: true, .. } => report.json().map_err(|error| Failure::of_document(&error))?,
         AuditArgs { full: true, all, .. } => report.text(colour, *all),
         AuditArgs { summary: true, .. } => report.summary(),
         _ => report.screen(
