@@ -85,7 +85,7 @@ fn refusals_name_what_is_wrong_and_what_is_right() {
         ),
         (
             "hackbench:over=tcp",
-            "hackbench load: over: \"tcp\" is none of sockets, pipes",
+            "hackbench load: over: \"tcp\" is not one of sockets, pipes",
         ),
         (
             "hackbench:pairs=1",

@@ -17,13 +17,14 @@ use common::{Pair, Run, can_run};
 use probes::Stamps;
 use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
+use probes::observe::{self, ObserveConfig};
 use probes::publish::{self, GooseConfig, PublishConfig, StreamConfig};
 use probes::reflect::{self, ReflectConfig, Role};
 use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, TalkConfig};
 use probes::wakeup::{WakeupConfig, WakeupOptions};
-use probes::{Framing, OnCpus, Probe, Receive, Rest};
+use probes::{Framing, OnCpus, Probe, Receive, ReceiveStamps, Rest};
 use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,6 +32,7 @@ use std::time::Duration;
 use sys::alloc::{CountingAllocator, counted, watch};
 use sys::thread::Policy;
 use units::Period;
+use wire::goose::Member;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -267,6 +269,73 @@ fn replay() {
         .expect("the replay ends well");
     assert_eq!(counted() - before, 0);
     assert!(run.finish().counters("publish/lateness").received > 0);
+}
+
+/// Samples are looked at, and trips without a fault are found and written.
+#[test]
+fn observe() {
+    if !can_run("observe") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let config = ObserveConfig {
+        observed: observation::Config {
+            rule: "change:20%".parse().expect("a rule"),
+            sv_id: "MU04".to_owned(),
+            rate: None,
+            frequency_hz: 50.0,
+            gocb_ref: "IED1LD0/LLN0$GO$a".to_owned(),
+            trip: Member::numbered(0),
+            start: None,
+            deadline_ns: 1_000_000_000,
+        },
+        within_ns: None,
+        duration_ns: None,
+        stamps: ReceiveStamps::Software,
+        receive: Receive::Block,
+        policy: Policy::Other,
+        cpu: None,
+    };
+    let observing = config
+        .start(pair.port_b(&observe::port_options()), &mut run.recorder, &run.stop)
+        .expect("the observer starts");
+    let file = r#"
+        goose = [{ gocb_ref = "IED1LD0/LLN0$GO$a", dat_set = "b", dst = "01:0c:cd:01:00:01", appid = 1,
+            member = [{ name = "trip", type = "boolean" }],
+            change = [{ at = "100ms", every = "400ms", set = { trip = true } },
+                { at = "300ms", every = "400ms", set = { trip = false } }] }]
+    "#;
+    let goose = GooseConfig {
+        blocks: streamset::goose::parse(file, "test").expect("a sound file"),
+        spin_ahead_ns: 0,
+        duration_ns: Some(6_000_000_000),
+        policy: Policy::Other,
+        cpu: None,
+        threshold_ns: None,
+    };
+    let (samples, messages) = (
+        pair.port_a(&publish::port_options()),
+        pair.port_a(&publish::port_options()),
+    );
+    let streams = publish_config(6_000_000_000);
+    let streams = streams
+        .start(samples, &mut run.recorder, &run.stop)
+        .expect("the publisher starts");
+    let running = publish::start_all(None, Some((&goose, messages.into())), &mut run.recorder, &run.stop);
+    let running = running.expect("the publisher of GOOSE starts");
+    // Over two wraps, between which the rate is learned, and the cycles before samples can be looked at.
+    std::thread::sleep(Duration::from_millis(2_800));
+    let early = counted();
+    std::thread::sleep(Duration::from_secs(2));
+    let late = counted();
+    running.join().expect("the publisher of GOOSE ends well");
+    streams.join().expect("the publisher ends well");
+    run.stop.request();
+    observing.join().expect("the observer ends well");
+    assert_eq!(late - early, 0, "after the rate is known");
+    assert!(run.finish().counters("trip/observed").unwanted > 0, "trips were found");
 }
 
 /// Every probe with a measuring thread is watched here.
