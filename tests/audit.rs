@@ -166,7 +166,7 @@ fn waivers_hold_until_their_last_day() {
     assert_eq!(findings(&json(&ended)), findings(&before));
     for (output, why) in [
         (with("9999-12-31", "accepted", &["no-rule".to_owned()]), "no such rule"),
-        (with("9999-12-31", " ", &ids), "must say something"),
+        (with("9999-12-31", " ", &ids), "must not be empty"),
         (with("soon", "accepted", &ids), "until"),
     ] {
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));

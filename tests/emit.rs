@@ -357,7 +357,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ),
         (&["job", "--cpu-count", "0"], "cpu-count"),
         (&["job", "--node", "Node 1"], "not a name in Kubernetes"),
-        (&["image", "--tag", "Relay"], "no name of an image"),
+        (&["image", "--tag", "Relay"], "not the name of an image"),
         (&["image", "/nowhere/x.tar"], "/nowhere/x.tar"),
     ] {
         let output = run(&[&["emit"], words].concat());

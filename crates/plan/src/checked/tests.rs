@@ -396,7 +396,7 @@ fn a_fault_that_cannot_be_is_refused() {
         ("kind = \"corrupt\"\nto = \"device\"\nevery = 2", "needs offset = "),
         (
             "kind = \"drop\"\nto = \"device\"\nevery = 2\nbits = 1",
-            "\"drop\" takes no bits",
+            "\"drop\" has no key bits",
         ),
     ] {
         let refused = refusal(keys, "");
@@ -476,7 +476,7 @@ fn several_relays_stand_side_by_side_where_the_bed_has_room_for_them() {
     let traced = format!(
         "{relays}[[step]]\nprobe = \"sampled-values\"\nduration = \"1s\"\npolicy = \"fifo:60\"\ntrace = true\n"
     );
-    assert!(refused("", &traced).contains("make a plan of its own of it"));
+    assert!(refused("", &traced).contains("trace in a separate plan"));
     assert!(refused("", "relay = [\"bays2\", \"bays3\"]\n").contains("the relay bays3 waits for MU03"));
     assert!(refused("", "relay = []\n").contains("0 relays; 1 to 16"));
 }

@@ -121,7 +121,7 @@ fn a_run_whose_windows_do_not_close_is_stuck_and_one_that_waits_for_others_is_no
     assert!(at(&run).why().is_some_and(|why| why.contains("recorder")), "{run:?}");
     run.seen_ns = now_ns - limit_ns - S;
     assert!(
-        at(&run).why().is_some_and(|why| why.contains("said nothing")),
+        at(&run).why().is_some_and(|why| why.contains("not reported")),
         "{run:?}"
     );
     run.phase = Phase::Finishing;
