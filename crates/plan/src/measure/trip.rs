@@ -67,15 +67,10 @@ impl Measure for TripStep {
         taken.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
     }
 
-    /// Of each relay: spacing, arrival and use of each stream, delivery, its task, and the stages of that. In three threads also the age of
-    /// each stream, a task more for each further thread, and how long the output takes to wake.
-    fn series(&self, judged: &CpuList, _: u64) -> u64 {
+    /// Number of series. For each relay: spacing, arrival and use of each stream, its task, and the stages of the task.
+    fn series(&self, _: &CpuList, _: u64) -> u64 {
         let streams = u64::from(self.options.streams);
-        let of_relay = |cpus: Cpus| match cpus.are_apart() {
-            true => 4 * streams + 10,
-            false => 3 * streams + 7,
-        };
-        self.own.cpus(judged).into_iter().map(of_relay).sum()
+        self.devices() as u64 * (3 * streams + 6)
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
@@ -217,7 +212,6 @@ impl TripStep {
 #[cfg(test)]
 mod tests {
     use super::{Measure, TripStep};
-    use crate::Plan;
 
     #[test]
     fn relays_and_tasks_apart_take_a_cpu_each() {
@@ -230,18 +224,5 @@ mod tests {
         let (one, two) = ("\"bays1\"", "[\"bays1\", \"bays1\"]");
         assert_eq!([takes(one, ""), takes(one, "apart = true")], ["1", "1-3"]);
         assert_eq!([takes(two, ""), takes(two, "apart = true")], ["1-2", "1-6"]);
-    }
-
-    /// The limits of ABB are on the age at the application, which a relay in one thread does not have.
-    #[test]
-    fn plans_after_abb_have_a_receiving_thread() {
-        let judged = "1-7".parse().expect("a list");
-        for (name, relays) in [("vpc", [1, 1, 1, 1, 2, 2].as_slice()), ("container-table", &[1])] {
-            let plan = Plan::load(name).expect("embedded");
-            let steps = plan.steps.iter().filter(|step| step.measure.family() == "trip");
-            let taken: Vec<usize> = steps.map(|step| step.measure.takes(&judged).len()).collect();
-            let threads: Vec<usize> = relays.iter().map(|relays| 3 * relays).collect();
-            assert_eq!(taken, threads, "{name}");
-        }
     }
 }

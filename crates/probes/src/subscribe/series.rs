@@ -178,8 +178,10 @@ impl Describe for Subscribe {
 
 /// Families of series that are measured with the relation `clock`.
 pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
-    match clock.is_known() {
-        true => &Family::ALL,
-        false => &[Family::Spacing],
+    match clock {
+        ClockRelation::SameHost | ClockRelation::Ptp { .. } | ClockRelation::Within { .. } => {
+            &[Family::Spacing, Family::Arrival, Family::Age]
+        }
+        ClockRelation::Unknown => &[Family::Spacing],
     }
 }
