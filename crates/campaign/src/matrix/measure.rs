@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(reason(said, &status), "no runtime is installed");
         assert_eq!(
             reason("", &ExitStatus::from_raw(9)),
-            "it ended without a word (signal: 9 (SIGKILL))"
+            "it ended without a message (signal: 9 (SIGKILL))"
         );
     }
 }
