@@ -85,14 +85,14 @@ fn texts_that_no_run_has_are_refused_before_they_are_read() {
     let directory = tempfile::tempdir().expect("a directory");
     let long = "printf('%.*c', 1100000, 'x')";
     for (number, (change, words)) in [
-        (format!("UPDATE event SET text = {long}"), "text: 1100000 octets"),
-        (format!("UPDATE series SET name = {long}"), "name: 1100000 octets"),
-        (format!("UPDATE run SET command = {long}"), "command: 1100000 octets"),
-        (format!("UPDATE setting SET value = {long}"), "value: 1100000 octets"),
+        (format!("UPDATE event SET text = {long}"), "text: 1100000 bytes"),
+        (format!("UPDATE series SET name = {long}"), "name: 1100000 bytes"),
+        (format!("UPDATE run SET command = {long}"), "command: 1100000 bytes"),
+        (format!("UPDATE setting SET value = {long}"), "value: 1100000 bytes"),
         (
             "INSERT INTO document VALUES ('plan', printf('%.*c', 17000000, 'x')); UPDATE run SET documents = 1"
                 .to_owned(),
-            "plan: 17000000 octets",
+            "plan: 17000000 bytes",
         ),
         (
             "UPDATE event SET text = CAST(zeroblob(140000000) AS TEXT)".to_owned(),
