@@ -32,6 +32,8 @@ pub const SHARES_CPU: &str = "shares its cpu with";
 pub const TOOL: &str = "tool";
 /// The tool whose files contain the exact maximum, and may contain nothing more.
 pub const CYCLICTEST: &str = "cyclictest";
+/// For trips after faults of another injector: the rule by which the start of a fault is seen.
+pub const FAULT_WHERE: &str = "fault where";
 /// For a capture: the source of its stamps, in words. Left out if unknown.
 pub const STAMPED_BY: &str = "stamped by";
 /// For a capture: the resolution of its stamps, in ns.

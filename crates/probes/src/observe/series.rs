@@ -41,7 +41,7 @@ pub fn series(config: &Config, of: Series, from: (&str, &str), within_ns: Option
     };
     let mut settings = vec![
         (from.0.to_owned(), from.1.to_owned()),
-        ("fault where".into(), config.rule.to_string()),
+        (setting::FAULT_WHERE.into(), config.rule.to_string()),
         ("start".into(), uncertain.into()),
         ("relay".into(), config.gocb_ref.clone()),
         ("trip member".into(), config.trip.to_string()),
