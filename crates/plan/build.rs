@@ -14,7 +14,7 @@ fn main() {
         .map(|entry| entry.expect("an entry of plans/").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
-    plans.sort();
+    plans.sort_by_key(|path| path.file_stem().map(ToOwned::to_owned));
     let mut list = String::from("&[\n");
     for path in &plans {
         let name = path

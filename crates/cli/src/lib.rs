@@ -159,7 +159,8 @@ fn command_line() -> clap::Command {
         .fold(Cli::command(), |cli, name| cli.mut_subcommand(name, hide));
     command.mut_subcommand("trip", |trip| {
         trip.mut_arg("duration", |option| {
-            option.help("Begin no shot after this long [default: all shots]")
+            option
+                .help("Begin no shot after this long; with --observe, end after it [default: all shots; until stopped]")
         })
     })
 }

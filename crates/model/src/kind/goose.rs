@@ -7,8 +7,8 @@ use crate::counters::Counter;
 pub static GOOSE: Kind = Kind {
     name: "goose",
     title: "GOOSE spacing",
-    what: "Time between two messages of one GOOSE stream that follow each other; late counts how often none came in the \
-           the time allowed by the message before.",
+    what: "Time between two messages of one GOOSE stream that follow each other; late counts how often none came within the \
+           time allowed by the message before.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,

@@ -6,7 +6,7 @@ use super::rules::Rules;
 use super::{Frame, MAX_NAME};
 use crate::ether::Mac;
 
-/// Which messages to use if some are simulated (LPHD.Sim of the subscriber).
+/// Messages to use if some are simulated (LPHD.Sim of the subscriber).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Simulation {
     /// All messages, for an observer.
@@ -23,7 +23,7 @@ pub enum Simulation {
 pub struct Settings {
     /// The stream expires after this factor times timeAllowedtoLive.
     pub tal_factor: f64,
-    /// Which messages to use if some are simulated.
+    /// Messages to use if some are simulated.
     pub simulation: Simulation,
     /// The publisher is of Edition 1: it sets the simulation (then test) flag without the simulate bit.
     pub edition_1: bool,
