@@ -35,7 +35,7 @@ use units::CpuList;
          triptime qualify substation --duration 33h --detach
          triptime qualify matrix --budget 15m --out matrix
 
-On a host in service: judged CPUs are kept busy at real-time priority, and loads run next to them.
+On a host in service: judged CPUs are kept busy at real-time priority, and loads run meanwhile.
 Look at --show first. Nothing is changed on the host, and nothing is left on it."
 )]
 pub(crate) struct QualifyArgs {
