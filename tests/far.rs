@@ -454,7 +454,7 @@ fn who_has_no_secret_or_another_is_told_what_to_do() {
         pairs.cloned().collect()
     };
     let (code, said) = refused(&without(["--secret", &wrong]));
-    assert!(code == Some(3) && said.contains("--secret FILE"), "{said}");
+    assert!(code == Some(2) && said.contains("--secret FILE"), "{said}");
     let (code, said) = refused(&without(["--nic", "pb0"]));
     assert!(code == Some(2) && said.contains("--nic IF"), "{said}");
     let output = far.end(Signal::INT);
@@ -465,4 +465,22 @@ fn who_has_no_secret_or_another_is_told_what_to_do() {
         "{said}"
     );
     assert!(!Path::new(&out).exists(), "nothing was measured");
+}
+
+/// Every user of a machine can connect to its loopback interface, so the secret is needed there, too.
+#[test]
+fn without_a_secret_nothing_listens_or_connects_on_loopback() {
+    for words in [
+        &["far", "lo"][..],
+        &["far", "lo", "--listen", "127.0.0.1:0"],
+        &["qualify", "quick", "--nic", "lo", "--far", "127.0.0.1"],
+    ] {
+        let output = triptime().args(words).output().expect("it runs");
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(
+            said.contains("--secret FILE is missing") && said.contains("/dev/urandom"),
+            "{words:?}: {said}"
+        );
+    }
 }

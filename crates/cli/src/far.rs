@@ -18,7 +18,7 @@ pub(crate) struct FarArgs {
     /// here, at the port that --nic names
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "place")]
     far: Option<Address>,
-    /// Secret that both ends know, in a file of this user's alone; on the loopback interface none is needed
+    /// Secret that both ends know, in a file of this user's alone; needed with --far
     #[arg(long, value_name = "FILE", requires = "far")]
     secret: Option<PathBuf>,
     /// Relation of the two machines' clocks: ptp:1us if both follow PTP, or none [default: the other machine is asked for its time]
@@ -26,9 +26,19 @@ pub(crate) struct FarArgs {
     clock: Option<StatedClock>,
 }
 
-/// Reads the secret from this file; `None` without a file.
+/// Reads the secret from this file.
+///
+/// # Errors
+/// No file is named: a port on the loopback interface is open to every user of the machine, and a port on another one to a network.
 pub(crate) fn secret(path: Option<&Path>) -> Result<Secret, Failure> {
-    Ok(path.map(Secret::read).transpose()?.unwrap_or_default())
+    let path = path.ok_or_else(|| {
+        Failure::Usage(
+            "--secret FILE is missing: both ends need the same secret, on the loopback interface, too, where every user of this \
+             machine could connect. `(umask 077; head -c 32 /dev/urandom | base64 > FILE)` makes one"
+                .to_owned(),
+        )
+    })?;
+    Ok(Secret::read(path)?)
 }
 
 fn stated(text: &str) -> Result<StatedClock, String> {

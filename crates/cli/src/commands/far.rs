@@ -24,7 +24,7 @@ use units::CpuList;
     after_help = "It does nothing else for the connected machine, and serves one at a time. Run files do not stay here.
 
 Examples: triptime far eth1 --listen 192.0.2.7 --secret /root/triptime.secret
-          triptime far eth1                 # for an ssh -L 18850:localhost:18850 from the other machine"
+          triptime far eth1 --secret /root/triptime.secret    # for an ssh -L 18850:localhost:18850 from the other machine"
 )]
 pub(crate) struct FarEndArgs {
     /// The port of the process bus
@@ -33,7 +33,7 @@ pub(crate) struct FarEndArgs {
     /// The one address of this machine to listen on
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
     listen: Address,
-    /// Secret that both ends know, in a file readable by this user alone; on the loopback interface none is needed
+    /// Secret that both ends know, in a file readable by this user alone; needed on every address
     #[arg(long, value_name = "FILE")]
     secret: Option<PathBuf>,
     /// Have the device in a container
@@ -53,6 +53,7 @@ pub(crate) struct FarEndArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
+    let secret = secret(args.secret.as_deref())?;
     let link = sys::link::find(&args.interface)?;
     if !link.up {
         let name = args.interface.as_str().into();
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
             interface: args.interface.clone(),
             container,
         }),
-        secret: secret(args.secret.as_deref())?,
+        secret,
         version: version::with_commit(),
     };
     let within = container.map(|runtime| format!(", in a container of {}", runtime.name()));
@@ -91,8 +92,8 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
         far.address()
     ));
     say(&format_args!(
-        "there: triptime qualify PLAN --nic IF --far {}",
-        there(&far, args)
+        "there: triptime qualify PLAN --nic IF --far {} --secret FILE",
+        there(&far)
     ));
     let tell: Tell = Arc::new(|what: &str| say(&what));
     far.serve(&stop, &tell)?;
@@ -100,15 +101,11 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
 }
 
 /// Address under which the other machine reaches this one.
-fn there(far: &FarEnd, args: &FarEndArgs) -> String {
+fn there(far: &FarEnd) -> String {
     let address = far.address();
-    let host = match address.port() {
+    match address.port() {
         PORT => address.ip().to_string(),
         _ => address.to_string(),
-    };
-    match args.secret {
-        Some(_) => format!("{host} --secret FILE"),
-        None => host,
     }
 }
 

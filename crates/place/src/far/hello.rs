@@ -178,7 +178,6 @@ mod tests {
     use snow::Builder;
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
-    use std::os::unix::fs::OpenOptionsExt;
 
     fn pair() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -186,23 +185,20 @@ mod tests {
         (near, listener.accept().expect("accepted").0)
     }
 
-    fn secret(text: &str) -> Secret {
-        let folder = tempfile::tempdir().expect("a directory");
-        let path = folder.path().join("secret");
-        let file = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path);
-        file.expect("made").write_all(text.as_bytes()).expect("written");
-        Secret::read(&path).expect("a secret")
+    /// The secret of most ends here.
+    fn right() -> Secret {
+        Secret::of(b"0123456789abcdef")
+    }
+
+    fn wrong() -> Secret {
+        Secret::of(b"0123456789abcdeX")
     }
 
     #[test]
     fn ends_with_one_secret_understand_each_other() {
         let (near, far) = pair();
-        let there = std::thread::spawn(move || answer(&far, &secret("0123456789abcdef"), || Ok(5)));
-        let mut here = ask(&near, &secret("0123456789abcdef")).expect("welcome");
+        let there = std::thread::spawn(move || answer(&far, &right(), || Ok(5)));
+        let mut here = ask(&near, &right()).expect("welcome");
         let (mut there, seat) = there.join().expect("no panic").expect("understood");
         assert_eq!(seat, 5);
         let mut heard = [0; 4];
@@ -216,10 +212,7 @@ mod tests {
 
     #[test]
     fn who_does_not_know_the_secret_stays_outside() {
-        for (here, theirs) in [
-            (Secret::default(), secret("0123456789abcdef")),
-            (secret("0123456789abcdeX"), Secret::default()),
-        ] {
+        for (here, theirs) in [(wrong(), right()), (right(), wrong())] {
             let (near, far) = pair();
             let there =
                 std::thread::spawn(move || answer(&far, &theirs, || -> Result<(), String> { panic!("a seat") }));
@@ -234,14 +227,14 @@ mod tests {
     fn a_far_end_that_does_not_know_the_secret_is_left() {
         let (near, far) = pair();
         let there = std::thread::spawn(move || {
-            let wrong = secret("0123456789abcdeX");
+            let wrong = wrong();
             let mut handshake = secured(&wrong).and_then(Builder::build_initiator).expect("a handshake");
             say(&far, &mut handshake).expect("said");
             let mut from = Patient::new(far.try_clone().expect("a stream"), PATIENCE);
             assert!(matches!(hear(&mut from, &mut handshake), Err(HelloError::Secret)));
             (&far).write_all(&[vec![32, 0], vec![7; 32]].concat()).expect("said");
         });
-        assert!(matches!(ask(&near, &Secret::default()), Err(HelloError::Secret)));
+        assert!(matches!(ask(&near, &right()), Err(HelloError::Secret)));
         there.join().expect("no panic");
     }
 
@@ -250,8 +243,8 @@ mod tests {
     fn a_repeated_proof_is_none() {
         let said = {
             let (near, mut far) = pair();
-            let there = std::thread::spawn(move || ask(&near, &Secret::default()).is_ok());
-            let secret = Secret::default();
+            let there = std::thread::spawn(move || ask(&near, &right()).is_ok());
+            let secret = right();
             let mut handshake = secured(&secret)
                 .and_then(Builder::build_initiator)
                 .expect("a handshake");
@@ -262,9 +255,8 @@ mod tests {
             said
         };
         let (mut near, far) = pair();
-        let there = std::thread::spawn(move || {
-            answer(&far, &Secret::default(), || -> Result<(), String> { panic!("a seat") }).is_err()
-        });
+        let there =
+            std::thread::spawn(move || answer(&far, &right(), || -> Result<(), String> { panic!("a seat") }).is_err());
         frame::read(&mut near).expect("a key");
         frame::write(&mut near, &said).expect("said");
         assert!(there.join().expect("no panic"));
@@ -273,8 +265,8 @@ mod tests {
     #[test]
     fn who_finds_no_seat_is_told_why() {
         let (near, far) = pair();
-        let there = std::thread::spawn(move || answer(&far, &Secret::default(), || Err::<(), _>("taken".to_owned())));
-        let error = ask(&near, &Secret::default()).err().expect("refused");
+        let there = std::thread::spawn(move || answer(&far, &right(), || Err::<(), _>("taken".to_owned())));
+        let error = ask(&near, &right()).err().expect("refused");
         assert_eq!(error.to_string(), "taken");
         assert!(there.join().expect("no panic").is_err());
     }
@@ -287,12 +279,12 @@ mod tests {
             let (mut near, far) = pair();
             near.write_all(&octets).expect("sent");
             near.shutdown(std::net::Shutdown::Write).expect("closed");
-            let answered = answer(&far, &Secret::default(), || -> Result<(), String> { panic!("a seat") });
+            let answered = answer(&far, &right(), || -> Result<(), String> { panic!("a seat") });
             prop_assert!(answered.is_err());
             let (near, mut far) = pair();
             far.write_all(&octets).expect("sent");
             drop(far);
-            prop_assert!(ask(&near, &Secret::default()).is_err());
+            prop_assert!(ask(&near, &right()).is_err());
         }
     }
 }

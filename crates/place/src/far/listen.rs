@@ -1,9 +1,9 @@
 //! The far end: waits for the machine that runs the plan, and runs the device's end of its steps.
 
+use super::Address;
 use super::hello::{self, HelloError};
 use super::secret::Secret;
 use super::socket::prepare;
-use super::{Address, NAME};
 use crate::container::folder::{self, Folder};
 use crate::guest::agent::serve::{Served, attend};
 use crate::guest::frame::FrameError;
@@ -65,7 +65,7 @@ impl FarEnd {
     /// Listens on one address.
     ///
     /// # Errors
-    /// It is not a single address, it is reachable over a network but no secret is set, or the kernel refused it.
+    /// It is not a single address, or the kernel refused it.
     pub fn listen(address: &Address, offer: Offer) -> Result<Self, PlaceError> {
         let address = address.resolved()?[0];
         if address.ip().is_unspecified() {
@@ -74,7 +74,6 @@ impl FarEnd {
                 address.ip()
             )));
         }
-        offer.secret.is_enough_for(&address)?;
         let listener = TcpListener::bind(address).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok(listener)
@@ -234,19 +233,6 @@ enum GuestError {
     Hello(#[from] HelloError),
     #[error(transparent)]
     Way(#[from] MessageError),
-}
-
-impl Secret {
-    /// Refuses an empty secret at an address that is not a loopback address, whether for listening or for connecting.
-    pub(super) fn is_enough_for(&self, address: &SocketAddr) -> Result<(), PlaceError> {
-        match self.is_none() && !address.ip().is_loopback() {
-            false => Ok(()),
-            true => Err(PlaceError::NotAvailable(format!(
-                "{NAME} at {address}: over a network both ends need the same secret: --secret FILE, made with \
-                 `(umask 077; head -c 32 /dev/urandom | base64 > FILE)`"
-            ))),
-        }
-    }
 }
 
 fn lock(seat: &Mutex<Option<(SocketAddr, TcpStream)>>) -> MutexGuard<'_, Option<(SocketAddr, TcpStream)>> {

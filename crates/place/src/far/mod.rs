@@ -148,7 +148,7 @@ impl Far {
         version: &str,
         stated: Option<StatedClock>,
     ) -> Result<Self, PlaceError> {
-        let (stream, numbers) = connected(address, secret)?;
+        let (stream, numbers) = connected(address)?;
         let io = |error: std::io::Error| refused(&format!("{address}: {error}"));
         let way = hello::ask(&stream, secret).map_err(|error| refused(&format!("{address}: {error}")))?;
         let (channel, greeting) = Channel::over(way.from, Box::new(way.to)).map_err(io)?;
@@ -205,10 +205,9 @@ impl Far {
     }
 }
 
-fn connected(address: &Address, secret: &Secret) -> Result<(TcpStream, SocketAddr), PlaceError> {
+fn connected(address: &Address) -> Result<(TcpStream, SocketAddr), PlaceError> {
     let mut why = None;
     for numbers in address.resolved()? {
-        secret.is_enough_for(&numbers)?;
         let stream = TcpStream::connect_timeout(&numbers, CONNECT);
         match stream.and_then(|stream| socket::prepare(&stream).map(|()| stream)) {
             Ok(stream) => return Ok((stream, numbers)),
@@ -217,7 +216,7 @@ fn connected(address: &Address, secret: &Secret) -> Result<(TcpStream, SocketAdd
     }
     let why = why.unwrap_or_else(|| address.to_string());
     Err(refused(&format!(
-        "{why}; start `triptime far IF --listen {address}` there first"
+        "{why}; start `triptime far IF --listen {address} --secret FILE` there first"
     )))
 }
 

@@ -12,30 +12,23 @@ const LEAST: usize = 16;
 /// Bytes of the key that is derived from a secret of any length.
 const KEY: usize = 32;
 
-/// A shared secret. Without a file it is empty and protects nothing: that is accepted on the loopback interface only.
+/// A shared secret. Every connection needs one: on the loopback interface, too, other users of the machine could connect.
 #[derive(Clone)]
 pub struct Secret {
     key: [u8; KEY],
-    is_none: bool,
-}
-
-impl Default for Secret {
-    fn default() -> Self {
-        Self::of(&[])
-    }
 }
 
 impl fmt::Debug for Secret {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(if self.is_none() { "no secret" } else { "a secret" })
+        to.write_str("a secret")
     }
 }
 
 impl Secret {
-    fn of(octets: &[u8]) -> Self {
+    /// The secret of these bytes, of any length.
+    pub(super) fn of(octets: &[u8]) -> Self {
         Self {
             key: Sha256::digest(octets).into(),
-            is_none: octets.is_empty(),
         }
     }
 
@@ -62,11 +55,6 @@ impl Secret {
         Ok(Self::of(secret))
     }
 
-    /// True if it is empty.
-    pub fn is_none(&self) -> bool {
-        self.is_none
-    }
-
     /// The key derived from it.
     pub(super) fn key(&self) -> &[u8; KEY] {
         &self.key
@@ -91,8 +79,7 @@ mod tests {
         let one = read("0123456789abcdef\n", 0o600).expect("a secret");
         let other = read(" 0123456789abcdef", 0o400).expect("a secret");
         assert_eq!(one.key(), other.key());
-        assert_ne!(one.key(), Secret::default().key());
-        assert!(Secret::default().is_none() && !one.is_none());
+        assert_ne!(one.key(), Secret::of(b"0123456789abcdeX").key());
         assert_eq!(format!("{one:?}"), "a secret");
         let refused = |text: &str, mode: u32| read(text, mode).expect_err("refused").to_string();
         assert!(refused("0123456789abcde\n", 0o600).contains("too short"));

@@ -7,7 +7,6 @@ use proptest::proptest;
 use run::Stop;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -62,7 +61,7 @@ impl Under {
     fn connected(&self) -> Far {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
-            match self.connect(&Secret::default()) {
+            match self.connect(&right()) {
                 Ok(far) => return far,
                 Err(why) => assert!(why.contains("is connected") && Instant::now() < until, "{why}"),
             }
@@ -93,25 +92,21 @@ impl Drop for Under {
     }
 }
 
-fn secret(text: &str) -> Secret {
-    let folder = tempfile::tempdir().expect("a directory");
-    let path = folder.path().join("secret");
-    let file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path);
-    file.expect("made").write_all(text.as_bytes()).expect("written");
-    Secret::read(&path).expect("a secret")
+fn right() -> Secret {
+    Secret::of(b"0123456789abcdef")
+}
+
+fn wrong() -> Secret {
+    Secret::of(b"0123456789abcdeX")
 }
 
 const VERSION: &str = "0.1.0 (abc)";
 
 #[test]
 fn an_end_of_another_commit_is_refused() {
-    let end = Under::way(Secret::default());
+    let end = Under::way(right());
     let address = end.address.to_string().parse().expect("an address");
-    let error = Far::connect(&address, &Secret::default(), "0.1.0 (def)", None).expect_err("another commit");
+    let error = Far::connect(&address, &right(), "0.1.0 (def)", None).expect_err("another commit");
     let text = error.to_string();
     assert!(
         text.contains("triptime 0.1.0 (abc) runs there and 0.1.0 (def) here"),
@@ -137,27 +132,26 @@ fn addresses_have_a_port_or_the_usual_one() {
 }
 
 #[test]
-fn one_address_is_listened_on_and_a_network_takes_a_secret() {
-    let listen = |address: &str, secret: Secret| {
+fn one_address_of_this_machine_is_listened_on() {
+    let listen = |address: &str| {
         let offer = Offer {
             version: VERSION.to_owned(),
             admission: Box::new(Nothing),
             link: sys::link::find("lo").expect("lo"),
             cpus: "0".parse().expect("a list"),
-            secret,
+            secret: right(),
         };
         let end = FarEnd::listen(&address.parse().expect("an address"), offer);
         end.expect_err("refused").to_string()
     };
-    assert!(listen("0.0.0.0", secret("0123456789abcdef")).contains("name one address"));
-    assert!(listen("192.0.2.7", Secret::default()).contains("--secret FILE"));
+    assert!(listen("0.0.0.0").contains("name one address"));
     // No machine has that address.
-    assert!(listen("192.0.2.7", secret("0123456789abcdef")).contains("cannot listen"));
+    assert!(listen("192.0.2.7").contains("cannot listen"));
 }
 
 #[test]
 fn a_far_machine_says_what_it_is_and_does_nothing_but_steps() {
-    let end = Under::way(Secret::default());
+    let end = Under::way(right());
     let far = end.connected();
     assert_eq!((far.interface(), far.judged()), ("lo", "0".parse().ok()));
     let clock = far.clock().expect("a clock");
@@ -175,9 +169,9 @@ fn a_far_machine_says_what_it_is_and_does_nothing_but_steps() {
 
 #[test]
 fn one_at_a_time_is_connected_and_the_next_when_it_has_left() {
-    let end = Under::way(Secret::default());
+    let end = Under::way(right());
     let first = end.connected();
-    let error = end.connect(&Secret::default()).expect_err("taken");
+    let error = end.connect(&right()).expect_err("taken");
     assert!(error.contains("one at a time"), "{error}");
     drop(first);
     drop(end.connected());
@@ -185,18 +179,18 @@ fn one_at_a_time_is_connected_and_the_next_when_it_has_left() {
 
 #[test]
 fn who_waits_at_the_door_keeps_nobody_out() {
-    let end = Under::way(secret("0123456789abcdef"));
+    let end = Under::way(right());
     let silent = TcpStream::connect(end.address).expect("connected");
-    let error = end.connect(&secret("0123456789abcdeX")).expect_err("another secret");
+    let error = end.connect(&wrong()).expect_err("another secret");
     assert!(error.contains("does not know the secret"), "{error}");
     end.until_said("was not let in");
-    end.connect(&secret("0123456789abcdef")).expect("let in");
+    end.connect(&right()).expect("let in");
     drop(silent);
 }
 
 #[test]
 fn a_far_end_that_goes_is_told() {
-    let end = Under::way(Secret::default());
+    let end = Under::way(right());
     let far = end.connected();
     drop(end);
     let error = far.clock().expect_err("gone").to_string();
@@ -224,7 +218,7 @@ proptest! {
     fn who_writes_anything_at_all_ends_its_own_connection_only(
         octets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 1..5),
     ) {
-        let end = Under::way(Secret::default());
+        let end = Under::way(right());
         let far = end.connected();
         for octets in octets {
             let mut stream = TcpStream::connect(end.address).expect("connected");
@@ -237,9 +231,9 @@ proptest! {
 
     #[test]
     fn who_was_let_in_and_writes_anything_at_all_leaves_the_seat(octets in prop::collection::vec(any::<u8>(), 1..300), sealed in any::<bool>()) {
-        let end = Under::way(Secret::default());
+        let end = Under::way(right());
         let stream = TcpStream::connect(end.address).expect("connected");
-        let mut way = super::hello::ask(&stream, &Secret::default()).expect("let in");
+        let mut way = super::hello::ask(&stream, &right()).expect("let in");
         let to: &mut dyn Write = if sealed { &mut way.to } else { &mut &stream };
         says_and_stops(to, &octets, &stream);
         end.connected().clock().expect("there");
