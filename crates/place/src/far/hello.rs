@@ -22,8 +22,10 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time limit of the whole handshake.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit of the whole handshake at the near end.
+pub(super) const NEAR_PATIENCE: Duration = Duration::from_secs(10);
+/// Time in which a client must prove to the far end that it knows the secret: it needs nobody for its answer.
+const FAR_PATIENCE: Duration = Duration::from_secs(5);
 
 const PATTERN: &str = "Noise_NNpsk2_25519_ChaChaPoly_SHA256";
 /// Position of the secret in [`PATTERN`].
@@ -69,7 +71,8 @@ pub(super) struct SealedWay {
     pub(super) to: Sealed<TcpStream>,
 }
 
-/// The far end's part. A client with the secret is accepted if `seat` returns a free seat; the seat is returned, too.
+/// The far end's part. `seat` is called once the client has proved that it knows the secret, which is then accepted if there is a free seat; the
+/// seat is returned, too.
 ///
 /// # Errors
 /// The client lacks the secret, or there is no free seat.
@@ -78,7 +81,7 @@ pub(super) fn answer<T>(
     secret: &Secret,
     seat: impl FnOnce() -> Result<T, String>,
 ) -> Result<(SealedWay, T), HelloError> {
-    let mut from = Patient::new(stream.try_clone()?, PATIENCE);
+    let mut from = Patient::new(stream.try_clone()?, FAR_PATIENCE);
     let mut handshake = secured(secret)
         .and_then(Builder::build_initiator)
         .map_err(HelloError::Turn)?;
@@ -103,7 +106,7 @@ pub(super) fn answer<T>(
 /// # Errors
 /// The other end is not a far end of triptime, has a different secret, or refuses this client.
 pub(super) fn ask(stream: &TcpStream, secret: &Secret) -> Result<SealedWay, HelloError> {
-    let mut from = Patient::new(stream.try_clone()?, PATIENCE);
+    let mut from = Patient::new(stream.try_clone()?, NEAR_PATIENCE);
     let mut handshake = secured(secret)
         .and_then(Builder::build_responder)
         .map_err(HelloError::Turn)?;
@@ -169,7 +172,7 @@ impl SealedWay {
 
 #[cfg(test)]
 mod tests {
-    use super::{HelloError, PATIENCE, answer, ask, hear, say, secured};
+    use super::{FAR_PATIENCE, HelloError, answer, ask, hear, say, secured};
     use crate::far::secret::Secret;
     use crate::far::socket::Patient;
     use crate::guest::frame;
@@ -230,7 +233,7 @@ mod tests {
             let wrong = wrong();
             let mut handshake = secured(&wrong).and_then(Builder::build_initiator).expect("a handshake");
             say(&far, &mut handshake).expect("said");
-            let mut from = Patient::new(far.try_clone().expect("a stream"), PATIENCE);
+            let mut from = Patient::new(far.try_clone().expect("a stream"), FAR_PATIENCE);
             assert!(matches!(hear(&mut from, &mut handshake), Err(HelloError::Secret)));
             (&far).write_all(&[vec![32, 0], vec![7; 32]].concat()).expect("said");
         });

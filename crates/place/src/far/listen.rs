@@ -1,6 +1,7 @@
 //! The far end: waits for the machine that runs the plan, and runs the device's end of its steps.
 
 use super::Address;
+use super::door::{Door, Visit};
 use super::hello::{self, HelloError};
 use super::secret::Secret;
 use super::socket::prepare;
@@ -10,6 +11,7 @@ use crate::guest::frame::FrameError;
 use crate::guest::message::{Greeting, MessageError};
 use crate::{Files, PlaceError};
 use run::Stop;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -21,8 +23,6 @@ use units::{CpuList, foreign};
 
 /// Interval between checks whether this end should stop.
 const LOOK: Duration = Duration::from_millis(100);
-/// Largest number of connections in the handshake at a time.
-const AT_THE_DOOR: usize = 8;
 
 /// Decides what a far end does for a connected client.
 pub trait Admission: std::fmt::Debug + Send + Sync {
@@ -55,6 +55,7 @@ pub struct FarEnd {
     address: SocketAddr,
     offer: Arc<Offer>,
     seat: Arc<Mutex<Option<(SocketAddr, TcpStream)>>>,
+    door: Arc<Door>,
     home: Folder,
 }
 
@@ -85,6 +86,7 @@ impl FarEnd {
             listener,
             offer: Arc::new(offer),
             seat: Arc::default(),
+            door: Arc::default(),
             home: folder::make("far").map_err(|error| PlaceError::Io {
                 path: std::env::temp_dir(),
                 error,
@@ -109,9 +111,8 @@ impl FarEnd {
             }
             guests.retain(|guest| !guest.is_finished());
             match self.listener.accept() {
-                Ok((stream, from)) if guests.len() < AT_THE_DOOR => guests.extend(self.receive(stream, from, tell)),
-                Ok((_, from)) => tell(&format!("{from}: {AT_THE_DOOR} others are waiting to be admitted")),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK),
+                Ok((stream, from)) => guests.extend(self.receive(stream, from, tell)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.until_somebody(),
                 // The client has already gone, or no descriptor was free for a moment.
                 Err(error) if guests.is_empty() && error.kind() != io::ErrorKind::ConnectionAborted => {
                     break Err(PlaceError::NotAvailable(format!("{}: {error}", self.address)));
@@ -129,8 +130,16 @@ impl FarEnd {
         outcome
     }
 
+    /// Waits for a client, at most until the next check.
+    fn until_somebody(&self) {
+        let limit = Timespec::try_from(LOOK).unwrap_or_default();
+        // An interrupted wait is only a shorter one.
+        let _ = poll(&mut [PollFd::new(&self.listener, PollFlags::IN)], Some(&limit));
+    }
+
     fn receive(&self, stream: TcpStream, from: SocketAddr, tell: &Tell) -> Option<JoinHandle<()>> {
         let guest = Guest {
+            visit: self.door.wait(&stream).ok()?,
             from,
             offer: Arc::clone(&self.offer),
             seat: Arc::clone(&self.seat),
@@ -147,6 +156,7 @@ struct Guest {
     from: SocketAddr,
     offer: Arc<Offer>,
     seat: Arc<Mutex<Option<(SocketAddr, TcpStream)>>>,
+    visit: Visit,
     home: PathBuf,
     tell: Tell,
 }
@@ -187,6 +197,9 @@ impl Guest {
     }
 
     fn seat(&self, stream: &TcpStream) -> Result<Seat, String> {
+        if !self.visit.leave() {
+            return Err("it was closed, because many clients wait to be admitted: try again".to_owned());
+        }
         let mut seat = lock(&self.seat);
         if let Some((other, _)) = seat.as_ref() {
             return Err(format!(

@@ -9,6 +9,7 @@
 //! Frames, messages and commands are those of a guest's channel. The far end runs only `triptime device`, only on its own interface, and for one peer
 //! at a time. The peer must know the secret; no other machine can read or change the traffic.
 
+mod door;
 mod hello;
 mod listen;
 mod sealed;
@@ -157,7 +158,10 @@ impl Far {
             stream,
             address: numbers,
         });
-        let greeting = match greeting.receive(hello::PATIENCE).map_err(|error| line.failed(&error))? {
+        let greeting = match greeting
+            .receive(hello::NEAR_PATIENCE)
+            .map_err(|error| line.failed(&error))?
+        {
             Incoming::Answer {
                 answer: GuestAnswer::Up(greeting),
                 ..

@@ -188,6 +188,35 @@ fn who_waits_at_the_door_keeps_nobody_out() {
     drop(silent);
 }
 
+/// This many connect, and say nothing.
+fn silent(address: SocketAddr, connections: usize) -> Vec<TcpStream> {
+    let connect = |_| TcpStream::connect(address).expect("connected");
+    (0..connections).map(connect).collect()
+}
+
+#[test]
+fn more_silent_connections_than_places_neither_keep_out_nor_end_a_session() {
+    let end = Under::way(right());
+    let early = silent(end.address, super::door::PLACES);
+    let far = end.connect(&right()).expect("let in");
+    let late = silent(end.address, 2 * super::door::PLACES);
+    // The last of them has a place once it has the far end's key.
+    let mut last = late.last().expect("many");
+    last.read_exact(&mut [0]).expect("a key");
+    far.clock().expect("the session goes on");
+    drop((early, late));
+}
+
+/// Without the limit of a handshake, a silent client would keep its place.
+#[test]
+fn a_silent_connection_is_closed_in_time() {
+    let end = Under::way(right());
+    let mut silent = silent(end.address, 1).remove(0);
+    silent.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+    silent.read_to_end(&mut Vec::new()).expect("closed");
+    end.until_said("too slow");
+}
+
 #[test]
 fn a_far_end_that_goes_is_told() {
     let end = Under::way(right());
