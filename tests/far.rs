@@ -83,23 +83,28 @@ interval = "1ms"
 policy = "fifo:60"
 "#;
 
-/// Two machines: interfaces `pb` are the process bus, `mg` the second network.
+/// Two machines: interfaces `pb` are the process bus, `mg` the second network, with a switch.
 struct Machines {
     here: NetNs,
     there: NetNs,
+    switch: NetNs,
 }
 
 impl Machines {
     fn new() -> Self {
-        let (here, there) = (
-            NetNs::create().expect("a namespace"),
-            NetNs::create().expect("a namespace"),
-        );
+        let [here, there, switch] = [(); 3].map(|()| NetNs::create().expect("a namespace"));
         let joined = here.run(|| {
             sys::link::add_veth("pb0", "pb1", &there)?;
-            sys::link::add_veth("mg0", "mg1", &there)
+            sys::link::add_veth("mg0", "near", &switch)
         });
         joined.expect("a thread in it").expect("veth pairs");
+        let joined = there.run(|| sys::link::add_veth("mg1", "far", &switch));
+        joined.expect("a thread in it").expect("a veth pair");
+        ip(&switch, &["link", "add", "switch", "type", "bridge"]);
+        for port in ["near", "far"] {
+            ip(&switch, &["link", "set", port, "master", "switch", "up"]);
+        }
+        ip(&switch, &["link", "set", "switch", "up"]);
         for (machine, names, address) in [
             (&here, ["pb0", "mg0"], "192.0.2.1/24"),
             (&there, ["pb1", "mg1"], "192.0.2.2/24"),
@@ -116,7 +121,12 @@ impl Machines {
             assert!(Instant::now() < until, "no carrier");
             std::thread::sleep(Duration::from_millis(5));
         }
-        Self { here, there }
+        Self { here, there, switch }
+    }
+
+    /// Makes the switch of the second network forward nothing; its ports stay up.
+    fn cut(&self) {
+        ip(&self.switch, &["link", "set", "switch", "down"]);
     }
 }
 
@@ -387,6 +397,40 @@ fn a_far_end_that_is_killed_ends_the_run_with_what_it_had() {
     until_no_device();
     // The next far end removes the files of the killed one.
     let far = FarEnd::start(&machines, &secret);
+    assert!(far.end(Signal::INT).status.success());
+    before.nothing_is_left();
+}
+
+/// No packet says that the network is gone, and a question asked in the silence does not prolong it.
+#[test]
+fn a_network_that_is_cut_silently_ends_the_run_in_half_a_minute() {
+    if !root_or_skip("a_network_that_is_cut_silently_ends_the_run_in_half_a_minute") {
+        return;
+    }
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
+    let out = directory.path().join("run.triptime");
+    let before = Before::look();
+    let far = FarEnd::start(&machines, &secret);
+    let child = long(
+        &machines,
+        &far,
+        &words(directory.path(), LONG, &secret, &out.display().to_string()),
+    );
+    machines.cut();
+    let cut = Instant::now();
+    let output = wait(child, &["qualify"]);
+    let (said, lasted) = (stderr(&output), cut.elapsed());
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("nothing came for 24 s"), "{said}");
+    // The run's end and its report take some seconds of a busy machine.
+    assert!(lasted < Duration::from_secs(45), "told after {lasted:?}");
+    far.until_said("was disconnected");
+    let run = RunFile::open(&out).expect("a run");
+    let names = run.series().expect("series").into_iter().map(|(_, spec)| spec.name);
+    assert!(names.into_iter().any(|name| name == "rtt/reflect"));
+    until_no_device();
     assert!(far.end(Signal::INT).status.success());
     before.nothing_is_left();
 }

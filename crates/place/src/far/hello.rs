@@ -10,9 +10,10 @@
 //!
 //! The far end starts, and proves its knowledge last: a client without the secret gets no data for guessing it offline.
 
+use super::alive::{self, Alive};
 use super::sealed::{Keys, LARGEST_MESSAGE, Opened, Sealed};
 use super::secret::Secret;
-use super::socket::Patient;
+use super::socket::{Patient, SILENCE};
 use crate::guest::frame::{self, FrameError};
 use crate::guest::message::{GREETING, MessageError, pack, unpack};
 use serde::{Deserialize, Serialize};
@@ -67,8 +68,8 @@ pub(super) enum HelloError {
 pub(super) struct SealedWay {
     /// Receives.
     pub(super) from: Opened<Patient>,
-    /// Sends.
-    pub(super) to: Sealed<TcpStream>,
+    /// Sends, also signs of life.
+    pub(super) to: Alive,
 }
 
 /// The far end's part. `seat` is called once the client has proved that it knows the secret, which is then accepted if there is a free seat; the
@@ -91,7 +92,7 @@ pub(super) fn answer<T>(
     match seat() {
         Ok(seat) => {
             way.say(&Said::Welcome)?;
-            way.from.may_be_silent();
+            way.from.may_be_silent(SILENCE);
             Ok((way, seat))
         }
         Err(why) => {
@@ -121,7 +122,7 @@ pub(super) fn ask(stream: &TcpStream, secret: &Secret) -> Result<SealedWay, Hell
     })?;
     match unpack(&said)? {
         Said::Welcome => {
-            way.from.may_be_silent();
+            way.from.may_be_silent(SILENCE);
             Ok(way)
         }
         Said::Refused { why } => Err(HelloError::Refused(why)),
@@ -160,7 +161,7 @@ impl SealedWay {
         let keys: Keys = Arc::new(handshake.into_stateless_transport_mode().map_err(HelloError::Turn)?);
         Ok(Self {
             from: Opened::new(from, Arc::clone(&keys)),
-            to: Sealed::new(stream.try_clone()?, keys),
+            to: Alive::begin(Sealed::new(stream.try_clone()?, keys), alive::EVERY)?,
         })
     }
 
@@ -181,6 +182,7 @@ mod tests {
     use snow::Builder;
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
 
     fn pair() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -211,6 +213,20 @@ mod tests {
         assert_eq!(&heard, b"ping");
         here.from.read_exact(&mut heard).expect("came");
         assert_eq!(&heard, b"pong");
+    }
+
+    /// Signs of life carry nothing to who reads messages.
+    #[test]
+    fn an_end_with_nothing_to_say_gives_signs_of_life() {
+        let (near, far) = pair();
+        let there = std::thread::spawn(move || answer(&far, &right(), || Ok(())));
+        let mut here = ask(&near, &right()).expect("welcome");
+        let (there, ()) = there.join().expect("no panic").expect("understood");
+        near.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+        near.peek(&mut [0])
+            .expect("a sign came: nothing else is sent after the welcome");
+        drop(there);
+        assert_eq!(here.from.read(&mut [0]).expect("signs, and the end"), 0);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! Frames, messages and commands are those of a guest's channel. The far end runs only `triptime device`, only on its own interface, and for one peer
 //! at a time. The peer must know the secret; no other machine can read or change the traffic.
 
+mod alive;
 mod door;
 mod hello;
 mod listen;

@@ -10,6 +10,7 @@ use super::socket::Patient;
 use snow::StatelessTransportState;
 use std::io::{self, Error, ErrorKind, Read, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Keys of both directions.
 pub(super) type Keys = Arc<StatelessTransportState>;
@@ -32,6 +33,12 @@ impl<W: Write> Sealed<W> {
     pub(super) fn new(to: W, keys: Keys) -> Self {
         Self { to, keys, number: 0 }
     }
+
+    /// Sends an empty message, which carries nothing to the reader: a sign of life.
+    pub(super) fn sign(&mut self) -> io::Result<()> {
+        self.write(&[])?;
+        self.to.flush()
+    }
 }
 
 impl<W: Write> Write for Sealed<W> {
@@ -52,7 +59,7 @@ impl<W: Write> Write for Sealed<W> {
     }
 }
 
-/// Receives and decrypts messages. The rest of a message must arrive soon after its first byte; the wait for the first byte may be unlimited.
+/// Receives and decrypts messages, and skips empty ones. The rest of a message must arrive soon after its first byte.
 #[derive(Debug)]
 pub(super) struct Opened<R> {
     from: R,
@@ -62,7 +69,7 @@ pub(super) struct Opened<R> {
     taken: usize,
 }
 
-/// A reader that can wait for the first byte without a time limit, and for the rest with one.
+/// A reader that waits for the first byte with another time limit than for the rest.
 pub(super) trait Begins: Read {
     /// Waits for the first byte of a message; `None` at the end of the stream.
     fn begin(&mut self) -> io::Result<Option<u8>>;
@@ -75,9 +82,9 @@ impl Begins for Patient {
 }
 
 impl Opened<Patient> {
-    /// Removes the time limit between two messages.
-    pub(super) fn may_be_silent(&mut self) {
-        self.from.may_be_silent();
+    /// From now on only the silence before a message is limited: to this time.
+    pub(super) fn may_be_silent(&mut self, limit: Duration) {
+        self.from.may_be_silent(limit);
     }
 }
 
