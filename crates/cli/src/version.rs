@@ -1,21 +1,30 @@
 //! Facts of this binary's build.
 
+use place::PlaceError;
 use std::env::consts::{ARCH, OS};
 use std::sync::LazyLock;
 
 /// Commit and date passed by `make build`; other builds do not know them.
 pub(crate) const COMMIT: Option<&str> = option_env!("TRIPTIME_COMMIT");
 
-/// Version and commit, for the other end, which must be the same.
-pub(crate) fn with_commit() -> String {
-    let commit = COMMIT.map(|commit| format!(" ({commit})"));
-    env!("CARGO_PKG_VERSION").to_owned() + &commit.unwrap_or_default()
+/// Version, build and commit, for the other end, which must be the same.
+///
+/// # Errors
+/// The program's file cannot be read.
+pub(crate) fn identity() -> Result<String, PlaceError> {
+    let commit = COMMIT.map(|commit| format!(" of commit {commit}"));
+    Ok(place::build()? + &commit.unwrap_or_default())
 }
 
 /// Text of `--version`, without the name: number, commit, target, contents, and supported formats.
 pub(crate) fn long() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(text);
     &TEXT
+}
+
+/// The ID alone.
+fn id(build: &str) -> &str {
+    build.rsplit(' ').next().unwrap_or(build)
 }
 
 fn text() -> String {
@@ -33,11 +42,13 @@ fn text() -> String {
     format!(
         "{}\n\
          commit: {}\n\
+         build: {}\n\
          target: {ARCH}-unknown-{OS}-{library}, {linked}, {profile}\n\
          features: AF_PACKET, AF_XDP, eBPF (hops, flight recorder), osnoise, hwlat\n\
          formats: run file {}, {}",
         env!("CARGO_PKG_VERSION"),
         COMMIT.unwrap_or("not known (not built by make)"),
+        place::build().map_or_else(|error| format!("not known: {error}"), |build| id(&build).to_owned()),
         store::SCHEMA_VERSION,
         report::document::SCHEMA
     )

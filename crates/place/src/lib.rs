@@ -4,6 +4,7 @@
 
 mod asking;
 mod away;
+mod build;
 pub mod container;
 pub mod cpu_list;
 mod error;
@@ -16,6 +17,7 @@ mod spec;
 
 pub use asking::{Answers, Asking, OverHost, asking, say};
 pub use away::{Away, Files, Job, Returned};
+pub use build::build;
 pub use error::PlaceError;
 pub use place::{ClockOffset, Place, PlaceKind, StatedClock, Vcpu};
 pub use spec::{PlaceSpec, up};

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
             container,
         }),
         secret,
-        version: version::with_commit(),
+        version: version::identity()?,
     };
     let within = container.map(|runtime| format!(", in a container of {}", runtime.name()));
     let within = within.unwrap_or_default();

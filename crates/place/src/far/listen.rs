@@ -44,7 +44,7 @@ pub struct Offer {
     pub admission: Box<dyn Admission>,
     /// Secret that a client must have.
     pub secret: Secret,
-    /// Version of this program with its commit: both ends must have the same version.
+    /// Version of this program with its commit and build: both ends must be the same.
     pub version: String,
 }
 

@@ -140,7 +140,7 @@ pub struct Far {
 }
 
 impl Far {
-    /// Connects to the far end that listens at `address` and has the same `version` with its commit. `stated` replaces measuring the clock offset.
+    /// Connects to the far end that listens at `address` and has the same `version` with its commit and build. `stated` replaces measuring the clock offset.
     ///
     /// # Errors
     /// No far end listens there, it has a different secret, another client, or another version.
@@ -172,7 +172,8 @@ impl Far {
         if greeting.version != version {
             let other = &greeting.version;
             return Err(line.refused(&format!(
-                "triptime {other} runs there and {version} here: use one version"
+                "triptime {other} runs there and {version} here, and both must be the same: copy one of the two programs to the \
+                 other machine, and start `triptime far` again"
             )));
         }
         Self::greeted(line, greeting, stated)

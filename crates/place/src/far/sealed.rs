@@ -36,21 +36,26 @@ impl<W: Write> Sealed<W> {
 
     /// Sends an empty message, which carries nothing to the reader: a sign of life.
     pub(super) fn sign(&mut self) -> io::Result<()> {
-        self.write(&[])?;
+        self.send(&[])?;
         self.to.flush()
     }
-}
 
-impl<W: Write> Write for Sealed<W> {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let payload = &octets[..octets.len().min(LARGEST_MESSAGE - TAG)];
+    /// Sends one message with this payload, which fits into it.
+    fn send(&mut self, payload: &[u8]) -> io::Result<()> {
         let length = u16::try_from(payload.len() + TAG).unwrap_or(u16::MAX);
         let mut message = vec![0; 2 + usize::from(length)];
         message[..2].copy_from_slice(&length.to_le_bytes());
         let sealed = self.keys.write_message(self.number, payload, &mut message[2..]);
         sealed.map_err(|error| Error::other(error.to_string()))?;
         self.number += 1;
-        self.to.write_all(&message)?;
+        self.to.write_all(&message)
+    }
+}
+
+impl<W: Write> Write for Sealed<W> {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let payload = &octets[..octets.len().min(LARGEST_MESSAGE - TAG)];
+        self.send(payload)?;
         Ok(payload.len())
     }
 

@@ -100,16 +100,16 @@ fn wrong() -> Secret {
     Secret::of(b"0123456789abcdeX")
 }
 
-const VERSION: &str = "0.1.0 (abc)";
+const VERSION: &str = "0.1.0 (abc), build 1";
 
 #[test]
-fn an_end_of_another_commit_is_refused() {
+fn an_end_of_another_build_is_refused() {
     let end = Under::way(right());
     let address = end.address.to_string().parse().expect("an address");
-    let error = Far::connect(&address, &right(), "0.1.0 (def)", None).expect_err("another commit");
+    let error = Far::connect(&address, &right(), "0.1.0 (abc), build 2", None).expect_err("another build");
     let text = error.to_string();
     assert!(
-        text.contains("triptime 0.1.0 (abc) runs there and 0.1.0 (def) here"),
+        text.contains("triptime 0.1.0 (abc), build 1 runs there and 0.1.0 (abc), build 2 here"),
         "{text}"
     );
 }

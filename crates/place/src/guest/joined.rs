@@ -85,12 +85,12 @@ impl Joined {
             } => greeting,
             other => return Err(line.refused(&format!("its greeting is unexpected: {other:?}"))),
         };
-        let own = env!("CARGO_PKG_VERSION");
+        let own = crate::build()?;
         if greeting.version != own {
             let other = &greeting.version;
             return Err(line.refused(&format!(
-                "triptime {other} is in its image and {own} here: write its image again with this version (`triptime emit \
-                 guest`)"
+                "triptime {other} is in its image and {own} here, and both must be the same: write its image again with this \
+                 program (`triptime emit guest`), and start the guest with it"
             )));
         }
         Ok(Self {

@@ -181,7 +181,8 @@ pub(super) fn greeting(
     complaints: Vec<String>,
 ) -> Greeting {
     Greeting {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        // An unreadable program is equal to no other.
+        version: crate::build().unwrap_or_else(|error| error.to_string()),
         release: uname().release().to_string_lossy().into_owned(),
         cpus: sys::thread::online_cpus().to_string(),
         interface,

@@ -249,15 +249,24 @@ impl HeldGuest {
     /// Connects to it, to run a command.
     ///
     /// # Errors
-    /// It does not answer, or another command is running in it.
+    /// It does not answer, another command is running in it, or another build of triptime booted it.
     pub fn visit(&self) -> Result<Visit, PlaceError> {
         let path = self.folder.join(SOCKET);
         let came = visit::visit(&path, visit::GREETING_PATIENCE).map_err(|error| io(&path, error))?;
-        came.map_err(|error| {
+        let visit = came.map_err(|error| {
             self.refused(&format!(
                 "{error}: another command may be under way in it, and it takes one at a time"
             ))
-        })
+        })?;
+        let own = crate::build()?;
+        match visit.version == own {
+            true => Ok(visit),
+            false => Err(self.refused(&format!(
+                "triptime {} runs in it and {own} here, and both must be the same: `triptime lab down`, and then `triptime lab up` \
+                 with this program",
+                visit.version
+            ))),
+        }
     }
 }
 

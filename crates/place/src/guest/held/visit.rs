@@ -25,7 +25,11 @@ const GONE: Duration = Duration::from_secs(1);
 
 /// A client of a guest. Dropping it admits the next one.
 #[derive(Debug)]
-pub struct Visit(Arc<AgentPeer>);
+pub struct Visit {
+    peer: Arc<AgentPeer>,
+    /// Version and build of the guest's triptime.
+    pub(super) version: String,
+}
 
 impl Visit {
     /// Offset of the guest's clock from this machine's, measured now.
@@ -33,7 +37,7 @@ impl Visit {
     /// # Errors
     /// The guest does not answer.
     pub fn clock(&self) -> Result<ClockOffset, PlaceError> {
-        self.0.clock()
+        self.peer.clock()
     }
 
     /// Runs a command in the guest.
@@ -41,7 +45,7 @@ impl Visit {
     /// # Errors
     /// The command cannot be started.
     pub fn run(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
-        Ok(Box::new(Errand::start(self.0.clone(), job)?))
+        Ok(Box::new(Errand::start(self.peer.clone(), job)?))
     }
 }
 
@@ -112,7 +116,10 @@ fn once(socket: &Path, patience: Duration) -> io::Result<Result<Visit, CallError
     let end = stream.try_clone()?;
     let (channel, greeting) = open(stream)?;
     Ok(match hear(&greeting, patience) {
-        Ok(_) => Ok(Visit(Arc::new(AgentPeer { channel }))),
+        Ok(greeting) => Ok(Visit {
+            peer: Arc::new(AgentPeer { channel }),
+            version: greeting.version,
+        }),
         Err(error) => {
             let _ = end.shutdown(Shutdown::Both);
             Err(error)

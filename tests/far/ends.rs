@@ -1,0 +1,120 @@
+//! An end that dies, and a network that is cut.
+
+use crate::machines::{FarEnd, LONG, Machines, NEXT, alone, long, qualify, secret, until_no_device, words};
+use crate::wakeup;
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+use store::RunFile;
+use support::left::Before;
+use support::{json, root_or_skip, series, signal, stderr, wait};
+
+#[test]
+fn a_far_end_that_is_killed_ends_the_run_with_what_it_had() {
+    if !root_or_skip("a_far_end_that_is_killed_ends_the_run_with_what_it_had") {
+        return;
+    }
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
+    let out = directory.path().join("run.triptime");
+    let before = Before::look();
+    let far = FarEnd::start(&machines, &secret);
+    let child = long(
+        &machines,
+        &far,
+        &words(directory.path(), LONG, &secret, &out.display().to_string()),
+    );
+    far.end(Signal::KILL);
+    let output = wait(child, &["qualify"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("far machine") && said.contains("triptime far"), "{said}");
+    let run = RunFile::open(&out).expect("a run");
+    let names: Vec<String> = run
+        .series()
+        .expect("series")
+        .into_iter()
+        .map(|(_, spec)| spec.name)
+        .collect();
+    assert!(names.iter().any(|name| name.starts_with("wakeup/")), "{names:?}");
+    assert!(names.iter().any(|name| name == "rtt/reflect"), "{names:?}");
+    until_no_device();
+    // The next far end removes the files of the killed one.
+    let far = FarEnd::start(&machines, &secret);
+    assert!(far.end(Signal::INT).status.success());
+    before.nothing_is_left();
+}
+
+/// No packet says that the network is gone, and a question asked in the silence does not prolong it.
+#[test]
+fn a_network_that_is_cut_silently_ends_the_run_in_half_a_minute() {
+    if !root_or_skip("a_network_that_is_cut_silently_ends_the_run_in_half_a_minute") {
+        return;
+    }
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
+    let out = directory.path().join("run.triptime");
+    let before = Before::look();
+    let far = FarEnd::start(&machines, &secret);
+    let child = long(
+        &machines,
+        &far,
+        &words(directory.path(), LONG, &secret, &out.display().to_string()),
+    );
+    machines.cut();
+    let cut = Instant::now();
+    let output = wait(child, &["qualify"]);
+    let (said, lasted) = (stderr(&output), cut.elapsed());
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("nothing came for 24 s"), "{said}");
+    // The run's end and its report take some seconds of a busy machine.
+    assert!(lasted < Duration::from_secs(45), "told after {lasted:?}");
+    far.until_said("was disconnected");
+    let run = RunFile::open(&out).expect("a run");
+    let names = run.series().expect("series").into_iter().map(|(_, spec)| spec.name);
+    assert!(names.into_iter().any(|name| name == "rtt/reflect"));
+    until_no_device();
+    assert!(far.end(Signal::INT).status.success());
+    before.nothing_is_left();
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_the_far_end_ready_for_the_next() {
+    if !root_or_skip("a_run_that_is_killed_leaves_the_far_end_ready_for_the_next") {
+        return;
+    }
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let before = Before::look();
+    let far = FarEnd::start(&machines, &secret);
+    let child = long(
+        &machines,
+        &far,
+        &words(directory.path(), LONG, &secret, &path("killed.triptime")),
+    );
+    signal(&child, Signal::KILL);
+    wait(child, &["qualify"]);
+    far.until_said("has left");
+    let output = qualify(
+        &machines,
+        &words(directory.path(), NEXT, &secret, &path("next.triptime")),
+    );
+    let document = json(&output);
+    for name in [wakeup(&document), "talk/test"] {
+        let series = series(&document, name);
+        // Other tests may delay a measuring thread: samples are still due, and some were measured.
+        let count = |counter: &str| series[counter].as_u64().unwrap_or_default();
+        assert!(
+            count("expected") > 400 && count("received") > 20,
+            "{name}: {} of {}",
+            count("received"),
+            count("expected")
+        );
+    }
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    assert!(far.end(Signal::INT).status.success());
+    before.nothing_is_left();
+}
