@@ -1,5 +1,6 @@
 //! `triptime trip` end to end, against a small relay at the other end of a veth pair.
 
+mod overruns;
 mod plans;
 #[path = "../../crates/probes/tests/trip/relay.rs"]
 mod relay;

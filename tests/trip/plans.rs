@@ -4,7 +4,7 @@ use super::{check, text};
 use support::{json, root_or_skip, series, stderr};
 
 /// A relay of two bays at the device, and faults in one of them.
-const PLAN: &str = r#"
+pub(crate) const PLAN: &str = r#"
 name = "trips"
 what = "A relay of ours and its test set"
 limits = "substation"

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod along;
 mod counters;
 mod event;
 mod explanation;
@@ -21,6 +22,7 @@ mod series;
 pub mod setting;
 mod shot;
 mod shown;
+mod slice;
 mod spike;
 mod stream;
 mod tally;
@@ -28,6 +30,7 @@ pub mod task;
 mod view;
 mod window;
 
+pub use along::{Along, Alongs};
 pub use counters::{Counter, Counters};
 pub use event::{Event, EventKind, STEP_NOTICED_NS};
 pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};
@@ -41,6 +44,7 @@ pub use rows::Rows;
 pub use run::{RunInfo, RunState};
 pub use series::{SeriesClock, SeriesId, SeriesSpec, under};
 pub use shot::{Cell, Outcome, Shot};
+pub use slice::{SLICE_NS, Slice, Slices};
 pub use spike::{Flight, Spike};
 pub use stream::{MAX_NAME, Observer, StreamId, StreamKind, StreamLabels, StreamName};
 pub use tally::Tally;

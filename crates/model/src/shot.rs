@@ -8,6 +8,8 @@ pub struct Shot {
     /// Due instant of the first sample of its fault, or of its disturbance. Of another injector's fault the stamp of the frame with its
     /// first sample, or of the message with its contact.
     pub at_ns: u64,
+    /// The relay was watched up to this long after that. `None` for another injector, and in files from before slices.
+    pub watched_ns: Option<u64>,
     /// Of another injector: its fault began up to this much before `at_ns`. `None` for our own faults, and where nobody knows.
     pub uncertain_ns: Option<u64>,
     /// The scenario or the type test that it belongs to.

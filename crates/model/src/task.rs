@@ -20,9 +20,14 @@ pub fn of_label(label: &str) -> (&str, Option<&'static str>) {
     found.unwrap_or((label, None))
 }
 
+/// True for a label of the task that executes the relay's functions, in a relay with several threads or one.
+pub fn runs_functions(label: &str) -> bool {
+    matches!(of_label(label).1, None | Some(FUNCTIONS))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{FUNCTIONS, of_label};
+    use super::{FUNCTIONS, of_label, runs_functions};
 
     #[test]
     fn a_label_is_of_a_relay_or_one_of_its_tasks() {
@@ -30,5 +35,7 @@ mod tests {
         assert_eq!(of_label("F1"), ("F1", None));
         assert_eq!(of_label("functions"), ("functions", None));
         assert_eq!(of_label("F1/spare"), ("F1/spare", None));
+        let runs = ["F1", "F1/functions", "F1/receive", "F1/output"].map(runs_functions);
+        assert_eq!(runs, [true, true, false, false]);
     }
 }

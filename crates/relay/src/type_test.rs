@@ -65,6 +65,7 @@ fn one(
         number,
         at_ns: ns(shot.fault) as u64,
         name: asked.scenario.name.clone(),
+        watched_ns: None,
         uncertain_ns: None,
         point_deg: Some(asked.point.deg(phase_deg(shot.fault, step_deg))),
         outcome: outcome(&asked, trip, &shot),

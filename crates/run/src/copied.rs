@@ -1,6 +1,6 @@
 //! Copies a series of another run, with everything known about it, into a run that it becomes part of.
 
-use model::{Counters, Flight, SeriesId, Spike, Window, WindowRow};
+use model::{Counters, Flight, SeriesId, Slices, Spike, Window, WindowRow};
 use store::{Batch, HistogramSpan, RunFile, StoreError};
 
 /// Copies the contents of series `id` of `from`, renumbered to `series` of another run. `rows` are its windows; `shift_ns` is added
@@ -27,6 +27,11 @@ pub fn copy(
         series,
         at_ns: shifted(flight.at_ns),
         ..flight
+    }));
+    batch.slices.extend(from.slices(id)?.into_iter().map(|slices| Slices {
+        series,
+        start_ns: shifted(slices.start_ns),
+        ..slices
     }));
     batch
         .causes

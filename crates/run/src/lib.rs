@@ -12,6 +12,7 @@ mod adopted;
 mod clock;
 mod copied;
 mod counted;
+mod courses;
 mod delays;
 mod feed;
 mod labels;

@@ -5,7 +5,7 @@ use crate::reasons::{Flights, Reasons};
 use crate::recorder::Live;
 use crate::waiting::{Queue, Waiting};
 use crate::why::Answer;
-use model::{Counter, Counters, Flight, Question, SeriesId, SeriesSpec, Spike, Tally, Window};
+use model::{Counter, Counters, Flight, Kind, Question, SeriesId, SeriesSpec, Spike, Tally, Window};
 use stats::Worst;
 
 /// Worst samples kept per series, as the run file promises.
@@ -18,6 +18,7 @@ const OVER_THRESHOLD_PER_WINDOW: usize = 1_000;
 /// The recorder's data about one series: its open window and the floor of its worst samples.
 pub(crate) struct Open {
     id: SeriesId,
+    kind: Option<&'static Kind>,
     name: String,
     /// The name it was meant to have, under which a later feed looks for it.
     wanted: String,
@@ -66,6 +67,7 @@ impl Open {
     pub(crate) fn new(id: SeriesId, name: String, spec: &SeriesSpec, start_ns: u64) -> Self {
         Self {
             id,
+            kind: spec.kind,
             name,
             wanted: spec.name.clone(),
             threshold_ns: spec.threshold_ns.and_then(|ns| i64::try_from(ns).ok()),
@@ -90,6 +92,11 @@ impl Open {
 
     pub(crate) fn id(&self) -> SeriesId {
         self.id
+    }
+
+    /// Its kind and number; `None` if its kind is not known.
+    pub(crate) fn course(&self) -> Option<(&'static Kind, SeriesId)> {
+        Some((self.kind?, self.id))
     }
 
     pub(crate) fn name(&self) -> &str {

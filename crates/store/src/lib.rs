@@ -15,6 +15,7 @@ mod readings;
 mod schema;
 mod segments;
 mod shots;
+mod slices;
 mod spikes;
 mod writer;
 

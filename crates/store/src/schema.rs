@@ -159,8 +159,19 @@ CREATE TABLE shot (
   tolerance_ns INTEGER,
   outcome      TEXT    NOT NULL,
   trip_ns      INTEGER,
-  uncertain_ns INTEGER
+  uncertain_ns INTEGER,
+  watched_ns   INTEGER
 ) STRICT;
+
+CREATE TABLE slices (
+  id       INTEGER PRIMARY KEY,
+  series   INTEGER NOT NULL REFERENCES series (id),
+  start_ns INTEGER NOT NULL,
+  slice_ns INTEGER NOT NULL,
+  octets   BLOB    NOT NULL
+) STRICT;
+
+CREATE INDEX slices_of ON slices (series, start_ns, id);
 
 CREATE TABLE reading (
   id       INTEGER PRIMARY KEY,

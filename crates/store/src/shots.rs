@@ -46,7 +46,7 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
     let cell = shot.cell.as_ref().map(Columns::of).transpose()?.unwrap_or_default();
     tx.prepare_cached(
         "INSERT INTO shot (number, at_ns, name, point_deg, sir, fault, position, multiple, expected_ns, tolerance_ns, outcome, trip_ns,
-         uncertain_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+         uncertain_ns, watched_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?
     .execute(params![
         integer(shot.number, "the number of a shot")?,
@@ -62,13 +62,14 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
         shot.outcome.word(),
         shot.trip_ns,
         shot.uncertain_ns.map(|ns| integer(ns, "an uncertainty")).transpose()?,
+        shot.watched_ns.map(|ns| integer(ns, "the time of a watch")).transpose()?,
     ])?;
     Ok(())
 }
 
 impl RunFile {
     /// The shots of a test set, in order of time. Empty for files from before this table. Shots from before other injectors have no
-    /// uncertainty.
+    /// uncertainty, and shots from before slices no end of their watch.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if the file cannot be read.
@@ -78,16 +79,22 @@ impl RunFile {
             if db.query_row(there, [], |_| Ok(())).optional()?.is_none() {
                 return Ok(Vec::new());
             }
-            let has_uncertainty = "SELECT 1 FROM pragma_table_info('shot') WHERE name = 'uncertain_ns'";
-            let has_uncertainty = db.query_row(has_uncertainty, [], |_| Ok(())).optional()?.is_some();
-            let uncertain = if has_uncertainty { "uncertain_ns" } else { "NULL" };
+            let uncertain = column_or_null(db, "uncertain_ns")?;
+            let watched = column_or_null(db, "watched_ns")?;
             let sql = format!(
                 "SELECT number, at_ns, name, point_deg, outcome, trip_ns, sir, fault, position, multiple, expected_ns, tolerance_ns,
-                        {uncertain} FROM shot ORDER BY at_ns, id"
+                        {uncertain}, {watched} FROM shot ORDER BY at_ns, id"
             );
             rows(db, &sql, [], shot_of)
         })
     }
+}
+
+/// The name of a column of shots, or NULL where the file does not have it.
+fn column_or_null<'a>(db: &Connection, name: &'a str) -> Result<&'a str, Fault> {
+    let has = "SELECT 1 FROM pragma_table_info('shot') WHERE name = ?1";
+    let has = db.query_row(has, [name], |_| Ok(())).optional()?.is_some();
+    Ok(if has { name } else { "NULL" })
 }
 
 fn shot_of(row: &Row<'_>) -> Result<Shot, rusqlite::Error> {
@@ -101,6 +108,7 @@ fn shot_of(row: &Row<'_>) -> Result<Shot, rusqlite::Error> {
         outcome: Outcome::from_word(&word).ok_or_else(unknown)?,
         trip_ns: row.get(5)?,
         uncertain_ns: optional_unsigned(row, 12)?,
+        watched_ns: optional_unsigned(row, 13)?,
         cell: cell_of(row)?,
     })
 }
@@ -132,6 +140,7 @@ mod tests {
             at_ns: 1_000 * number,
             name: "zone1".to_owned(),
             uncertain_ns: (number == 2).then_some(217_000),
+            watched_ns: (number == 1).then_some(600_000_000),
             point_deg: (number != 2).then_some(33.75),
             cell,
             outcome,

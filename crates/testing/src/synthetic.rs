@@ -264,6 +264,7 @@ pub fn run(mut series: Vec<SeriesView>) -> RunView {
         file: "runs/20261121T020000Z-qualify.triptime".into(),
         series,
         events: Rows::default(),
+        along: Vec::new(),
         shots: Vec::new(),
         readings: Vec::new(),
         facts: Vec::new(),

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::along::Along;
 use crate::counters::{Counter, Counters};
 use crate::event::{Event, EventKind};
 use crate::explanation::CauseTotal;
@@ -37,6 +38,8 @@ pub struct RunView {
     pub events: Rows<Event>,
     /// The shots of a test set, in order of time.
     pub shots: Vec<Shot>,
+    /// The tasks and receive latencies of relays along each of them.
+    pub along: Vec<Along>,
     /// Readings in other units than ns, in order of time.
     pub readings: Vec<Reading>,
     /// The inventory.

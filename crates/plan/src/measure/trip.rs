@@ -9,7 +9,7 @@ use bed::End;
 use model::EventKind;
 use probes::publish;
 use probes::relay::{Found, RelayConfig, port_options, start_together};
-use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
+use probes::trip::{OVERRUNS, Ports, TripConfig, TripOptions, goose_port_options, limits};
 use probes::{Need, Probe, ProbeError, Receive, Running, SenderEnd};
 use serde::Deserialize;
 use session::runner::{Ends, Side, Underway};
@@ -79,7 +79,9 @@ impl Measure for TripStep {
 
     fn limits(&self, label: Option<&str>) -> Result<Vec<String>, String> {
         let relays = self.own.relay.side_by_side(label)?;
-        self.test(&relays).map(|test| limits(&test))
+        let mut all = self.test(&relays).map(|test| limits(&test))?;
+        all.push(OVERRUNS.to_owned());
+        Ok(all)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -88,6 +88,7 @@ pub fn kept(seen: &Seen) -> Option<Shot> {
     Some(Shot {
         number,
         at_ns: 0,
+        watched_ns: None,
         uncertain_ns,
         name: LABEL.to_owned(),
         point_deg: None,

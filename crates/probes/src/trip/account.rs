@@ -38,6 +38,7 @@ impl Conductor {
         let shot = Shot {
             number: self.shots,
             at_ns: 0,
+            watched_ns: u64::try_from(over.watch.span.until - fault).ok(),
             name,
             uncertain_ns: None,
             point_deg: Some(over.point_deg),

@@ -80,6 +80,17 @@ why = "A relay trips only for a fault inside its zone."
 
 "#;
 
+/// The limit of overruns of relays that are measured beside the test set, during its shots.
+pub const OVERRUNS: &str = r#"[[limit]]
+id = "trip.overruns"
+series = "trip/*|security/*"
+quantity = "overruns"
+allowed = 0
+source = "ABB and the University of Torino: no fault pattern triggering any overruns"
+why = "A relay's task keeps its cycle while a fault is on: no cycle is longer than its interval, and none is skipped."
+
+"#;
+
 const WRONG_PHASE: &str = r#"[[limit]]
 id = "trip.wrong-phase"
 series = "phase/*"

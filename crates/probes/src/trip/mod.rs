@@ -34,8 +34,8 @@ mod under_test;
 mod watch;
 
 pub use control::Control;
-pub use limits::limits;
 pub(crate) use limits::{FAILURES, FALSE, within};
+pub use limits::{OVERRUNS, limits};
 pub use members::{FunctionMember, MemberName};
 pub use options::{TripOptions, USUAL_SHOTS};
 pub use security::Security;

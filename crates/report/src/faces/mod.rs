@@ -24,6 +24,7 @@ use crate::subjects::method::MethodSection;
 use crate::subjects::nics::NicsSection;
 use crate::subjects::readings::ReadingsSection;
 use crate::subjects::series::SeriesSection;
+use crate::subjects::shots::ShotsSection;
 use crate::subjects::way::WaySection;
 use crate::tables::TablesSection;
 use crate::tables::networks::NetworksSection;
@@ -32,7 +33,7 @@ use crate::type_test::TypeTestSection;
 use terminal::Part;
 
 /// Sections on the terminal, after its head.
-pub(crate) const TERMINAL: [&dyn Section; 17] = [
+pub(crate) const TERMINAL: [&dyn Section; 18] = [
     &CapacitySection,
     &ContradictionSection,
     &ChecksSection,
@@ -42,6 +43,7 @@ pub(crate) const TERMINAL: [&dyn Section; 17] = [
     &Part(clock::clocks),
     &Part(why::statistics),
     &TypeTestSection,
+    &ShotsSection,
     &RecordingSection,
     &StallSection,
     &Part(worst_samples),
@@ -53,7 +55,7 @@ pub(crate) const TERMINAL: [&dyn Section; 17] = [
 ];
 
 /// Sections of the page, after its first screen.
-pub(crate) const PAGE: [&dyn Section; 16] = [
+pub(crate) const PAGE: [&dyn Section; 17] = [
     &ContradictionSection,
     &CapacitySection,
     &ChecksSection,
@@ -62,6 +64,7 @@ pub(crate) const PAGE: [&dyn Section; 16] = [
     &TablesSection,
     &NetworksSection,
     &TypeTestSection,
+    &ShotsSection,
     &RecordingSection,
     &SeriesSection,
     &ReadingsSection,
@@ -73,7 +76,7 @@ pub(crate) const PAGE: [&dyn Section; 16] = [
 ];
 
 /// Sections of the result document, after the run and its verdict.
-pub(crate) const DOCUMENT: [&dyn Section; 17] = [
+pub(crate) const DOCUMENT: [&dyn Section; 18] = [
     &SeriesSection,
     &ChecksSection,
     &EventsSection,
@@ -91,4 +94,5 @@ pub(crate) const DOCUMENT: [&dyn Section; 17] = [
     &CapacitySection,
     &TypeTestSection,
     &TablesSection,
+    &ShotsSection,
 ];

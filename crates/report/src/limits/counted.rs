@@ -10,6 +10,7 @@ impl Quantity {
         match self.counter() {
             Some(counter) => of.counts(counter),
             None if self == Self::Excess => of.samples == Samples::Spacing,
+            None if self == Self::Overruns => *of == kind::TRIP || *of == kind::SECURITY,
             // How long a relay was observed depends on its scenario.
             None => *of != kind::SECURITY,
         }

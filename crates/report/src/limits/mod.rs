@@ -198,11 +198,13 @@ pub enum Quantity {
     Unwanted,
     /// Trips with the wrong phase or zone.
     Wrong,
+    /// Cycles of a relay's task that took longer than their interval, or were skipped, during the shots of the series.
+    Overruns,
 }
 
 impl Quantity {
     /// Every quantity, in the order of the documentation.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Max,
         Self::Mean,
         Self::P50,
@@ -221,6 +223,7 @@ impl Quantity {
         Self::Unwanted,
         Self::Wrong,
         Self::Excess,
+        Self::Overruns,
     ];
 
     /// The figure with the same meaning, if there is one.
@@ -257,7 +260,8 @@ impl Quantity {
     /// The word used in a profile.
     pub fn word(self) -> &'static str {
         let of_figure = self.figure().map(Figure::name);
-        of_figure.or(self.counter().map(Counter::name)).unwrap_or("excess")
+        let otherwise = if self == Self::Overruns { "overruns" } else { "excess" };
+        of_figure.or(self.counter().map(Counter::name)).unwrap_or(otherwise)
     }
 
     /// The quantity with this word.
@@ -268,8 +272,8 @@ impl Quantity {
     /// Its unit: a duration or a count.
     pub fn unit(self) -> Unit {
         match self.counter() {
-            Some(_) => Unit::Count,
-            None => Unit::Ns,
+            None if self != Self::Overruns => Unit::Ns,
+            _ => Unit::Count,
         }
     }
 

@@ -8,4 +8,5 @@ pub(crate) mod method;
 pub(crate) mod nics;
 pub(crate) mod readings;
 pub(crate) mod series;
+pub(crate) mod shots;
 pub(crate) mod way;

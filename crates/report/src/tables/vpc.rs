@@ -46,12 +46,7 @@ pub(super) fn table(runs: &[Run]) -> Table {
 /// The tasks of a run that execute the protection functions.
 fn working(run: &Run) -> impl Iterator<Item = &SeriesView> {
     let tasks = run.view.series.iter().filter(|series| series.is(&kind::TASK));
-    tasks.filter(|task| works(task))
-}
-
-/// True for the task that executes the protection functions, in a relay with several threads or one.
-fn works(task: &SeriesView) -> bool {
-    matches!(task::of_label(task.spec.label()).1, None | Some(task::FUNCTIONS))
+    tasks.filter(|task| task::runs_functions(task.spec.label()))
 }
 
 /// All tasks of a relay.
@@ -96,7 +91,7 @@ fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a
     let relays: Vec<&str> = run
         .series
         .iter()
-        .filter(|series| series.is(&kind::TASK) && works(series))
+        .filter(|series| series.is(&kind::TASK) && task::runs_functions(series.spec.label()))
         .map(|series| task::of_label(series.spec.label()).0)
         .collect();
     let of_kind = || run.series.iter().filter(|series| series.is(wanted));

@@ -6,6 +6,7 @@ fn shot(number: u64, cell: Cell, outcome: Outcome, trip_ms: Option<i64>) -> Shot
         number,
         at_ns: number,
         name: "z".to_owned(),
+        watched_ns: None,
         uncertain_ns: None,
         point_deg: Some(0.0),
         cell: Some(cell),

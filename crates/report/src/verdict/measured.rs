@@ -3,6 +3,7 @@
 use super::uncounted;
 use crate::limits::Quantity;
 use crate::pacing::Pacing;
+use crate::subjects::shots;
 use crate::text::{count, plural};
 use model::{EventKind, RunView, SeriesView, setting};
 use stats::Scheduled;
@@ -38,6 +39,10 @@ impl Measured {
             Quantity::Excess => {
                 let pacing = Pacing::of(series)?;
                 counted(pacing.excess_ns())
+            }
+            Quantity::Overruns => {
+                let name = series.spec.label();
+                shots::overruns(run, name).and_then(counted)
             }
             Quantity::Mean => {
                 let scheduled = series.scheduled();

@@ -70,6 +70,7 @@ mod tests {
             .map(|(outcome, uncertain_ns)| Shot {
                 number: 1,
                 at_ns: 1,
+                watched_ns: None,
                 uncertain_ns,
                 name: "observed".into(),
                 point_deg: None,

@@ -158,6 +158,10 @@ impl Work {
                 if series.is_over(value_ns) {
                     self.signal.set(at);
                 }
+                if let Some(of) = series.course() {
+                    let full = &mut self.batch.slices;
+                    feed.courses.sample(of, at_ns, value_ns, u64::from(repeat), full);
+                }
                 let kept = series.sample(Sample {
                     at_ns,
                     value_ns,
@@ -189,7 +193,12 @@ impl Work {
                 }
             }
             // The measuring thread signalled a loss to the capture as soon as it was likely.
-            FeedItem::Count { counter, n, .. } => series.count(counter, n),
+            FeedItem::Count { counter, n, .. } => {
+                series.count(counter, n);
+                if let Some(of) = series.course() {
+                    feed.courses.count(of, at_ns, counter, n, &mut self.batch.slices);
+                }
+            }
             FeedItem::Notice { code, a, b, .. } => {
                 let told = feed.source.described.describe.notice(code, series.name(), a, b);
                 let (kind, text) = told.unwrap_or_else(|| unknown(code, series.name(), a, b));

@@ -10,6 +10,7 @@ mod threads;
 mod windows;
 
 use crate::clock::ClockWatch;
+use crate::courses::Courses;
 use crate::delays::Turns;
 use crate::feed::{AfterWord, Source};
 use crate::pulse::Pulse;
@@ -53,6 +54,7 @@ struct FeedState {
     series: Vec<Option<Open>>,
     /// Every series that is or was one of its own: they continue in later feeds.
     known: Vec<Known>,
+    courses: Courses,
     /// True if the explainer knows its thread.
     watched: bool,
     doubts: Vec<Doubt>,
@@ -215,6 +217,7 @@ impl Work {
                         series: source.overruns.iter().map(|_| None).collect(),
                         source,
                         known: Vec::new(),
+                        courses: Courses::default(),
                         watched: false,
                         doubts: Vec::new(),
                         turns: None,

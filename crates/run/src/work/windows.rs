@@ -43,6 +43,9 @@ impl Work {
 
     pub(super) fn close_windows(&mut self, now_ns: u64, all: bool) {
         let window_ns = self.window_ns;
+        for feed in self.feeds.values_mut().filter(|feed| all || feed.source.is_over()) {
+            feed.courses.end(&mut self.batch.slices);
+        }
         let measured = self.feeds.values_mut().flat_map(|feed| {
             let is_over = feed.source.is_over();
             let series = feed.series.iter_mut().flatten();

@@ -38,6 +38,7 @@ impl RunFile {
         let of_each = series.into_iter().zip(counts);
         let series = of_each.map(|((id, spec), kept)| self.view_of(id, spec, kept, most));
         let series = series.collect::<Result<_, _>>()?;
+        let shots = self.shots()?;
         Ok(RunView {
             info: self.info().clone(),
             state: self.state(),
@@ -45,7 +46,8 @@ impl RunFile {
             file: self.path().to_owned(),
             series,
             events: self.events()?.into(),
-            shots: self.shots()?,
+            along: self.along(&shots)?,
+            shots,
             readings: self.readings()?,
             facts: self.facts()?,
             lacks: self.lacks()?,

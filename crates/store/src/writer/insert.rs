@@ -49,7 +49,12 @@ pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Res
     for reading in &batch.readings {
         readings::insert(tx, reading)?;
     }
+    for slices in &batch.slices {
+        index_of(kept, slices.series, "slices")?;
+        kept.slices.insert(tx, slices)?;
+    }
     trim_spikes(tx, kept)?;
+    kept.slices.shrink(tx)?;
     kept.spans.shrink(tx)
 }
 

@@ -9,9 +9,11 @@ use crate::error::{Fault, StoreError};
 use crate::merge::Spans;
 use crate::place::FilePlace;
 use crate::reader::LONGEST_DOCUMENT;
+use crate::slices::SliceKeeper;
 use crate::spikes::SpikeKeeper;
 use model::{
-    CauseTotal, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec, Shot, Spike, Window, setting,
+    CauseTotal, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec, Shot, Slices, Spike, Window,
+    setting,
 };
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
@@ -39,6 +41,8 @@ pub struct Batch {
     pub causes: Vec<(SeriesId, CauseTotal)>,
     /// The kernel's events around spikes of this batch. If a spike is not kept, its events are dropped too.
     pub flights: Vec<Flight>,
+    /// Slices of tasks and receive latencies.
+    pub slices: Vec<Slices>,
 }
 
 impl Batch {
@@ -51,6 +55,7 @@ impl Batch {
             && self.readings.is_empty()
             && self.causes.is_empty()
             && self.flights.is_empty()
+            && self.slices.is_empty()
     }
 }
 
@@ -60,6 +65,7 @@ impl Batch {
 pub(crate) struct Kept {
     spikes: Vec<SpikeKeeper>,
     spans: Spans,
+    slices: SliceKeeper,
 }
 
 /// The only writer of a run file.
@@ -86,14 +92,15 @@ impl RunWriter {
     pub fn create(path: &Path, info: &RunInfo, file_budget: Option<u64>) -> Result<Self, StoreError> {
         let db = create::create(path, info)?;
         let place = FilePlace::of(path).map_err(|error| StoreError::from_io(path, "look at the run file", error))?;
-        let spans = Spans::new(file_budget.unwrap_or(DEFAULT_FILE_BUDGET));
+        let file_budget = file_budget.unwrap_or(DEFAULT_FILE_BUDGET);
         Ok(Self {
             path: path.to_owned(),
             place: Arc::new(place),
             db,
             kept: Kept {
                 spikes: Vec::new(),
-                spans,
+                spans: Spans::new(file_budget),
+                slices: SliceKeeper::new(file_budget),
             },
             names: FreeNames::default(),
         })

@@ -102,6 +102,8 @@ impl Made {
         match word {
             "received" => true,
             "overflow" => self.has_threshold && (!self.is("noise") || self.was_watched),
+            // No run here has shots.
+            "overruns" => false,
             "excess" => self.is("spacing") || self.is("listen"),
             "lost" | "late" | "duplicate" | "conflicting" | "reordered" | "missed" | "unwanted" | "wrong" => {
                 by_kind() && is_known

@@ -1,0 +1,264 @@
+//! Tasks and receive latencies of relays along the shots of a test set, by fault pattern. Shown only if relays were measured beside
+//! the test set.
+
+mod document;
+mod page;
+mod text;
+
+use crate::Report;
+use crate::section::{Fields, Section};
+use crate::terminal::Paint;
+use crate::text::count;
+use model::{Along, Kind, RunView, Shot, kind, task};
+use std::io;
+use units::Ns;
+
+/// The section of the report.
+pub(crate) struct ShotsSection;
+
+impl Section for ShotsSection {
+    fn text(&self, report: &Report, paint: &Paint) -> String {
+        text::patterns(report, paint)
+    }
+
+    fn html(&self, report: &Report) -> askama::Result<String> {
+        page::html(report)
+    }
+
+    fn json(&self, report: &Report, fields: &mut Fields<'_, '_>) -> io::Result<()> {
+        let entries = document::shots(&report.run);
+        fields.some("shots", (!entries.is_empty()).then_some(entries))
+    }
+}
+
+/// Headings of the table.
+const HEADS: [&str; 8] = [
+    "fault pattern",
+    "shots",
+    "watched",
+    "longest task",
+    "overruns",
+    "delivery max",
+    "age max",
+    "use max",
+];
+
+/// Meaning of the table, in one sentence for each doubtful word.
+const MEANING: &str = "From the fault to the end of the watch of each shot, in slices of at least 100 ms. Watched: shots over which every relay's \
+                       task was measured; without them, 0 overruns prove nothing. Overruns: cycles longer than their interval, and skipped ones.";
+
+/// The relays' figures along one shot.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Strain {
+    /// Longest task in ns.
+    pub(crate) task_ns: Option<i64>,
+    /// Cycles that took longer than their interval, or were skipped.
+    pub(crate) overruns: u64,
+    /// True if every relay's task was measured over the whole shot.
+    pub(crate) is_watched: bool,
+    /// Largest receive latencies in ns: delivery, age, use.
+    pub(crate) latencies_ns: [Option<i64>; 3],
+}
+
+/// The readings of the receive latency, in the order of [`Strain::latencies_ns`].
+const LATENCIES: [&Kind; 3] = [&kind::DELIVERY, &kind::AGE, &kind::USE];
+
+impl Strain {
+    /// The figures along the shot at this position of the run's list.
+    pub(crate) fn of(run: &RunView, shot: usize) -> Self {
+        let from = run.along.partition_point(|along| along.shot < shot);
+        let all = || run.along[from..].iter().take_while(|along| along.shot == shot);
+        let largest = |is: &dyn Fn(&Along) -> bool| {
+            let met = all().filter(|along| is(along) && along.sum.samples > 0);
+            met.map(|along| along.sum.max_ns).max()
+        };
+        let tasks = || all().filter(|along| is_task(run, along));
+        Self {
+            task_ns: largest(&|along| is_task(run, along)),
+            overruns: tasks()
+                .map(|along| along.sum.late.saturating_add(along.sum.missed))
+                .sum(),
+            is_watched: tasks().next().is_some() && tasks().all(|along| along.is_whole),
+            latencies_ns: LATENCIES.map(|kind| largest(&|along| is_of(run, along, kind))),
+        }
+    }
+}
+
+/// True for the task that executes a relay's functions.
+fn is_task(run: &RunView, along: &Along) -> bool {
+    let series = run.series.iter().find(|series| series.id == along.series);
+    series.is_some_and(|series| series.is(&kind::TASK) && task::runs_functions(series.spec.label()))
+}
+
+fn is_of(run: &RunView, along: &Along, kind: &Kind) -> bool {
+    run.series
+        .iter()
+        .any(|series| series.id == along.series && series.is(kind))
+}
+
+/// The shots of one fault pattern.
+struct Pattern<'a> {
+    name: &'a str,
+    shots: Vec<Strain>,
+}
+
+/// The patterns of a run in order of first occurrence; empty if no relay was measured along its shots.
+fn patterns(run: &RunView) -> Vec<Pattern<'_>> {
+    let mut all: Vec<Pattern<'_>> = Vec::new();
+    if run.along.is_empty() {
+        return all;
+    }
+    for (index, shot) in run.shots.iter().enumerate() {
+        let strain = Strain::of(run, index);
+        match all.iter_mut().find(|pattern| pattern.name == shot.name) {
+            Some(pattern) => pattern.shots.push(strain),
+            None => all.push(Pattern {
+                name: &shot.name,
+                shots: vec![strain],
+            }),
+        }
+    }
+    all
+}
+
+impl Pattern<'_> {
+    /// The cells under [`HEADS`].
+    fn cells(&self) -> [String; 8] {
+        let largest = |of: &dyn Fn(&Strain) -> Option<i64>| {
+            let ns = self.shots.iter().filter_map(of).max();
+            ns.map_or_else(|| "–".to_owned(), |ns| Ns(ns.max(0).unsigned_abs()).to_string())
+        };
+        let watched = self.shots.iter().filter(|shot| shot.is_watched).count() as u64;
+        let overruns: u64 = self.shots.iter().map(|shot| shot.overruns).sum();
+        let has_count = watched > 0 || overruns > 0;
+        [
+            self.name.to_owned(),
+            count(self.shots.len() as u64),
+            count(watched),
+            largest(&|shot| shot.task_ns),
+            if has_count { count(overruns) } else { "–".to_owned() },
+            largest(&|shot| shot.latencies_ns[0]),
+            largest(&|shot| shot.latencies_ns[1]),
+            largest(&|shot| shot.latencies_ns[2]),
+        ]
+    }
+}
+
+/// Overruns along the shots of this name, or the reason why 0 would prove nothing.
+pub(crate) fn overruns(run: &RunView, name: &str) -> Result<u64, String> {
+    let of_name = |(_, shot): &(usize, &Shot)| shot.name == name;
+    let strains = run.shots.iter().enumerate().filter(of_name);
+    let strains: Vec<Strain> = strains.map(|(index, _)| Strain::of(run, index)).collect();
+    let overruns: u64 = strains.iter().map(|strain| strain.overruns).sum();
+    let open = strains.iter().filter(|strain| !strain.is_watched).count() as u64;
+    match (strains.len() as u64, open) {
+        _ if overruns > 0 => Ok(overruns),
+        (0, _) => Err("the run file has no shots of this series".to_owned()),
+        (all, open) if open > 0 => Err(format!(
+            "in {} of {} shots no task of a relay was measured from the fault to the end of the watch",
+            count(open),
+            count(all)
+        )),
+        _ => Ok(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Strain, overruns, patterns};
+    use crate::limits::Profile;
+    use crate::verdict::{Judgement, Verdict};
+    use model::{Along, Outcome, RunView, SeriesId, SeriesSpec, Shot, Slice, kind};
+    use testing::synthetic::{run, series};
+
+    /// A run with a relay and two shots; along the second, its task took so long and had so many overruns.
+    fn shots(task_ns: i64, late: u64, is_whole: bool) -> RunView {
+        let mut all = vec![
+            series("trip/overcurrent", 2, 30_000_000, 1),
+            series("task/F1", 9, 70_000, 1),
+        ];
+        all[0].spec = SeriesSpec::of(&kind::TRIP, "overcurrent", "x");
+        all[1].spec = SeriesSpec::of(&kind::TASK, "F1", "x");
+        let mut run = run(all);
+        (run.series[0].id, run.series[1].id) = (SeriesId(0), SeriesId(1));
+        let shot = |number: u64| Shot {
+            number,
+            at_ns: number * 1_000_000_000,
+            watched_ns: Some(200_000_000),
+            uncertain_ns: None,
+            name: "overcurrent".into(),
+            point_deg: None,
+            cell: None,
+            outcome: Outcome::Tripped,
+            trip_ns: Some(30_000_000),
+        };
+        run.shots = vec![shot(1), shot(2)];
+        let along = |shot: usize, max_ns: i64, late: u64, is_whole: bool| Along {
+            shot,
+            series: SeriesId(1),
+            sum: Slice {
+                samples: 300,
+                max_ns,
+                late,
+                missed: 0,
+            },
+            is_whole,
+        };
+        run.along = vec![along(0, 70_000, 0, true), along(1, task_ns, late, is_whole)];
+        run
+    }
+
+    #[test]
+    fn a_shot_has_the_longest_task_and_the_overruns_of_its_time() {
+        let run = shots(1_200_000, 2, true);
+        let (first, second) = (Strain::of(&run, 0), Strain::of(&run, 1));
+        assert_eq!(
+            (first.task_ns, first.overruns, first.is_watched),
+            (Some(70_000), 0, true)
+        );
+        assert_eq!((second.task_ns, second.overruns), (Some(1_200_000), 2));
+        let cells = patterns(&run)[0].cells();
+        assert_eq!(cells[..5], ["overcurrent", "2", "2", "1.20 ms", "2"].map(str::to_owned));
+        assert_eq!(cells[5..], ["–", "–", "–"].map(str::to_owned));
+        assert!(patterns(&run_without_relay()).is_empty());
+    }
+
+    fn run_without_relay() -> RunView {
+        RunView {
+            along: Vec::new(),
+            ..shots(0, 0, true)
+        }
+    }
+
+    #[test]
+    fn no_overrun_counts_only_where_the_task_was_measured() {
+        assert_eq!(overruns(&shots(70_000, 0, true), "overcurrent"), Ok(0));
+        assert_eq!(
+            overruns(&shots(70_000, 3, false), "overcurrent"),
+            Ok(3),
+            "overruns are overruns"
+        );
+        let why = overruns(&shots(70_000, 0, false), "overcurrent").expect_err("unknown");
+        assert!(why.starts_with("in 1 of 2 shots no task"), "{why}");
+        let why = overruns(&run_without_relay(), "overcurrent").expect_err("unknown");
+        assert!(why.starts_with("in 2 of 2 shots"), "{why}");
+        assert!(overruns(&shots(1, 0, true), "other").is_err());
+    }
+
+    #[test]
+    fn the_limit_of_overruns_passes_fails_or_stays_open_with_the_shots() {
+        let text = "name = \"x\"\nwhat = \"x\"\n[[limit]]\nid = \"trip.overruns\"\nseries = \"trip/*\"\nquantity = \"overruns\"\nallowed = 0\n\
+                    source = \"x\"\n";
+        let profile = Profile::parse_given(text, "x").expect("a profile");
+        let verdict = |run: &RunView| {
+            Judgement::of(run, std::slice::from_ref(&profile))
+                .checks
+                .remove(0)
+                .verdict
+        };
+        assert_eq!(verdict(&shots(70_000, 0, true)), Verdict::Pass);
+        assert_eq!(verdict(&shots(1_200_000, 1, true)), Verdict::Fail);
+        assert_eq!(verdict(&shots(70_000, 0, false)), Verdict::Inconclusive);
+        assert_eq!(verdict(&run_without_relay()), Verdict::Inconclusive);
+    }
+}
