@@ -1,8 +1,9 @@
-//! Ethernet headers and test frames.
+//! Ethernet headers, test frames and the frames of l2reflect.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use wire::ether::{EthernetView, Mac, VlanTag};
+use wire::l2reflect::{L2reflectFrame, L2reflectMut};
 use wire::test_frame::{TestFrame, TestFrameMut, reflect};
 
 fuzz_target!(|octets: &[u8]| {
@@ -32,6 +33,11 @@ fuzz_target!(|octets: &[u8]| {
         );
     } else {
         assert!(parsed.is_err() || tagged);
+    }
+    if let Ok(ball) = L2reflectFrame::parse(&ethernet) {
+        let again = ball.encode(ethernet.dst(), ethernet.src(), octets.len());
+        assert_eq!(L2reflectFrame::parse(&EthernetView::parse(&again).expect("a header")), Ok(ball));
+        assert!(parsed.is_err() && L2reflectMut::new(&mut octets.to_vec()).is_ok());
     }
     let own = Mac([2, 0, 0, 0, 0, 9]);
     let before = frame.clone();

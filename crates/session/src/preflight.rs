@@ -71,7 +71,7 @@ fn throttling(intent: &Intent) -> Option<String> {
     let rests = rest();
     (intent.spins_without_rest && rests.is_on()).then(|| {
         "a real-time thread will spin without rests, and the kernel will take its CPU away for some 50 ms of each second: \
-         leave out --no-rest, or set kernel.sched_rt_runtime_us to -1"
+         set kernel.sched_rt_runtime_us to -1, or leave out --no-rest (with --dialect l2reflect: --engine block)"
             .to_owned()
     })
 }

@@ -27,6 +27,12 @@ pub(crate) fn be64(bytes: &[u8], at: usize) -> u64 {
         .map_or(0, u64::from_be_bytes)
 }
 
+/// Eight octets, little-endian.
+#[inline]
+pub(crate) fn le64(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(array(bytes, at))
+}
+
 /// The `N` octets at `at`.
 #[inline]
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {

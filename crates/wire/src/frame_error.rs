@@ -177,6 +177,9 @@ pub enum Rule {
     /// Not a test frame of this tool.
     #[error("not a triptime test frame: {0}")]
     TestFrame(&'static str),
+    /// Not a frame of DPDK's l2reflect.
+    #[error("not a frame of l2reflect: {0}")]
+    L2reflect(&'static str),
     /// Not an IEEE 1722 stream frame.
     #[error("not an AVTP stream frame: {0}")]
     Avtp(&'static str),

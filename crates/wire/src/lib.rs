@@ -1,6 +1,6 @@
 //! The protocols on the wire of a substation: Ethernet II with 802.1Q tags, sampled values (IEC 61850-9-2, 9-2LE, IEC 61869-9),
-//! GOOSE (IEC 61850-8-1), AVTP streams (IEEE 1722), PTP management messages (IEEE 1588), ICMP echo (RFC 792), and the layer-2
-//! test frame of the `reflect`, `talk` and `listen` probes.
+//! GOOSE (IEC 61850-8-1), AVTP streams (IEEE 1722), PTP management messages (IEEE 1588), ICMP echo (RFC 792), the layer-2
+//! test frame of the `reflect`, `talk` and `listen` probes, and the frame of DPDK's l2reflect.
 //!
 //! Every protocol has a **checked view** that borrows the frame (`sv::Frame`, `goose::Frame`) and an **owned form** with an
 //! encoder (`sv::Message`, `goose::Message`). Parsing checks every rule once; after that no accessor and no iterator can
@@ -21,6 +21,7 @@ pub mod ether;
 pub mod frame_error;
 pub mod goose;
 pub mod header;
+pub mod l2reflect;
 mod limits;
 pub mod order;
 pub mod ptp;

@@ -6,7 +6,7 @@ use crate::ready::{not_to_be_disturbed, ready};
 use crate::run_file::Run;
 use probes::Receive;
 use probes::options::{mac, positive_duration};
-use probes::reflect::{ReflectConfig, ReflectOptions, Role, port_options, xdp_options};
+use probes::reflect::{Dialect, ReflectConfig, ReflectOptions, Role, port_options, xdp_options};
 use probes::{Need, Port, Probe, Rest, Stamps};
 use session::RunSpec;
 use session::preflight::Intent;
@@ -53,13 +53,16 @@ impl From<XdpArg> for XdpRequest {
     }
 }
 
-/// Layer-2 round trip: an initiator sends, a reflector at the other end returns at once
+/// Layer-2 round trip over the kernel's sockets: an initiator sends, a reflector at the other end returns at once; the other end can be l2reflect
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Example, at both ends:  triptime reflect eth1 --cpu 2 --duration 60s --limits substation")]
 pub(crate) struct ReflectArgs {
     #[command(flatten)]
     port: PortArgs,
+    /// Frames and handshake, the same at both ends
+    #[arg(long, value_enum, default_value = "triptime")]
+    dialect: Dialect,
     /// Role of this end
     #[arg(long, value_enum, default_value = "auto")]
     role: Role,
@@ -106,13 +109,25 @@ impl ReflectArgs {
 }
 
 impl ReflectArgs {
+    /// Time between frames: the frames of l2reflect are not paced.
+    fn interval(&self) -> Option<u64> {
+        let of_dialect = (self.dialect == Dialect::L2reflect).then_some(0);
+        self.options.interval.or(of_dialect)
+    }
+
+    /// True if the kernel's throttling will stop a spinning thread: no frame of l2reflect announces a rest.
+    fn spins_without_rest(&self, config: &ReflectConfig) -> bool {
+        let rests = !self.no_rest && self.dialect == Dialect::Triptime;
+        !rests && config.receive == Receive::Spin && config.policy != Policy::Other
+    }
+
     /// Default stamps. Stamps cost some tenths of a microsecond: negligible compared with the wake-up before a paced frame, but much of the
     /// back-to-back round trip on a fast path.
     fn stamps(&self) -> Stamps {
         if self.role == Role::Reflector {
             return Stamps::Off;
         }
-        let is_fast = self.options.interval == 0 || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp);
+        let is_fast = self.interval() == Some(0) || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp);
         let usual = if is_fast { Stamps::Off } else { Stamps::Software };
         self.stamps.unwrap_or(usual)
     }
@@ -126,6 +141,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         not_to_be_disturbed(&args.port.measured(), args.port.cpu.is_some())?;
     }
     let port = open(&args, &config)?;
+    let spins_without_rest = args.spins_without_rest(&config);
     let spec = RunSpec {
         // A reflector has no late samples of its own, and must be ready before the first frame.
         flight_recorder: args.role != Role::Reflector && args.run.explains(),
@@ -137,7 +153,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let mut run = Run::start(spec, args.run)?;
     let stop = run.session.stop.clone();
     let intent = Intent {
-        spins_without_rest: args.no_rest && config.receive == Receive::Spin && config.policy != Policy::Other,
+        spins_without_rest,
         ..args.port.intent()
     };
     let port = run.port(port, &args.port, &intent)?;
@@ -148,7 +164,12 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
 
 /// Configuration from the arguments.
 fn config(args: &ReflectArgs) -> ReflectConfig {
+    let options = ReflectOptions {
+        interval: args.interval(),
+        ..args.options.clone()
+    };
     ReflectConfig {
+        dialect: args.dialect,
         peer: args.peer,
         patience_ns: args.wait,
         duration_ns: args.port.duration,
@@ -159,12 +180,12 @@ fn config(args: &ReflectArgs) -> ReflectConfig {
         },
         policy: args.port.policy,
         cpu: args.port.cpu,
-        rest: if args.no_rest {
+        rest: if args.no_rest || args.dialect == Dialect::L2reflect {
             Rest::NONE
         } else {
             session::preflight::rest()
         },
-        ..args.options.config(args.role)
+        ..options.config(args.role)
     }
 }
 

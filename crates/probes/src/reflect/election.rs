@@ -11,6 +11,7 @@ use sys::SysError;
 use sys::wait::sleep_until;
 use units::Ns;
 use wire::ether::{EthernetView, Mac};
+use wire::l2reflect::{L2reflectFrame, L2reflectKind};
 use wire::test_frame::{CLAIM_EITHER, CLAIM_REFLECTOR, TestFrame, TestFrameKind};
 
 /// Time between claims.
@@ -48,7 +49,7 @@ pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Re
 }
 
 /// Ignores a full queue and a link that is down, since both may pass.
-fn bear(outcome: Result<(), SysError>) -> Result<(), ProbeError> {
+pub(super) fn bear(outcome: Result<(), SysError>) -> Result<(), ProbeError> {
     match outcome {
         Err(error) if !error.is_passing() => Err(error.into()),
         _ => Ok(()),
@@ -66,6 +67,11 @@ fn listen(own: Mac, wanted: Option<Mac>, port: &mut Port) -> Result<Option<(Role
             let peer = ethernet.src();
             if wanted.is_some_and(|wanted| wanted != peer) {
                 continue;
+            }
+            if L2reflectFrame::parse(&ethernet).is_ok_and(|said| said.kind == L2reflectKind::Helo) {
+                return Err(ProbeError::Usage(format!(
+                    "reflect: the far end {peer} uses the frames of l2reflect: give this end --dialect l2reflect"
+                )));
             }
             let Ok(said) = TestFrame::parse(&ethernet) else {
                 continue;

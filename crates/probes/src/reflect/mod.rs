@@ -1,15 +1,18 @@
 //! Layer-2 round trip: initiator's clock just before the send call -> matching sequence number received.
 //!
 //! The reflector swaps the MAC addresses and returns the frame at once, so this is an *immediate-reflect* round trip, the
-//! quantity that DPDK's l2reflect reports. It is not halved. Paced (one frame each interval) or back to back.
+//! quantity that DPDK's l2reflect reports, over the kernel's sockets instead of its drivers. It is not halved. Paced (one frame each
+//! interval) or back to back; with the frames of l2reflect ([`Dialect`]), one frame goes back and forth and both ends measure.
 //!
 //! Hooks: AF_PACKET on one interface. Produces: `rtt/reflect` (initiator), `turnaround/reflect` (reflector).
 //! Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
+mod dialect;
 mod election;
 mod exchange;
 mod forward;
 mod initiator;
+mod l2reflect;
 mod link;
 mod notice;
 mod options;
@@ -29,6 +32,7 @@ use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::reception::Receive;
 use crate::rest::Rest;
+pub use dialect::Dialect;
 use model::kind;
 use notice::Notice;
 pub use options::ReflectOptions;
@@ -53,6 +57,8 @@ pub enum Role {
 /// Settings of a round trip.
 #[derive(Debug, Clone)]
 pub struct ReflectConfig {
+    /// Frames and handshake of both ends.
+    pub dialect: Dialect,
     /// Role of this end.
     pub role: Role,
     /// Destination of the initiator. If none is given, broadcast until the first answer has shown the reflector's address.
@@ -93,6 +99,7 @@ impl ReflectConfig {
     /// One frame of the shortest length each 250 us, spinning, until a stop is requested.
     pub fn new(role: Role) -> Self {
         Self {
+            dialect: Dialect::Triptime,
             role,
             peer: None,
             interval_ns: 250_000,
@@ -127,7 +134,7 @@ pub fn port_options(config: &ReflectConfig) -> PortOptions {
     PortOptions {
         ethertypes: vec![wire::test_frame::ETHER_TYPE],
         ring_frames: ring_frames(config),
-        frame_bytes: config.frame_bytes.max(wire::test_frame::BYE_OCTETS),
+        frame_bytes: room(config),
         hardware_stamps: config.stamps == Stamps::Hardware,
         rx_stamps: stamped,
         tx_stamps: stamped,
@@ -141,14 +148,23 @@ pub fn xdp_options(config: &ReflectConfig, form: XdpRequest) -> XdpOptions {
     XdpOptions {
         ethertypes: vec![wire::test_frame::ETHER_TYPE],
         ring_frames: ring_frames(config),
-        frame_bytes: xdp_room(
-            config.frame_bytes.max(wire::test_frame::BYE_OCTETS),
-            config.vlan.is_some(),
-        ),
+        frame_bytes: xdp_room(room(config), config.vlan.is_some()),
         mode: form,
         ..XdpOptions::default()
     }
 }
+
+/// Octets of the longest frame that is received: the far end of a game with the frames of l2reflect may wish longer ones.
+fn room(config: &ReflectConfig) -> usize {
+    let least = match config.dialect {
+        Dialect::Triptime => wire::test_frame::BYE_OCTETS,
+        Dialect::L2reflect => LONGEST_STANDARD_FRAME,
+    };
+    config.frame_bytes.max(least)
+}
+
+/// Longest frame without FCS that is no jumbo frame.
+const LONGEST_STANDARD_FRAME: usize = 1_514;
 
 /// Room for a frame and its tag. Frames of another VLAN are recognised by their tag, so there is room for a tag even without a
 /// VLAN, unless that exceeds the limit of AF_XDP.
@@ -206,7 +222,10 @@ impl Probe for ReflectConfig {
         port.follow_nic(recorder)?;
         let mut config = self.clone();
         let mut role = config.role;
-        if role == Role::Auto {
+        if config.dialect == Dialect::L2reflect {
+            // Both ends send and measure.
+            role = Role::Initiator;
+        } else if role == Role::Auto {
             let Some((decided, peer)) = election::decide(&config, &mut port, stop)? else {
                 return Err(ProbeError::NoTraffic(format!(
                     "reflect: ended before it found the other end on {}",
@@ -229,6 +248,10 @@ impl Probe for ReflectConfig {
         let (config, stop) = (config.clone(), stop.clone());
         let (policy, cpu) = (config.policy, config.cpu);
         let (name, body): (&str, Body) = match role {
+            Role::Initiator if config.dialect == Dialect::L2reflect => {
+                let mut end = l2reflect::Player::new(config, port, stop);
+                ("initiator", Box::new(move |start, feed| end.run(start, feed)))
+            }
             Role::Initiator => {
                 let mut end = initiator::Initiator::new(config, port, stop);
                 ("initiator", Box::new(move |start, feed| end.run(start, feed)))
@@ -285,6 +308,7 @@ fn nobody_answers(interface: &str, patience_ns: u64) -> ProbeError {
 const LEAD_NS: i64 = 10_000_000;
 
 fn check(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
+    config.dialect.check(config)?;
     let frame = config.frame_bytes;
     if !(SHORTEST_FRAME..=LONGEST_FRAME).contains(&frame) {
         return Err(ProbeError::Usage(format!(

@@ -4,6 +4,7 @@ use super::series::Reflect;
 use crate::notice::notices;
 use model::EventKind;
 use units::Ns;
+use wire::ether::Mac;
 
 notices! {
     /// Notices of `reflect`.
@@ -34,10 +35,32 @@ notices! {
         Changed = 12,
         /// Number of frames answered twice, and the most of them in a row.
         Double = 13,
+        /// This end serves: address of the far end of a game, and octets of the ball.
+        Serves = 14,
+        /// The far end serves: its address, and octets of the ball.
+        Receives = 15,
+        /// The far end quit the game after this number of rounds.
+        FarQuit = 16,
+        /// The far end wants to begin again; number of rounds until then.
+        FarReset = 17,
+        /// The ball did not come back after this number of rounds, and the time waited for it, in ns.
+        BallLost = 18,
+        /// Time in ns for which the ball was out when the far end left the game.
+        BallOut = 19,
+        /// Number of balls that were longer than a slot of the ring.
+        BallTooLong = 20,
     }
 }
 
 impl Reflect {
+    fn met(&self, name: &str, serves: &str, far: u64, octets: u64) -> String {
+        let [_, _, a, b, c, d, e, f] = far.to_be_bytes();
+        format!(
+            "{name}: frames of l2reflect, {octets} octets without FCS, with {}; {serves}",
+            Mac([a, b, c, d, e, f])
+        )
+    }
+
     /// The event for a notice about the series `name`.
     pub(super) fn told(&self, notice: Notice, name: &str, a: u64, b: u64) -> (EventKind, String) {
         let interface = &self.interface;
@@ -45,6 +68,37 @@ impl Reflect {
             Notice::Engine => (
                 EventKind::Note,
                 format!("{name}: engine {}; interface {interface}", self.engine),
+            ),
+            Notice::Serves => (EventKind::Note, self.met(name, "this end serves", a, b)),
+            Notice::Receives => (EventKind::Note, self.met(name, "the far end serves", a, b)),
+            Notice::FarQuit => (
+                EventKind::Note,
+                format!("{name}: the far end quit after {a} round trips of this end, and so this end ends, too"),
+            ),
+            Notice::FarReset => (
+                EventKind::Note,
+                format!(
+                    "{name}: the far end reset its figures after {a} round trips of this end; this end keeps its own, and both begin again"
+                ),
+            ),
+            Notice::BallLost => (
+                EventKind::Note,
+                format!(
+                    "{name}: ended after {a} round trips: the frame did not come back within {}, and l2reflect sends no second one",
+                    Ns(b)
+                ),
+            ),
+            Notice::BallOut => (
+                EventKind::Incomplete,
+                format!(
+                    "{name}: when the far end ended the game, the frame had been out for {}, longer than any measured round trip: it was \
+                     lost, or the far end held it",
+                    Ns(a)
+                ),
+            ),
+            Notice::BallTooLong => (
+                EventKind::Note,
+                format!("{name}: {a} frames were longer than agreed and were not returned"),
             ),
             Notice::Break => (
                 EventKind::Note,

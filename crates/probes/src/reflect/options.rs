@@ -1,9 +1,12 @@
 //! Options of a round trip, on the command line and in a plan.
 
 use super::{MOST_FRAMES, ReflectConfig, Role, SHORTEST_FRAME};
-use crate::options::{defaults, duration, ns, positive_duration, some_positive_ns, some_vlan, vlan};
+use crate::options::{defaults, duration, positive_duration, some_ns, some_positive_ns, some_vlan, vlan};
 use serde::Deserialize;
 use wire::ether::VlanTag;
+
+/// Time between frames if none is given.
+const USUAL_INTERVAL_NS: u64 = 250_000;
 
 /// Time after which an answer is late if frames are sent back to back.
 const LATE_BACK_TO_BACK_NS: u64 = 1_000_000;
@@ -12,10 +15,10 @@ const LATE_BACK_TO_BACK_NS: u64 = 1_000_000;
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReflectOptions {
-    /// Time between frames; 0 sends the next as soon as the answer is there
-    #[arg(long, short, value_name = "DURATION", default_value = "250us", value_parser = duration)]
-    #[serde(deserialize_with = "ns")]
-    pub interval: u64,
+    /// Time between frames; 0 sends the next as soon as the answer is there [default: 250us; with --dialect l2reflect 0]
+    #[arg(long, short, value_name = "DURATION", value_parser = duration)]
+    #[serde(deserialize_with = "some_ns")]
+    pub interval: Option<u64>,
     /// Frames sent at each due instant; with --interval 0, frames kept under way
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FRAMES)))]
     pub frames: u32,
@@ -45,12 +48,13 @@ impl Default for ReflectOptions {
 impl ReflectOptions {
     /// Makes one end of a round trip with these options.
     pub fn config(&self, role: Role) -> ReflectConfig {
-        let one_interval = match self.interval {
+        let interval_ns = self.interval.unwrap_or(USUAL_INTERVAL_NS);
+        let one_interval = match interval_ns {
             0 => LATE_BACK_TO_BACK_NS,
             interval => interval,
         };
         ReflectConfig {
-            interval_ns: self.interval,
+            interval_ns,
             frames: self.frames,
             frame_bytes: self.size,
             vlan: self.vlan,

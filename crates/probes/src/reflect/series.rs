@@ -1,7 +1,7 @@
 //! Names and meaning of the series of `reflect`.
 
 use super::notice::Notice;
-use super::{ReflectConfig, Role, initiator};
+use super::{Dialect, ReflectConfig, Role, initiator};
 use crate::nic::{NicClock, Stamps};
 use crate::port::Port;
 use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, setting};
@@ -52,6 +52,13 @@ impl Reflect {
         }
     }
 
+    /// The path that the figure is of, if the far end may be another program.
+    fn path(&self) -> Option<(String, String)> {
+        let text = "this end's kernel sockets, the wire, and the turn-round of the far end; l2reflect's own figure of the same frame is of \
+                    its driver, the wire, and the turn-round of this end";
+        (self.config.dialect == Dialect::L2reflect).then(|| ("path".to_owned(), text.to_owned()))
+    }
+
     fn settings(&self) -> Vec<(String, String)> {
         let config = &self.config;
         let pace = match (config.interval_ns, config.frames) {
@@ -78,6 +85,7 @@ impl Reflect {
         });
         let mut settings = vec![
             ("kind".into(), "immediate-reflect round trip, not halved".into()),
+            ("dialect".into(), config.dialect.word().into()),
             ("interface".into(), self.interface.clone()),
             ("engine".into(), self.engine.clone()),
             ("pace".into(), pace),
@@ -92,6 +100,7 @@ impl Reflect {
             (setting::REST.into(), rest),
         ];
         settings.extend(pauses);
+        settings.extend(self.path());
         settings
     }
 }
@@ -99,6 +108,9 @@ impl Reflect {
 impl Describe for Reflect {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let (kind, what) = match (self.role, slot) {
+            (Role::Initiator, RTT) if self.config.dialect == Dialect::L2reflect => {
+                (&kind::RTT, "just before the send call -> the same frame received again")
+            }
             (Role::Initiator, RTT) => (
                 &kind::RTT,
                 "just before the send call -> answer with the same sequence number received",
