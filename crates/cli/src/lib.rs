@@ -123,6 +123,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
           triptime wakeup --cpus 2 --interval 4800/s --load hackbench@0 --duration 7d
           triptime wakeup --break-above 100us --html why.html")]
     Wakeup(CpuArgs<WakeupOptions>),
+    Cyclictest(Box<commands::cyclictest::CyclictestArgs>),
     Noise(commands::noise::NoiseArgs),
     Reflect(commands::reflect::ReflectArgs),
     Talk(commands::talk::TalkArgs),
@@ -194,6 +195,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Status(args) => commands::status::run(&args),
         Command::Stop(args) => commands::stop::run(&args),
         Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
+        Command::Cyclictest(args) => commands::cyclictest::run(&args),
         Command::Noise(args) => commands::noise::run(args),
         Command::Reflect(args) => commands::reflect::run(args),
         Command::Talk(args) => commands::talk::run(&args),

@@ -7,7 +7,7 @@ use crate::run_file::Run;
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus};
 use session::preflight::rest;
-use session::{RunSpec, Session};
+use session::{RunSpec, Session, SessionError};
 use units::CpuList;
 
 /// Options of a command that measures CPUs, with those of its probe.
@@ -29,6 +29,17 @@ pub(crate) struct CpuArgs<O: clap::Args> {
 }
 
 impl<O: clap::Args> CpuArgs<O> {
+    /// The same options, given in other words.
+    pub(crate) fn of(cpus: CpuList, duration_ns: Option<u64>, options: O, run: RunArgs) -> Self {
+        Self {
+            cpus: Some(cpus),
+            duration: duration_ns,
+            options,
+            default_system: false,
+            run,
+        }
+    }
+
     /// The CPUs to measure.
     fn cpus(&self) -> CpuList {
         self.cpus.clone().unwrap_or_else(sys::thread::allowed_cpus)
@@ -48,6 +59,12 @@ fn probe<P: CpuProbe>(args: &CpuArgs<P::Options>, session: Option<&Session>) -> 
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run<P: CpuProbe>(args: &CpuArgs<P::Options>) -> Result<u8, Failure> {
+    let (run, outcome) = measured::<P>(args)?;
+    run.finish(outcome)
+}
+
+/// Measures with these options; returns the run and its outcome.
+pub(crate) fn measured<P: CpuProbe>(args: &CpuArgs<P::Options>) -> Result<(Run, Result<(), SessionError>), Failure> {
     ready(&probe::<P>(args, None), &[], None, &args.run)?;
     let spec = RunSpec {
         flight_recorder: args.run.explains(),
@@ -58,5 +75,5 @@ pub(crate) fn run<P: CpuProbe>(args: &CpuArgs<P::Options>) -> Result<u8, Failure
     let stop = run.session.stop.of_step();
     let started = probe.start((), &mut run.session.recorder, &stop);
     let outcome = run.attend(started);
-    run.finish(outcome)
+    Ok((run, outcome))
 }

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod cpus;
+pub(crate) mod cyclictest;
 pub(crate) mod device;
 pub(crate) mod emit;
 pub(crate) mod export;
