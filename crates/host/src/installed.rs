@@ -138,7 +138,7 @@ fn real_time(reader: &Reader, release: &str, is_running: bool) -> (bool, String)
 }
 
 /// `6.12-rt-amd64`, `5.14.0-70.13.1.rt21.83.el9`, `6.6.21-yocto-preempt-rt`, `5.15.0-1032-realtime`.
-fn is_named_so(release: &str) -> bool {
+pub(crate) fn is_named_so(release: &str) -> bool {
     let words = release.split(|c: char| !c.is_ascii_alphanumeric());
     let mut bare = words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
     bare.any(|word| matches!(word, "rt" | "realtime"))

@@ -42,6 +42,11 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
         &format!("{REALTIME}, {VERSION}"),
         model(reader).map(str::to_owned),
     );
+    sheet.add(
+        "flavour",
+        RELEASE,
+        reader.line(RELEASE).map(|release| flavour(&release)),
+    );
     let config = Config::read(reader);
     sheet.add(
         "preemption mode",
@@ -66,6 +71,34 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
         "no lockdown in this kernel, or securityfs is not mounted",
     );
     sheet.finish()
+}
+
+/// Flavours of distributions' kernels, as words in the release, and the distributions that use them.
+const FLAVOURS: [(&str, &str); 12] = [
+    ("lowlatency", "low latency (Ubuntu)"),
+    ("generic", "generic (Ubuntu)"),
+    ("azure", "for Azure"),
+    ("aws", "for AWS"),
+    ("gcp", "for Google Cloud"),
+    ("kvm", "for guests of KVM (Ubuntu)"),
+    ("virt", "for guests (Alpine)"),
+    ("cloud", "for guests (Debian)"),
+    ("pve", "of Proxmox VE"),
+    ("esx", "for guests of ESXi (Photon OS)"),
+    ("default", "default (SUSE)"),
+    ("yocto", "of a Yocto build, such as SEAPATH"),
+];
+
+/// The distribution's flavour of a kernel, by the words of its release. The name is no evidence of the preemption: another fact states that.
+fn flavour(release: &str) -> String {
+    let words: Vec<&str> = release.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let known = FLAVOURS.iter().filter(|(word, _)| words.contains(word));
+    let real_time = crate::installed::is_named_so(release).then_some("real time");
+    let found: Vec<&str> = real_time.into_iter().chain(known.map(|(_, what)| *what)).collect();
+    match found.is_empty() {
+        true => "none that its release names".to_owned(),
+        false => found.join(", "),
+    }
 }
 
 /// Preemption model of the running kernel: `PREEMPT_RT`, `full`…
@@ -189,4 +222,30 @@ fn operating_system(reader: &Reader) -> Result<String, HostError> {
     let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
     let name = name.map(|name| name.trim().trim_matches(['"', '\'']).to_owned());
     name.ok_or_else(|| HostError::Undecided("no PRETTY_NAME line".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::flavour;
+
+    #[test]
+    fn flavours_by_the_release() {
+        for (release, wanted) in [
+            ("6.1.0-18-rt-amd64", "real time"),
+            ("5.14.0-503.el9+rt", "real time"),
+            ("5.15.0-1032-realtime", "real time"),
+            ("6.8.0-45-lowlatency", "low latency (Ubuntu)"),
+            ("6.8.0-45-generic", "generic (Ubuntu)"),
+            ("4.19.225-rt101-3.ph3-rt", "real time"),
+            (
+                "6.6.21-yocto-preempt-rt",
+                "real time, of a Yocto build, such as SEAPATH",
+            ),
+            ("6.1.0-18-cloud-amd64", "for guests (Debian)"),
+            ("6.8.12-4-pve", "of Proxmox VE"),
+            ("6.18.44", "none that its release names"),
+        ] {
+            assert_eq!(flavour(release), wanted, "{release}");
+        }
+    }
 }

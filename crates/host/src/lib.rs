@@ -24,6 +24,7 @@ mod fact;
 mod files;
 mod firmware;
 pub mod hypervisor;
+mod hypervisor_version;
 pub mod idle;
 mod installed;
 pub mod interrupt_counts;
@@ -44,6 +45,7 @@ mod resolve;
 pub mod roles;
 mod scheduler;
 pub mod stat;
+mod storage;
 pub mod virtualisation;
 
 use std::path::Path;
@@ -124,7 +126,7 @@ impl Host {
 
     /// All facts of the machine, in reading order. Never empty: an unreadable fact is included with its reason.
     pub fn facts(&self) -> Vec<Fact> {
-        let groups: [fn(&Reader) -> Vec<Fact>; 14] = [
+        let groups: [fn(&Reader) -> Vec<Fact>; 15] = [
             kernel::facts,
             cmdline_facts::facts,
             cpu::facts,
@@ -139,6 +141,7 @@ impl Host {
             network::facts,
             processes::facts,
             firmware::facts,
+            storage::facts,
         ];
         groups.iter().flat_map(|group| group(&self.reader)).collect()
     }

@@ -3,6 +3,7 @@
 use crate::container;
 use crate::fact::Sheet;
 use crate::hypervisor;
+use crate::hypervisor_version;
 use crate::reader::Reader;
 use model::Fact;
 
@@ -14,6 +15,12 @@ pub fn facts(reader: &Reader) -> Vec<Fact> {
         "hypervisor",
         "/proc/cpuinfo, /sys/class/dmi/id, /sys/firmware/acpi, /sys/hypervisor",
         hypervisor,
+    );
+    let version = hypervisor::detect(reader).and_then(|found| hypervisor_version::of(reader, found.kind));
+    sheet.add(
+        "hypervisor version",
+        "/sys/class/dmi/id, /sys/hypervisor/version",
+        version,
     );
     let container = container::detect(reader)
         .map(|found| with_evidence(found.runtime.as_deref().unwrap_or("none"), &found.evidence));

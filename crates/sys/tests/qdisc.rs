@@ -14,6 +14,7 @@ fn noqueue() -> Vec<Qdisc> {
         handle: 0,
         parent: QDISC_ROOT,
         etf: None,
+        cbs: None,
     }]
 }
 

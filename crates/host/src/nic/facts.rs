@@ -164,6 +164,19 @@ fn energy_and_pause(sheet: &mut Sheet, nic: &Nic) {
         eee.tx_lpi_timer_us.map(|timer| timer.to_string())
     });
     sheet.add("eee idle time before sleep (us)", "ethtool --show-eee", timer);
+    let sleeps = told_of(&nic.kind, Needs::Phy, &said.eee, |eee| eee.tx_lpi.map(on_off));
+    sheet.add("eee tx-lpi", "ethtool --show-eee", sleeps);
+    let modes = |pick: fn(&sys::ethtool::Eee) -> &Option<Vec<String>>| {
+        told_of(&nic.kind, Needs::Phy, &said.eee, |eee| {
+            pick(eee).as_ref().map(|names| listed(names))
+        })
+    };
+    sheet.add("eee supported modes", "ethtool --show-eee", modes(|eee| &eee.supported));
+    sheet.add(
+        "eee advertised modes",
+        "ethtool --show-eee",
+        modes(|eee| &eee.advertised),
+    );
     let pause = |pick: fn(&sys::ethtool::Pause) -> Option<bool>| {
         told_of(&nic.kind, Needs::Phy, &said.pause, |pause| pick(pause).map(on_off))
     };

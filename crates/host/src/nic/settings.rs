@@ -1,7 +1,7 @@
 //! The driver's settings as words and numbers.
 
 use sys::ethtool::{Channels, Coalesce, Eee, Ethtool, Rings, TimeStamping};
-use sys::link::{QDISC_ROOT, Qdisc};
+use sys::link::{Cbs, QDISC_ROOT, Qdisc};
 
 /// Drivers for which small values of rx-usecs are modes that follow the traffic, not microseconds (`*_set_itr` of each): the driver, and
 /// the values.
@@ -113,7 +113,7 @@ pub(super) fn listed(names: &[String]) -> String {
     }
 }
 
-/// Such as `mq, below it fq_codel (4)`; ETF with its parameters.
+/// Such as `mq, below it fq_codel (4)`; ETF and CBS with their parameters.
 pub(super) fn disciplines(all: &[Qdisc]) -> String {
     let Some(root) = all.iter().find(|one| one.parent == QDISC_ROOT) else {
         return "none".to_owned();
@@ -137,9 +137,21 @@ pub(super) fn disciplines(all: &[Qdisc]) -> String {
     text
 }
 
+/// The shaper of IEEE 802.1Qav in the words of tc-cbs(8).
+fn shaper(cbs: &Cbs) -> String {
+    let offload = if cbs.offload { ", in hardware" } else { "" };
+    format!(
+        "cbs idleslope {} kbit/s sendslope {} kbit/s hicredit {} bytes locredit {} bytes{offload}",
+        cbs.idle_slope_kbit, cbs.send_slope_kbit, cbs.high_credit, cbs.low_credit
+    )
+}
+
 fn discipline(one: &Qdisc) -> String {
     /// CLOCK_TAI (linux/time.h).
     const TAI: i32 = 11;
+    if let Some(cbs) = one.cbs {
+        return shaper(&cbs);
+    }
     let Some(etf) = one.etf else { return one.kind.clone() };
     let clock = if etf.clock == TAI {
         "TAI".to_owned()

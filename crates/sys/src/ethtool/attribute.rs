@@ -61,6 +61,7 @@ pub(super) mod pause {
 
 /// `ETHTOOL_A_EEE_*`.
 pub(super) mod eee {
+    pub(in crate::ethtool) const MODES_OURS: u16 = 2;
     pub(in crate::ethtool) const MODES_PEER: u16 = 3;
     pub(in crate::ethtool) const ACTIVE: u16 = 4;
     pub(in crate::ethtool) const ENABLED: u16 = 5;

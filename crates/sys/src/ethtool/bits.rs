@@ -32,6 +32,30 @@ pub(super) const CAPABILITIES: [&str; 16] = [
     "bind-phc",
 ];
 
+/// `SUPPORTED_*` (linux/ethtool.h): link modes of the older way.
+pub(super) const LINK_MODES: [&str; 20] = [
+    "10baseT/Half",
+    "10baseT/Full",
+    "100baseT/Half",
+    "100baseT/Full",
+    "1000baseT/Half",
+    "1000baseT/Full",
+    "Autoneg",
+    "TP",
+    "AUI",
+    "MII",
+    "FIBRE",
+    "BNC",
+    "10000baseT/Full",
+    "Pause",
+    "Asym_Pause",
+    "2500baseX/Full",
+    "Backplane",
+    "1000baseKX/Full",
+    "10000baseKX4/Full",
+    "10000baseKR/Full",
+];
+
 /// `HWTSTAMP_TX_*`.
 pub(super) const TX_TYPES: [&str; 4] = ["off", "on", "onestep-sync", "onestep-p2p"];
 
@@ -58,12 +82,18 @@ pub(crate) const RX_FILTERS: [&str; 16] = [
 /// Names of the bits that are set in a bitset that netlink sends with names. A set without a mask lists only those; in a set with a
 /// mask, each listed bit has a flag for its value.
 pub(super) fn names(bitset: &[u8]) -> Vec<String> {
-    let mut lists_set_only = false;
+    let lists_set_only = NlasIterator::new(bitset).flatten().any(|part| part.kind() == NOMASK);
+    read(bitset, lists_set_only)
+}
+
+/// Names of all bits that a bitset lists, whatever their value: those of its mask.
+pub(super) fn listed(bitset: &[u8]) -> Vec<String> {
+    read(bitset, true)
+}
+
+fn read(bitset: &[u8], lists_set_only: bool) -> Vec<String> {
     let mut names = Vec::new();
     let parts: Vec<_> = NlasIterator::new(bitset).flatten().collect();
-    for part in &parts {
-        lists_set_only |= part.kind() == NOMASK;
-    }
     for bits in parts.iter().filter(|part| part.kind() == BITS) {
         for bit in NlasIterator::new(bits.value())
             .flatten()

@@ -93,6 +93,10 @@ pub(super) fn eee(octets: &[u8]) -> Eee {
     let mut eee = Eee::default();
     for attribute in attributes(octets) {
         match attribute.kind() {
+            attribute::eee::MODES_OURS => {
+                eee.supported = Some(bits::listed(attribute.value()));
+                eee.advertised = Some(bits::names(attribute.value()));
+            }
             attribute::eee::MODES_PEER => eee.peer_offers = Some(!bits::names(attribute.value()).is_empty()),
             attribute::eee::ACTIVE => eee.active = switch(&attribute),
             attribute::eee::ENABLED => eee.enabled = switch(&attribute),

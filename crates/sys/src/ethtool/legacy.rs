@@ -88,22 +88,16 @@ pub(super) fn coalesce(octets: &[u8]) -> Coalesce {
 
 /// `struct ethtool_eee`.
 pub(super) fn eee(octets: &[u8]) -> Eee {
-    let [
-        _,
-        _supported,
-        _advertised,
-        peer,
-        active,
-        enabled,
-        tx_lpi,
-        tx_lpi_timer_us,
-    ] = words(octets);
+    let [_, supported, advertised, peer, active, enabled, tx_lpi, tx_lpi_timer_us] = words(octets);
+    let modes = |word: Option<u32>| word.map(|word| bits::of_word(word, &bits::LINK_MODES));
     Eee {
         active: switch(active),
         enabled: switch(enabled),
         tx_lpi: switch(tx_lpi),
         tx_lpi_timer_us,
         peer_offers: switch(peer),
+        supported: modes(supported),
+        advertised: modes(advertised),
     }
 }
 

@@ -109,6 +109,10 @@ pub struct Eee {
     pub tx_lpi_timer_us: Option<u32>,
     /// True if the other end of the cable offers it.
     pub peer_offers: Option<bool>,
+    /// Link modes in which this end can use it, by the kernel's names.
+    pub supported: Option<Vec<String>>,
+    /// Link modes in which this end offers it to the other end.
+    pub advertised: Option<Vec<String>>,
 }
 
 /// Pause frames (IEEE 802.3x).

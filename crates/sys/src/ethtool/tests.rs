@@ -162,13 +162,19 @@ fn a_card_with_everything() {
     };
     assert_eq!(decode::coalesce(&coalesce), expected);
     let peer = attribute(3, &bitset(false, &[(5, "1000baseT/Full", true)]));
-    let eee = [peer, octets(&[(4, 1), (5, 1), (6, 1)]), words(&[(7, 17)])].concat();
+    let ours = attribute(
+        2,
+        &bitset(true, &[(3, "100baseT/Full", false), (5, "1000baseT/Full", true)]),
+    );
+    let eee = [ours, peer, octets(&[(4, 1), (5, 1), (6, 1)]), words(&[(7, 17)])].concat();
     let expected = Eee {
         enabled: Some(true),
         active: Some(true),
         tx_lpi: Some(true),
         tx_lpi_timer_us: Some(17),
         peer_offers: Some(true),
+        supported: Some(vec!["100baseT/Full".to_owned(), "1000baseT/Full".to_owned()]),
+        advertised: Some(vec!["1000baseT/Full".to_owned()]),
     };
     assert_eq!(decode::eee(&eee), expected);
     let alone = attribute(3, &bitset(false, &[]));
@@ -250,10 +256,15 @@ fn structures_of_the_older_way() {
     let coalesce = legacy::coalesce(&structure(&[0x0e, 20, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0]));
     assert_eq!((coalesce.rx_usecs, coalesce.tx_frames), (Some(20), Some(1)));
     assert_eq!((coalesce.adaptive_rx, coalesce.adaptive_tx), (Some(true), Some(false)));
-    let eee = legacy::eee(&structure(&[0x44, 0, 0, 0, 0, 1, 1, 17, 0, 0]));
+    let eee = legacy::eee(&structure(&[0x44, 0x28, 0x20, 0, 0, 1, 1, 17, 0, 0]));
     assert_eq!(
         (eee.active, eee.enabled, eee.tx_lpi_timer_us, eee.peer_offers),
         (Some(false), Some(true), Some(17), Some(false))
+    );
+    let modes = |modes: Option<Vec<String>>| modes.map(|names| names.join(" "));
+    assert_eq!(
+        (modes(eee.supported).as_deref(), modes(eee.advertised).as_deref()),
+        (Some("100baseT/Full 1000baseT/Full"), Some("1000baseT/Full"))
     );
     let channels = legacy::channels(&structure(&[0x3c, 0, 0, 1, 4, 0, 0, 1, 4]));
     assert_eq!(

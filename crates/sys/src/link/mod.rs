@@ -21,7 +21,7 @@ pub use functions::{VirtualFunction, virtual_functions};
 pub use macvlan::{Macvlan, macvlans, set_queue_frames, set_queued_above};
 pub use macvtap::{add_macvtap, open_macvtap, set_all_multicast};
 pub(crate) use parse::text;
-pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
+pub use qdisc::{Cbs, Etf, QDISC_ROOT, Qdisc, qdiscs};
 
 use crate::error::SysError;
 use crate::netns::NetNs;

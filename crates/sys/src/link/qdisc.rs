@@ -1,6 +1,6 @@
 //! The queueing disciplines of an interface, as the kernel lists them (`RTM_GETQDISC`).
 //!
-//! Only kinds, places in the tree and the parameters of ETF are read: the rest does not determine when a frame leaves.
+//! Only kinds, places in the tree and the parameters of ETF and CBS are read: the rest does not determine when a frame leaves.
 
 use super::request::dump;
 use crate::error::SysError;
@@ -20,6 +20,10 @@ const ETF_DEADLINE_MODE: u32 = 1;
 const ETF_OFFLOAD: u32 = 1 << 1;
 const ETF_SKIP_SOCK_CHECK: u32 = 1 << 2;
 
+/// `TCA_CBS_PARMS`, of a `struct tc_cbs_qopt` (linux/pkt_sched.h): offload u8, 3 octets unused, then hicredit, locredit, idleslope and
+/// sendslope, each i32.
+const CBS_PARAMETERS: u16 = 1;
+
 /// The parent of the root discipline (`TC_H_ROOT`).
 pub const QDISC_ROOT: u32 = 0xffff_ffff;
 
@@ -34,6 +38,23 @@ pub struct Qdisc {
     pub parent: u32,
     /// Its parameters, if it is an ETF.
     pub etf: Option<Etf>,
+    /// Its parameters, if it is a credit-based shaper.
+    pub cbs: Option<Cbs>,
+}
+
+/// Parameters of a credit-based shaper (tc-cbs(8), IEEE 802.1Qav).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cbs {
+    /// Rate at which the class gains credit while it waits, in kbit/s: its reserved bandwidth.
+    pub idle_slope_kbit: i32,
+    /// Rate at which it loses credit while it sends, in kbit/s; negative.
+    pub send_slope_kbit: i32,
+    /// Most credit in bytes: how much the class sends at once after interference.
+    pub high_credit: i32,
+    /// Least credit in bytes.
+    pub low_credit: i32,
+    /// True if the NIC itself shapes.
+    pub offload: bool,
 }
 
 /// Parameters of an earliest-TxTime-first discipline (tc-etf(8)).
@@ -68,24 +89,39 @@ pub fn qdiscs(name: &str) -> Result<Vec<Qdisc>, SysError> {
 /// Parses one discipline and the index of its interface; `None` if the message does not even have a kind.
 fn parse(payload: &[u8]) -> Option<(u32, Qdisc)> {
     let (header, attributes) = payload.split_at_checked(HEADER_OCTETS)?;
-    let (mut kind, mut etf) = (None, None);
+    let (mut kind, mut options) = (None, Vec::new());
     for attribute in NlasIterator::new(attributes).flatten() {
         match attribute.kind() {
             KIND => kind = Some(super::parse::text(attribute.value())),
-            OPTIONS => etf = etf_of(attribute.value()),
+            OPTIONS => options = attribute.value().to_vec(),
             _ => {}
         }
     }
     let kind = kind?;
-    // For other kinds the options are other structures.
-    let etf = etf.filter(|_| kind == "etf");
     let qdisc = Qdisc {
+        // For each kind the options are another structure.
+        etf: (kind == "etf").then(|| etf_of(&options)).flatten(),
+        cbs: (kind == "cbs").then(|| cbs_of(&options)).flatten(),
         kind,
         handle: word(header, 8)?,
         parent: word(header, 12)?,
-        etf,
     };
     Some((word(header, 4)?, qdisc))
+}
+
+fn cbs_of(options: &[u8]) -> Option<Cbs> {
+    let parameters = NlasIterator::new(options)
+        .flatten()
+        .find(|attribute| attribute.kind() == CBS_PARAMETERS)?;
+    let value = parameters.value();
+    let signed = |at| word(value, at).map(u32::cast_signed);
+    Some(Cbs {
+        offload: *value.first()? != 0,
+        high_credit: signed(4)?,
+        low_credit: signed(8)?,
+        idle_slope_kbit: signed(12)?,
+        send_slope_kbit: signed(16)?,
+    })
 }
 
 fn etf_of(options: &[u8]) -> Option<Etf> {
@@ -109,7 +145,7 @@ fn word(octets: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Etf, Qdisc, parse, qdiscs};
+    use super::{Cbs, Etf, Qdisc, parse, qdiscs};
     use crate::link::parse::tests::attribute;
 
     fn message(kind: &[u8], options: &[u8]) -> Vec<u8> {
@@ -141,6 +177,7 @@ mod tests {
                 deadline_mode: false,
                 skip_sock_check: true,
             }),
+            cbs: None,
         };
         assert_eq!(parse(&message(b"etf\0", &etf_options())), Some((7, expected)));
     }
@@ -149,6 +186,35 @@ mod tests {
     fn the_options_of_others_are_not_taken_for_an_etf() {
         let (_, qdisc) = parse(&message(b"tbf\0", &etf_options())).expect("a discipline");
         assert_eq!((qdisc.kind.as_str(), qdisc.etf), ("tbf", None));
+    }
+
+    /// The values of the example in tc-cbs(8): 20 Mbit/s of class A on a port of 1 Gbit/s.
+    fn cbs_options() -> Vec<u8> {
+        let words = [30_i32, -1_470, 20_000, -980_000].map(i32::to_ne_bytes);
+        attribute(1, &[&[1, 0, 0, 0][..], words.as_flattened()].concat())
+    }
+
+    #[test]
+    fn reads_a_credit_based_shaper() {
+        let (_, qdisc) = parse(&message(b"cbs\0", &cbs_options())).expect("a discipline");
+        let expected = Cbs {
+            idle_slope_kbit: 20_000,
+            send_slope_kbit: -980_000,
+            high_credit: 30,
+            low_credit: -1_470,
+            offload: true,
+        };
+        assert_eq!((qdisc.cbs, qdisc.etf), (Some(expected), None));
+        let (_, other) = parse(&message(b"etf\0", &cbs_options())).expect("a discipline");
+        assert_eq!(other.cbs, None);
+        for length in 0..cbs_options().len() {
+            let cut = cbs_options()[..length].to_vec();
+            assert_eq!(
+                parse(&message(b"cbs\0", &cut)).and_then(|(_, qdisc)| qdisc.cbs),
+                None,
+                "{length}"
+            );
+        }
     }
 
     #[test]

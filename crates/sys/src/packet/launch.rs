@@ -118,6 +118,7 @@ mod tests {
                 deadline_mode,
                 skip_sock_check: false,
             }),
+            cbs: None,
         }
     }
 

@@ -5,7 +5,7 @@ use super::{Nic, facts, settings};
 use model::{Fact, NOT_APPLICABLE};
 use proptest::prelude::{ProptestConfig, any, proptest};
 use sys::ethtool::{Coalesce, Driver, Duplex, Eee, Ethtool, LinkSettings, Silence};
-use sys::link::{Below, Etf, LinkInfo, QDISC_ROOT, Qdisc};
+use sys::link::{Below, Cbs, Etf, LinkInfo, QDISC_ROOT, Qdisc};
 
 fn silent() -> Ethtool {
     Ethtool {
@@ -72,6 +72,8 @@ fn card() -> Nic {
         tx_lpi: Some(true),
         tx_lpi_timer_us: Some(17),
         peer_offers: Some(true),
+        supported: Some(vec!["100baseT/Full".to_owned(), "1000baseT/Full".to_owned()]),
+        advertised: Some(Vec::new()),
     });
     Nic {
         kind: NicKind::of(&link_of(None), &said, Some(Vec::new())),
@@ -97,6 +99,10 @@ fn a_card_by_its_facts() {
         ("device".into(), "igc".into(), "1000 Mbit/s".into())
     );
     assert_eq!((known("rx-usecs"), known("eee")), ("3".into(), "on, in use".into()));
+    assert_eq!(
+        ["eee tx-lpi", "eee supported modes", "eee advertised modes"].map(known),
+        ["on", "100baseT/Full 1000baseT/Full", "none"]
+    );
     assert_eq!(
         known("adaptive-rx"),
         "on (rx-usecs 3 is a mode of igc, not a time: up to 250 us)"
@@ -188,6 +194,7 @@ fn disciplines_in_a_line() {
         handle: 0,
         parent,
         etf: None,
+        cbs: None,
     };
     let mut all = vec![one("mq", QDISC_ROOT), one("fq_codel", 1), one("fq_codel", 2)];
     assert_eq!(settings::disciplines(&all), "mq, below it fq_codel (2)");
@@ -206,6 +213,21 @@ fn disciplines_in_a_line() {
         "mq, below it etf clock TAI delta 200000 ns, in hardware (1), fq_codel (1)"
     );
     assert!(settings::knows_launch_times(&all));
+    all[2] = one("cbs", 2);
+    all[2].cbs = Some(Cbs {
+        idle_slope_kbit: 98_688,
+        send_slope_kbit: -901_312,
+        high_credit: 153,
+        low_credit: -1_389,
+        offload: true,
+    });
+    assert!(
+        settings::disciplines(&all).ends_with(
+            "cbs idleslope 98688 kbit/s sendslope -901312 kbit/s hicredit 153 bytes locredit -1389 bytes, in hardware (1)"
+        ),
+        "{}",
+        settings::disciplines(&all)
+    );
     assert_eq!(settings::disciplines(&[]), "none");
 }
 
