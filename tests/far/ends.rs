@@ -1,7 +1,8 @@
 //! An end that dies, and a network that is cut.
 
-use crate::machines::{FarEnd, LONG, Machines, NEXT, alone, long, qualify, secret, until_no_device, words};
+use crate::machines::{FarEnd, LONG, Machines, NEXT, alone, long, qualify, secret, start, until_no_device, words};
 use crate::wakeup;
+use model::EventKind;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 use store::RunFile;
@@ -43,6 +44,61 @@ fn a_far_end_that_is_killed_ends_the_run_with_what_it_had() {
     let far = FarEnd::start(&machines, &secret);
     assert!(far.end(Signal::INT).status.success());
     before.nothing_is_left();
+}
+
+/// Steps of which the second needs the process bus.
+const AROUND: &str = r#"
+[[step]]
+probe = "reflect"
+duration = "1s"
+interval = "1ms"
+policy = "fifo:60"
+receive = "block"
+
+[[step]]
+probe = "wakeup"
+label = "after"
+duration = "1s"
+interval = "1ms"
+policy = "fifo:80"
+"#;
+
+#[test]
+fn a_process_bus_that_is_down_costs_its_step_and_not_the_run() {
+    if !root_or_skip("a_process_bus_that_is_down_costs_its_step_and_not_the_run") {
+        return;
+    }
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
+    let out = directory.path().join("run.triptime");
+    let far = FarEnd::start(&machines, &secret);
+    let words = words(directory.path(), AROUND, &secret, &out.display().to_string());
+    let child = start(&machines, &words);
+    far.until_said("wake-up of the plan short");
+    machines.unplug();
+    let output = wait(child, &["qualify"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let because = "round trip: not measured to the end, because pb0 ";
+    assert!(said.contains(because), "{said}");
+    let document = json(&output);
+    assert_eq!(document["run"]["state"], "complete", "{said}");
+    let names: Vec<&str> = document["series"]
+        .as_array()
+        .expect("series")
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    let wakeups = names.iter().filter(|name| name.starts_with("wakeup/"));
+    assert_eq!(wakeups.count(), 2, "before and after the step: {names:?}");
+    let events = RunFile::open(&out).expect("a run").events().expect("events");
+    let lost = events
+        .iter()
+        .find(|event| event.text.contains(because))
+        .expect("an event");
+    assert_eq!(lost.kind, EventKind::Incomplete);
+    assert!(far.end(Signal::INT).status.success());
 }
 
 /// No packet says that the network is gone, and a question asked in the silence does not prolong it.

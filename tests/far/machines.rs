@@ -119,6 +119,11 @@ impl Machines {
         Self { here, there, switch }
     }
 
+    /// Takes the link of the process bus down, at the far machine.
+    pub(crate) fn unplug(&self) {
+        ip(&self.there, &["link", "set", "pb1", "down"]);
+    }
+
     /// Makes the switch of the second network forward nothing; its ports stay up.
     pub(crate) fn cut(&self) {
         ip(&self.switch, &["link", "set", "switch", "down"]);
@@ -131,7 +136,7 @@ fn ip(machine: &NetNs, words: &[&str]) {
     assert!(output.status.success(), "{words:?}: {}", stderr(&output));
 }
 
-pub(crate) fn start_in(machine: &NetNs, words: &[&str]) -> Running {
+fn start_in(machine: &NetNs, words: &[&str]) -> Running {
     machine.run(|| support::start(words)).expect("a thread in it")
 }
 
@@ -228,15 +233,18 @@ pub(crate) fn words(directory: &Path, steps: &str, secret: &str, out: &str) -> V
     words.iter().chain(&more).map(|word| (*word).to_owned()).collect()
 }
 
-pub(crate) fn qualify(machines: &Machines, words: &[String]) -> Output {
+pub(crate) fn start(machines: &Machines, words: &[String]) -> Running {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    wait(start_in(&machines.here, &words), &words)
+    start_in(&machines.here, &words)
+}
+
+pub(crate) fn qualify(machines: &Machines, words: &[String]) -> Output {
+    wait(start(machines, words), &["qualify"])
 }
 
 /// Starts a long run, and waits until its round trips have begun.
 pub(crate) fn long(machines: &Machines, far: &FarEnd, words: &[String]) -> Running {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let child = start_in(&machines.here, &words);
+    let child = start(machines, words);
     far.until_said("round trip of the plan short");
     // The time of three windows.
     until_sent(&child, "pb0", 1_500);

@@ -12,6 +12,7 @@ mod file;
 mod hops;
 mod inside;
 mod left;
+mod links;
 mod management;
 mod matrix;
 mod measure;

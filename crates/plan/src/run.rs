@@ -2,6 +2,7 @@
 
 use super::beds::{BedOfPlan, Beds};
 use super::file::Plan;
+use super::links::{LinksBefore, LostSteps};
 use super::measure::StepContext;
 use super::roles::Roles;
 use super::step::{PlanLoad, Step};
@@ -125,6 +126,7 @@ impl Steps<'_, '_> {
         let events = self.runner.session.recorder.events();
         let plan = self.work.plan;
         let of = plan.groups().count();
+        let mut lost = LostSteps::default();
         for (at, group) in plan.groups().enumerate() {
             if self.runner.session.stop.requested() {
                 break;
@@ -145,15 +147,22 @@ impl Steps<'_, '_> {
             let say = |kind: EventKind| group.iter().for_each(|step| events.write(kind, step.name()));
             say(EventKind::StepStarted);
             let began = sys::clock::monotonic();
+            let used = beds.filter(|_| group.iter().any(Step::needs_bed));
+            let links = LinksBefore::look(used);
             let outcome = self.group(group, beds, &settings);
-            if let Some(beds) = beds.filter(|_| group.iter().any(Step::needs_bed)) {
+            if let Some(beds) = used {
                 say_of_wire(beds, began, &events);
             }
             say(EventKind::StepStopped);
             own.stop(&events);
-            outcome?;
+            if let Err(error) = outcome {
+                match links.lost(used) {
+                    Some(links) => lost.add(group, &error, &links, began, &events),
+                    None => return Err(error),
+                }
+            }
         }
-        Ok(())
+        lost.outcome()
     }
 
     /// Concurrent work as settings of the series: loads, and the steps that run side by side.

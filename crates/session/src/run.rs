@@ -185,7 +185,9 @@ impl Run {
         self.beside.keeper.finishing(&self.session);
         self.loads.stop(&self.session.recorder.events());
         self.close_captures();
-        if outcome.is_ok() && (self.open_ended || !self.session.stop.requested()) {
+        // The run itself says which steps it lacks.
+        let is_whole = outcome.as_ref().map_or_else(SessionError::is_of_steps, |()| true);
+        if is_whole && (self.open_ended || !self.session.stop.requested()) {
             return RunState::Complete;
         }
         let why = outcome.as_ref().err().map(ToString::to_string);

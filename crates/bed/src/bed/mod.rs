@@ -42,6 +42,7 @@ use probes::{Directions, Need, NicStamps, Port, ProbeError};
 use std::path::Path;
 use std::sync::Arc;
 use sys::SysError;
+use sys::link::LinkInfo;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
@@ -291,6 +292,16 @@ impl Bed {
             facts.extend(place.run(|| Ok(host::nic::facts(&place.interface)))?);
         }
         Ok(facts)
+    }
+
+    /// The links of both ends, as far as they are on this machine; `None` for an interface that is gone.
+    pub fn links(&self) -> Vec<(String, Option<LinkInfo>)> {
+        let places = std::iter::once(&self.test_set).chain(&self.devices);
+        let look = |place: &EndInterface| {
+            let link = place.run(|| sys::link::find(&place.interface));
+            (place.interface.clone(), link.ok())
+        };
+        places.map(look).collect()
     }
 
     /// Short name of the network between the ends: `bridge`, `SR-IOV virtual function of eth0`.

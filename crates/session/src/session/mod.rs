@@ -63,9 +63,19 @@ pub enum SessionError {
     /// An impossible request.
     #[error("{0}")]
     Wrong(String),
+    /// Steps of a plan that failed because a link was down. All the others were measured.
+    #[error("{0}")]
+    StepsLost(String),
     /// Error of one of the kernel's tracers.
     #[error(transparent)]
     Trace(#[from] trace::TraceError),
+}
+
+impl SessionError {
+    /// True if single steps of a plan failed, and all the others were measured.
+    pub(crate) fn is_of_steps(&self) -> bool {
+        matches!(self, Self::StepsLost(_))
+    }
 }
 
 impl Explainer {
