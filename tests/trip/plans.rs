@@ -1,7 +1,15 @@
 //! The trip as a step of plans, with built-in relays.
 
 use super::{check, text};
+use serde_json::Value;
 use support::{json, root_or_skip, series, stderr};
+
+/// The limit of that name that nothing was held against.
+fn not_measured<'a>(document: &'a Value, limit: &str) -> &'a Value {
+    let all = document["not_measured"].as_array().expect("limits");
+    let found = all.iter().find(|open| open["limit"] == limit);
+    found.unwrap_or_else(|| panic!("{limit} is measured: {all:?}"))
+}
 
 /// A relay of two bays at the device, and faults in one of them.
 pub(crate) const PLAN: &str = r#"
@@ -43,6 +51,11 @@ fn a_plan_times_the_trips_of_our_relay() {
     );
     assert_eq!(check(&document, "trip.within.two-overcurrent")["allowed"], 40_000_000);
     assert_eq!(check(&document, "task.max")["series"], "task/two");
+    // Its task takes the frames: there is no age at an application that waits for them.
+    for limit in ["age.max", "age.mean"] {
+        let why = not_measured(&document, limit)["why"].as_str().expect("a reason");
+        assert!(why.contains("the relay is one thread"), "{limit}: {why}");
+    }
     for number in 1..=2 {
         let used = series(&document, &format!("use/two-MU{number:02}"));
         assert!(used["received"].as_u64() > Some(4_800), "{used}");
@@ -129,7 +142,21 @@ fn two_relays_in_three_threads_each_tell_what_tripped() {
     for limit in ["trip.wrong-phase", "trip.wrong-zone"] {
         assert_eq!(check(&document, limit)["measured"], 0);
     }
+    // ABB's limits on the age at the application judge what the receiving threads have.
+    for (limit, allowed) in [("age.max", 692_000), ("age.mean", 315_000)] {
+        let judged = check(&document, limit);
+        assert_eq!(
+            (&judged["series"], &judged["allowed"]),
+            (&"age/two-1-MU01".into(), &allowed.into())
+        );
+        assert!(judged["measured"].as_f64() > Some(0.0), "{judged}");
+    }
     let shown = support::run(&["compare", &out, &out, "--table", "vpc"]);
     let rows = text(&shown);
     assert!(rows.contains("| two-1 ") && rows.contains("| two-2 "), "{rows}");
+    let ages = rows.lines().filter(|row| row.contains("| Due to application "));
+    assert!(
+        ages.clone().count() == 2 && !ages.into_iter().any(|row| row.contains("| – ")),
+        "{rows}"
+    );
 }

@@ -67,10 +67,15 @@ impl Measure for TripStep {
         taken.flat_map(|cpus| cpus.iter().collect::<Vec<_>>()).collect()
     }
 
-    /// Number of series. For each relay: spacing, arrival and use of each stream, its task, and the stages of the task.
-    fn series(&self, _: &CpuList, _: u64) -> u64 {
+    /// Of each relay: spacing, arrival and use of each stream, delivery, its task, and the stages of that. In three threads also the age of
+    /// each stream, a task more for each further thread, and how long the output takes to wake.
+    fn series(&self, judged: &CpuList, _: u64) -> u64 {
         let streams = u64::from(self.options.streams);
-        self.devices() as u64 * (3 * streams + 6)
+        let of_relay = |cpus: Cpus| match cpus.are_apart() {
+            true => 4 * streams + 10,
+            false => 3 * streams + 7,
+        };
+        self.own.cpus(judged).into_iter().map(of_relay).sum()
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {

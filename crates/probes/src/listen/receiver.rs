@@ -69,6 +69,7 @@ impl Receiver {
             reception: Reception {
                 port,
                 receive: config.receive,
+                gather_ns: None,
                 duration_ns: config.duration_ns,
                 stop,
                 frames,

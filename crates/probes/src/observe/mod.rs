@@ -134,6 +134,7 @@ impl Probe for ObserveConfig {
             reception: Reception {
                 port,
                 receive: self.receive,
+                gather_ns: None,
                 duration_ns: self.duration_ns,
                 stop: stop.clone(),
                 frames: Arc::default(),

@@ -126,6 +126,8 @@ pub(crate) trait Account {
 pub(crate) struct Reception {
     pub(crate) port: Port,
     pub(crate) receive: Receive,
+    /// After a frame has woken the thread, more are awaited for this long before any is read. `None` reads each at once.
+    pub(crate) gather_ns: Option<u64>,
     pub(crate) duration_ns: Option<u64>,
     pub(crate) stop: Stop,
     /// Number of frames accounted for so far, for other threads that read it.
@@ -238,7 +240,7 @@ impl Reception {
                 break;
             }
             last_came = last.unwrap_or(last_came);
-            if now - last_came < LINGER_NS {
+            if self.gather_ns.is_none() && now - last_came < LINGER_NS {
                 std::hint::spin_loop();
                 continue;
             }
@@ -253,6 +255,9 @@ impl Reception {
                 (Receive::Spin, true) => self.port.wait(0),
                 (Receive::Spin, false) => Ok(false),
             };
+            if let (Some(ns), Ok(true)) = (self.gather_ns, &waited) {
+                sleep_until(sys::clock::monotonic() + Ns(ns));
+            }
             if waited.is_err() {
                 if !is_down {
                     is_down = true;

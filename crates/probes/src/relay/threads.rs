@@ -130,6 +130,7 @@ impl Threads<'_> {
             relay: Some(ForRelay {
                 name: relay.name.clone(),
                 by_task: part != Part::Receive,
+                gather_ns: part.gathers_ns(relay.cpus),
             }),
             labels: self.config.stream_labels.clone(),
             goose: SuperviseConfig {

@@ -124,6 +124,8 @@ pub struct ForRelay {
     pub name: String,
     /// True if its task polls the frames once a cycle; false if a thread waits for them.
     pub by_task: bool,
+    /// For a waiting thread: after a frame has woken it, more are awaited for this long before any is read.
+    pub gather_ns: Option<u64>,
 }
 
 /// Settings of the reception of sampled values.

@@ -133,6 +133,7 @@ impl Receiver {
             reception: Reception {
                 port,
                 receive: table.config.receive,
+                gather_ns: table.config.relay.as_ref().and_then(|relay| relay.gather_ns),
                 duration_ns: table.config.duration_ns,
                 stop,
                 frames,

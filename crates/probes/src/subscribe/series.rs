@@ -178,10 +178,8 @@ impl Describe for Subscribe {
 
 /// Families of series that are measured with the relation `clock`.
 pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
-    match clock {
-        ClockRelation::SameHost | ClockRelation::Ptp { .. } | ClockRelation::Within { .. } => {
-            &[Family::Spacing, Family::Arrival, Family::Age]
-        }
-        ClockRelation::Unknown => &[Family::Spacing],
+    match clock.is_known() {
+        true => &Family::ALL,
+        false => &[Family::Spacing],
     }
 }

@@ -301,6 +301,7 @@ impl TripConfig {
             reception: Reception {
                 port,
                 receive: self.receive,
+                gather_ns: None,
                 duration_ns: None,
                 stop: shared.ended.clone(),
                 frames: Arc::default(),

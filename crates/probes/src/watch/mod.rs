@@ -155,6 +155,7 @@ impl Probe for WatchConfig {
             reception: Reception {
                 port,
                 receive: self.receive,
+                gather_ns: None,
                 duration_ns: self.duration_ns,
                 stop: stop.clone(),
                 frames: Arc::default(),

@@ -1,5 +1,5 @@
 //! A virtual relay in the form that ABB and the University of Torino use: the longest task of each window, and the age
-//! of the samples it processes, in three figures.
+//! of the samples it processes, at the socket, at the application and at the task.
 
 use super::columns::Columns;
 use super::{Run, Table, us};
@@ -11,13 +11,14 @@ use model::{RunView, SeriesView, kind, setting, task};
 use units::format_ns;
 
 /// The figures of a relay, in order.
-const FIGURES: [&str; 8] = [
+const FIGURES: [&str; 9] = [
     "Streams",
     "CPU",
     "Task: least - median - largest of the windows",
     "Overruns + missed",
     "Due to socket",
-    "Socket to task",
+    "Socket to application",
+    "Due to application",
     "Due to task",
     "Trips",
 ];
@@ -35,8 +36,9 @@ pub(super) fn table(runs: &[Run]) -> Table {
         }
     }
     let note = format!(
-        "Times in µs; latencies max (mean) over all samples of all streams. Windows: {} in every column; \"other windows\" make up none \
-         of these. Trips: those that came, of shots, and the longest in ms.",
+        "Times in µs; latencies max (mean) over all samples of all streams. The application has a frame when the relay's receiving thread \
+         reads it; of a relay in one thread the task does, and there is no age before it. Windows: {} in every column; \"other windows\" \
+         make up none of these. Trips: those that came, of shots, and the longest in ms.",
         format_ns(span_ns as f64)
     );
     let columns = columns.with_environments::<2>(runs);
@@ -64,7 +66,7 @@ fn failures(tasks: &[&SeriesView]) -> String {
     format!("{} + {}", count(late), count(missed))
 }
 
-fn figures(run: &RunView, task: &SeriesView, span_ns: u64) -> [String; 8] {
+fn figures(run: &RunView, task: &SeriesView, span_ns: u64) -> [String; 9] {
     let name = task::of_label(task.spec.label()).0;
     let tasks = tasks(run, name);
     let of = |wanted: &'static Kind| of_relay(run, wanted, name);
@@ -80,6 +82,7 @@ fn figures(run: &RunView, task: &SeriesView, span_ns: u64) -> [String; 8] {
         failures(&tasks),
         latency(&of(&kind::ARRIVAL)),
         latency(&delivered.collect::<Vec<_>>()),
+        latency(&of(&kind::AGE)),
         latency(&used),
         trips(&of(&kind::TRIP)),
     ]
@@ -257,12 +260,13 @@ mod tests {
         let shares = (setting::SHARES_CPU.to_owned(), "F2".to_owned());
         tasks[2].spec.settings.push(shares);
         let mut series = tasks.to_vec();
+        series.push(synthetic::series("age/MU01", 1_000, 400_000, 60));
         series.push(synthetic::series("use/MU01", 1_000, 1_200_000, 60));
         series.push(synthetic::series("delivery/F1", 1_000, 650_000, 60));
         let text = Tables::of(Layout::Vpc, vec![(None, synthetic::run(series))]).text();
         let rows = rows(&text, "F1");
         assert_eq!(rows.lines().count(), super::FIGURES.len(), "{text}");
-        for part in ["| 1 2, shared ", "1 + 4", "1200 (", "650 ("] {
+        for part in ["| 1 2, shared ", "1 + 4", "400 (", "1200 (", "650 ("] {
             assert!(rows.contains(part), "{part} in {text}");
         }
     }

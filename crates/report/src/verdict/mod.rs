@@ -15,6 +15,7 @@ mod reach;
 mod required;
 mod stamps;
 mod starts;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod uncounted;
@@ -195,7 +196,7 @@ impl Judgement {
                 self.not_measured.push(NotMeasured {
                     profile: profile.name.clone(),
                     limit: limit.clone(),
-                    why: merged::no_such_run(run, limit),
+                    why: merged::no_such_run(run, limit) + &taken::by_a_task(run, limit),
                 });
             }
         }

@@ -102,6 +102,7 @@ impl Pinger {
             reception: Reception {
                 port: goose,
                 receive: config.receive,
+                gather_ns: None,
                 duration_ns: None,
                 stop: stop.clone(),
                 frames: Arc::new(AtomicU64::new(0)),
