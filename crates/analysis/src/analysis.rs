@@ -4,6 +4,7 @@ use crate::arrival::Arrival;
 use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;
 use crate::numbered::Numbered;
+use crate::shaping::SrClass;
 use crate::sink::{Notes, Sink};
 use crate::stream::{AnalysedStream, Protocol};
 use crate::summary::{FirstMalformed, Summary};
@@ -12,7 +13,7 @@ use crate::table::{Lookup, StreamTable};
 use capture::{Frame, LinkType};
 use model::{StreamId, StreamKind};
 use wire::FrameError;
-use wire::ether::{self, EthernetView, Hidden};
+use wire::ether::{self, EthernetView, Hidden, VlanTag};
 use wire::sequence::Quiet;
 use wire::sv::Fingerprints;
 use wire::test_frame::{self, TestFrame};
@@ -329,6 +330,9 @@ impl<'a> Analysis<'a> {
         if let Some(at) = self.stream(kind, ethernet, None, name, arrival, new) {
             let notes = &mut notes(self.sink, at, arrival);
             let stream = &mut self.table.streams[at];
+            if kind == StreamKind::Avtp && stream.is_new() {
+                stream.shaped_as(ethernet.vlan().map(VlanTag::pcp).and_then(SrClass::of));
+            }
             stream.follow_source(ethernet.src(), notes);
             stream.counted(arrival, notes, number);
             self.table.came(at);

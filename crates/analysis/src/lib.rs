@@ -19,6 +19,7 @@ mod goose;
 mod losses;
 mod numbered;
 mod resolution;
+mod shaping;
 mod sink;
 mod spacing;
 mod stream;
@@ -31,6 +32,7 @@ pub use bursts::BurstCounts;
 pub use gaps::Gap;
 pub use goose::GooseCounts;
 pub use losses::Loss;
+pub use shaping::{Shaping, SrClass};
 pub use sink::{Event, EventKind, Sink, Window};
 pub use summary::{Detail, FirstMalformed, StreamSummary, Summary};
 

@@ -4,6 +4,7 @@ use crate::arrival::Arrival;
 use crate::goose::GooseStream;
 use crate::losses::Loss;
 use crate::numbered::Numbered;
+use crate::shaping::{Credit, SrClass};
 use crate::sink::{Budget, EventKind, Notes, Sink, Window};
 use crate::spacing::{Spacing, Stamp, Wraps};
 use crate::summary::{Detail, StreamSummary};
@@ -38,6 +39,8 @@ pub(crate) struct AnalysedStream {
     last: Arrival,
     /// Counts of `Order` and `Rules`, which only grow, at the last call.
     counted: Counters,
+    /// Of an AVTP stream with the priority of an SR class.
+    credit: Option<Credit>,
     /// No more frames of the stream are due.
     has_ended: bool,
     /// Source of its last frame, if the rules of its protocol do not check it.
@@ -71,6 +74,7 @@ impl AnalysedStream {
             first,
             last: first,
             counted: Counters::default(),
+            credit: None,
             has_ended: false,
             source: None,
             successor: 0,
@@ -126,6 +130,11 @@ impl AnalysedStream {
             return;
         };
         let measured = number(numbered);
+        if let Some(credit) = &mut self.credit
+            && measured
+        {
+            credit.take(arrival.time_ns, arrival.frame);
+        }
         self.count();
         self.came(arrival, 1);
         self.measure(arrival, u64::from(measured), notes);
@@ -140,6 +149,16 @@ impl AnalysedStream {
                 format!("source address changed from {before} to {source}: a second talker? (frame {frame})")
             });
         }
+    }
+
+    /// True before its first frame was taken.
+    pub(crate) fn is_new(&self) -> bool {
+        self.frames == 0
+    }
+
+    /// Judges the stream by the shaper of its class, if its first frame has the priority of one.
+    pub(crate) fn shaped_as(&mut self, class: Option<SrClass>) {
+        self.credit = class.map(Credit::new);
     }
 
     /// Notes the end mark of the stream.
@@ -328,6 +347,7 @@ impl AnalysedStream {
             stamps_back: back,
             unstamped,
             stamp_step_ns,
+            shaping: self.credit.map(Credit::shaping),
             events_unlisted: self.budget.unlisted,
             detail,
         }

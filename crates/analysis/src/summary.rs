@@ -4,6 +4,7 @@ use crate::bursts::BurstCounts;
 use crate::gaps::Gap;
 use crate::goose::GooseCounts;
 use crate::losses::Loss;
+use crate::shaping::Shaping;
 use model::StreamId;
 use model::Tally;
 use std::collections::BTreeMap;
@@ -86,6 +87,8 @@ pub struct StreamSummary {
     pub stamp_step_ns: u64,
     /// Number of events that were not passed on, because there were too many.
     pub events_unlisted: u64,
+    /// Conformance to a credit-based shaper, of an AVTP stream with the priority of an SR class.
+    pub shaping: Option<Shaping>,
     /// Details of its protocol.
     pub detail: Detail,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use analysis::{Detail, Gap, StreamSummary, Summary};
+use analysis::{Detail, Gap, Shaping, SrClass, StreamSummary, Summary};
 use jiff::Timestamp;
 use units::foreign::{self, Show};
 use units::format_ns;
@@ -48,6 +48,10 @@ impl Listing<'_> {
         out.push_str(&section(
             "Bursts (frames closer than a quarter of the median spacing)",
             bursts,
+        ));
+        out.push_str(&section(
+            "Shaping (IEEE 802.1Qav, one frame in each interval)",
+            streams.iter().filter_map(shaping),
         ));
         let oddities = streams
             .iter()
@@ -206,6 +210,43 @@ fn losses(stream: &StreamSummary) -> Vec<String> {
         lines.push(line(stream, &format!("at {} more", plural(more, "place"))));
     }
     lines
+}
+
+/// How far the frames of an AVB stream came before their interval, and which shaper allows that.
+fn shaping(stream: &StreamSummary) -> Option<String> {
+    let shaping = stream.shaping?;
+    let (class, pcp) = match shaping.class {
+        SrClass::A => ("A", 3),
+        SrClass::B => ("B", 2),
+    };
+    let begin = format!("class {class} by its priority {pcp}");
+    if stream.stamps_back > 0 || stream.unstamped > 0 {
+        return Some(line(
+            stream,
+            &format!("{begin}: not judged, because stamps are missing or go back"),
+        ));
+    }
+    let most = |mbit| Shaping::most_ns(mbit);
+    let [fast, slow] = [1_000, 100].map(|mbit| format_ns(most(mbit) as f64));
+    let outcome = match shaping.lead_ns {
+        lead if lead <= most(1_000) => format!("within the credit of a shaper at 1 Gbit/s ({fast})"),
+        lead if lead <= most(100) => {
+            format!("within the credit of a shaper at 100 Mbit/s ({slow}), more than that at 1 Gbit/s ({fast})")
+        }
+        _ => format!(
+            "no shaper lets that through at 100 Mbit/s ({slow}) or more: the stream was not shaped, or more frames are reserved"
+        ),
+    };
+    let interval = format_ns(shaping.class.interval_ns() as f64);
+    let ahead = match shaping.lead_ns {
+        0 => format!("no frame before its {interval}"),
+        lead => format!(
+            "up to {} before its {interval} (frame {})",
+            format_ns(lead as f64),
+            shaping.frame
+        ),
+    };
+    Some(line(stream, &format!("{begin}; {ahead}: {outcome}")))
 }
 
 fn bursts(stream: &StreamSummary) -> Option<String> {

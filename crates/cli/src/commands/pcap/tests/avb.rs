@@ -6,7 +6,7 @@ use capture::write::PcapWriter;
 use capture::{Captured, Direction, PcapngWriter};
 use serde_json::Value;
 use wire::avtp::{AafStream, AafTemplate};
-use wire::ether::Mac;
+use wire::ether::{Mac, VlanTag};
 
 use super::{START_NS, TestCapture, args};
 use crate::commands::pcap::run;
@@ -189,4 +189,52 @@ fn other_profiles_ask_nothing_of_the_stamps_but_what_their_limits_need() {
     let coarse = pcap("site-ms", &frames(INTERVAL_NS, 1_000_000));
     assert_eq!(verdict(&coarse, path), "inconclusive");
     std::fs::remove_file(&profile).unwrap();
+}
+
+/// The listing's words about the shaping of 800 frames of class A, of which each eighth frame and its successors come `early_ns` before their
+/// interval.
+fn shaping(name: &str, pcp: u8, early_ns: i64) -> Option<String> {
+    let mut template = AafTemplate::new(&AafStream {
+        dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
+        src: Mac([2, 0, 0, 0, 0, 1]),
+        tags: vec![VlanTag::new(pcp, false, 2)],
+        unique_id: 1,
+    });
+    let frames: Vec<(i64, Vec<u8>)> = (0..800)
+        .map(|n| {
+            template.set_sequence_num(n as u8);
+            let early_ns = if n % 8 == 0 { 0 } else { early_ns };
+            (START_NS + n * INTERVAL_NS - early_ns, template.bytes().to_vec())
+        })
+        .collect();
+    let capture = pcap(name, &frames);
+    let (mut out, mut messages) = (Vec::new(), Vec::new());
+    run(&args(&capture.0, false), &mut out, &mut messages);
+    let text = String::from_utf8(out).unwrap();
+    let section = text.split_once("Shaping (IEEE 802.1Qav")?.1;
+    section.lines().nth(1).map(|line| line.trim().to_owned())
+}
+
+#[test]
+fn a_stream_of_an_sr_class_is_judged_by_the_credit_of_a_shaper() {
+    for (pcp, early_ns, says) in [
+        (
+            3,
+            0,
+            "class A by its priority 3; no frame before its 125 µs: within the credit of a shaper at 1 Gbit/s (12.3 µs)",
+        ),
+        (3, 10_000, "within the credit of a shaper at 1 Gbit/s (12.3 µs)"),
+        (
+            3,
+            60_000,
+            "within the credit of a shaper at 100 Mbit/s (123 µs), more than that at 1 Gbit/s",
+        ),
+        (3, 124_000, "no shaper lets that through at 100 Mbit/s (123 µs) or more"),
+        // Twice the frames of class B.
+        (2, 0, "no shaper lets that through"),
+    ] {
+        let text = shaping(&format!("avb-shaping-{pcp}-{early_ns}"), pcp, early_ns).expect("a section");
+        assert!(text.contains(says), "{pcp} {early_ns}: {text}");
+    }
+    assert_eq!(shaping("avb-shaping-none", 0, 0), None, "no SR class");
 }

@@ -1,0 +1,157 @@
+//! Conformance of an AVTP stream to the credit-based shaper of IEEE 802.1Qav.
+//!
+//! A shaper lets a stream send one frame in each class measurement interval: 125 us in SR class A, 250 us in class B. While another frame
+//! occupies the port, the stream gains credit, and afterwards sends so much earlier than its interval. So no frame may come earlier than its
+//! interval by more than the time of the longest frame at the port's rate. This is the generic cell rate algorithm (ITU-T I.371), with the
+//! interval as increment.
+
+/// Part of the interval that is allowed for the difference between the talker's clock and that of the stamps: 200 ppm, one part of this many.
+const CLOCK_TOLERANCE: i64 = 5_000;
+
+/// Octets of the longest frame of another class on the wire: 1522 with tag and FCS, 8 of preamble, 12 of gap.
+const LONGEST_OTHER: i64 = 1_542;
+
+/// SR class, by the default priorities of IEEE 802.1Q (table 34-1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SrClass {
+    /// Priority 3, one interval is 125 us.
+    A,
+    /// Priority 2, one interval is 250 us.
+    B,
+}
+
+impl SrClass {
+    /// The class of frames with this priority in their VLAN tag; `None` for priorities that no class has by default.
+    pub fn of(pcp: u8) -> Option<Self> {
+        match pcp {
+            3 => Some(Self::A),
+            2 => Some(Self::B),
+            _ => None,
+        }
+    }
+
+    /// Class measurement interval in ns.
+    pub fn interval_ns(self) -> i64 {
+        match self {
+            Self::A => 125_000,
+            Self::B => 250_000,
+        }
+    }
+}
+
+/// How far a stream's frames came before their interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shaping {
+    /// The class of the stream.
+    pub class: SrClass,
+    /// Longest time in ns by which a frame came before its interval, 0 if none did.
+    pub lead_ns: i64,
+    /// Number of that frame.
+    pub frame: u64,
+}
+
+impl Shaping {
+    /// The most that a shaper allows on a port of this rate, in ns: the time of the longest frame of another class.
+    pub fn most_ns(mbit_per_second: i64) -> i64 {
+        LONGEST_OTHER * 8 * 1_000 / mbit_per_second.max(1)
+    }
+}
+
+/// The state of one stream.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Credit {
+    /// Earliest time at which the next frame has its interval.
+    due_ns: Option<i64>,
+    shaping: Shaping,
+}
+
+impl Credit {
+    pub(crate) fn new(class: SrClass) -> Self {
+        Self {
+            due_ns: None,
+            shaping: Shaping {
+                class,
+                lead_ns: 0,
+                frame: 0,
+            },
+        }
+    }
+
+    /// Takes the next frame of the stream; a frame without a stamp begins anew.
+    pub(crate) fn take(&mut self, time_ns: Option<i64>, frame: u64) {
+        let Some(time_ns) = time_ns else {
+            self.due_ns = None;
+            return;
+        };
+        let due_ns = self.due_ns.unwrap_or(time_ns);
+        let lead_ns = due_ns.saturating_sub(time_ns);
+        if lead_ns > self.shaping.lead_ns {
+            (self.shaping.lead_ns, self.shaping.frame) = (lead_ns, frame);
+        }
+        let interval_ns = self.shaping.class.interval_ns();
+        let increment_ns = interval_ns - interval_ns / CLOCK_TOLERANCE;
+        self.due_ns = Some(due_ns.max(time_ns).saturating_add(increment_ns));
+    }
+
+    pub(crate) fn shaping(self) -> Shaping {
+        self.shaping
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Credit, Shaping, SrClass};
+
+    /// The longest lead of frames with these stamps.
+    fn lead(class: SrClass, times: impl IntoIterator<Item = i64>) -> (i64, u64) {
+        let mut credit = Credit::new(class);
+        for (frame, time_ns) in times.into_iter().enumerate() {
+            credit.take(Some(time_ns), frame as u64);
+        }
+        (credit.shaping().lead_ns, credit.shaping().frame)
+    }
+
+    #[test]
+    fn an_even_stream_and_a_clock_that_is_a_little_fast_are_never_ahead() {
+        assert_eq!(lead(SrClass::A, (0..80_000).map(|k| k * 125_000)), (0, 0));
+        assert_eq!(lead(SrClass::A, (0..80_000).map(|k| k * 124_980)), (0, 0), "160 ppm");
+        assert_eq!(lead(SrClass::B, (0..40_000).map(|k| k * 250_000)), (0, 0));
+    }
+
+    #[test]
+    fn a_frame_held_up_by_another_leaves_its_successor_that_much_ahead() {
+        // Frame 10 waits for the longest frame of another class at 1 Gbit/s.
+        let late = Shaping::most_ns(1_000);
+        let times = (0..100).map(|k| k * 125_000 + if k == 10 { late } else { 0 });
+        let (lead_ns, frame) = lead(SrClass::A, times);
+        assert_eq!((late, frame), (12_336, 11));
+        assert!((12_000..=12_336).contains(&lead_ns), "{lead_ns}");
+        assert_eq!(Shaping::most_ns(100), 123_360);
+    }
+
+    #[test]
+    fn frames_that_leave_as_they_are_made_are_far_ahead() {
+        // Eight frames at once, each millisecond: the average rate is right, and no shaper was in the way.
+        let bursts = (0..100).flat_map(|k| (0..8).map(move |n| k * 1_000_000 + n * 6_000));
+        let (lead_ns, _) = lead(SrClass::A, bursts);
+        assert!(lead_ns > 800_000, "{lead_ns}");
+        // Twice the reserved rate.
+        let (lead_ns, _) = lead(SrClass::A, (0..100).map(|k| k * 62_500));
+        assert!(lead_ns > 6_000_000, "{lead_ns}");
+        // The frames of class A are too many in class B.
+        assert!(lead(SrClass::B, (0..100).map(|k| k * 125_000)).0 > 12_000_000);
+    }
+
+    #[test]
+    fn a_frame_without_a_stamp_begins_anew() {
+        let mut credit = Credit::new(SrClass::A);
+        for time_ns in [Some(0), None, Some(10)] {
+            credit.take(time_ns, 1);
+        }
+        assert_eq!(credit.shaping().lead_ns, 0);
+        assert_eq!(
+            [3, 2, 0, 7].map(SrClass::of),
+            [Some(SrClass::A), Some(SrClass::B), None, None]
+        );
+    }
+}
