@@ -137,7 +137,7 @@ fn elsewhere(rule: &Rule, place: Option<KernelPlace>) -> Option<(Outcome, String
         Some(KernelPlace::Host) => (Outcome::NotApplicable, "only inside a virtual machine"),
         Some(KernelPlace::Guest) => (
             Outcome::NotApplicable,
-            "only on the hardware itself: ask the host of this virtual machine",
+            "only on the hardware itself: audit the host of this virtual machine",
         ),
         None => (
             Outcome::Unknown,

@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(found(), None);
         write("/.answers/cpu-dma-latency-us", "2000000000");
         assert!(found().is_some());
-        // Not known to be disabled.
+        // Nothing shows that it is disabled.
         fs::remove_file(tree.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/disable")).expect("removed");
         fs::remove_file(tree.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/latency")).expect("removed");
         assert_eq!(found(), Some(("C6".into(), None)));

@@ -131,7 +131,7 @@ fn real_time(reader: &Reader, release: &str, is_running: bool) -> (bool, String)
             let why = unknown.err().map_or("none there".to_owned(), |error| error.to_string());
             (
                 is_named_so(release),
-                format!("by its name; of its configuration: {why}"),
+                format!("by its name; its configuration is not known: {why}"),
             )
         }
     }
@@ -172,7 +172,7 @@ mod tests {
     use std::path::Path;
     use tempfile::TempDir;
 
-    /// A root with these files; a module file of a release creates its folder.
+    /// A root with these files; a module file also creates the folder of its release.
     fn root(files: &[(&str, &str)]) -> TempDir {
         let root = tempfile::tempdir().expect("a folder");
         for (path, text) in files {

@@ -35,7 +35,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.add("operating system", "/etc/os-release", operating_system(reader));
     sheet.line("release", RELEASE);
     sheet.line("version", VERSION);
-    sheet.line_or("architecture", "/proc/sys/kernel/arch", "kernels say so since 6.1");
+    sheet.line_or("architecture", "/proc/sys/kernel/arch", "kernels report it since 6.1");
     sheet.line("boot id", "/proc/sys/kernel/random/boot_id");
     sheet.add(
         "preemption model",

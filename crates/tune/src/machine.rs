@@ -67,7 +67,7 @@ impl TunedMachine {
         let above = above.canonicalize()?;
         match self.is_in_groups(&self.inside(&above)?) {
             true => Ok(above.join(name)),
-            false => Err(no_place(path, "not among control groups or groups of the cache")),
+            false => Err(no_place(path, "neither a control group nor a cache group")),
         }
     }
 

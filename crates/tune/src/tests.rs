@@ -319,7 +319,7 @@ fn actions_and_tools_that_rules_name_exist() {
                 );
             }
             let changes_now = !remedy.write.is_empty() || remedy.action.is_some();
-            // A lasting change needs a boot, but something can be done until then.
+            // A lasting change needs a boot, but a temporary one is possible until then.
             let until_then = remedy.change == Change::Reboot && remedy.write.is_empty();
             let says_so = matches!(remedy.change, Change::SafeNow | Change::Disruptive) || until_then;
             assert!(

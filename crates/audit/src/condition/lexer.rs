@@ -38,7 +38,7 @@ fn next(rest: &str) -> Result<(Token<'_>, usize), ConditionError> {
     }
     let length = rest.find(|c: char| !is_of_word(c)).unwrap_or(rest.len());
     if length == 0 {
-        return Err(error(rest, "this sign means nothing here"));
+        return Err(error(rest, "this character is not allowed here"));
     }
     let word = &rest[..length];
     if !word.starts_with(|c: char| c.is_ascii_digit()) {

@@ -59,7 +59,7 @@ impl Bundle {
             }
         }
         if bundle.values.is_empty() {
-            return Err("no line is key: value or key = value".to_owned());
+            return Err("no line has the form key: value or key = value".to_owned());
         }
         Ok(bundle)
     }

@@ -68,7 +68,7 @@ impl Numa {
     /// A set cannot be read.
     pub(crate) fn sets(&self) -> Result<CpuList, Unknown> {
         let set = |nodes: &String| {
-            cpu_set(nodes).ok_or_else(|| Unknown::unclear(format!("\"{nodes}\" does not say which nodes")))
+            cpu_set(nodes).ok_or_else(|| Unknown::unclear(format!("\"{nodes}\" does not name the nodes")))
         };
         let sets = self.nodes.iter().map(set).collect::<Result<Vec<_>, _>>()?;
         Ok(sets.iter().flat_map(CpuList::iter).collect())

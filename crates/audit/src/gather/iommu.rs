@@ -106,7 +106,7 @@ fn posted(reader: &Reader) -> Result<bool, Unknown> {
     let units = reader.names(UNITS, |name| name.starts_with("dmar"))?;
     if units.is_empty() {
         return Err(Unknown::unclear(format!(
-            "{UNITS} has no Intel unit: others do not report it"
+            "{UNITS} has no Intel unit: units of other makers do not report it"
         )));
     }
     let mut all = true;

@@ -107,7 +107,7 @@ fn path(reader: &Reader, name: &str) -> Result<String, Unknown> {
         .map_err(unclear)?;
     if let Some(file) = own.first() {
         return Err(Unknown::unclear(format!(
-            "{LINKS}/{file} is there, and udev reads only the first file that matches: add the settings to the file of {name}"
+            "{LINKS}/{file} exists, and udev reads only the first file that matches: add the settings to the file of {name}"
         )));
     }
     let place = reader.target(&format!("{NET}/{name}")).map_err(unclear)?;
@@ -147,7 +147,7 @@ fn ids(reader: &Reader, part: &Subject) -> Result<String, Unknown> {
         }
     }
     match found.is_empty() {
-        true => Err(Unknown::absent("no device is passed")),
+        true => Err(Unknown::absent("no device is passed through")),
         false => Ok(found.join(",")),
     }
 }

@@ -11,7 +11,7 @@ use host::Host;
 
 /// Groups of rules that are tested.
 const GROUPS: [&str; 3] = ["kernel", "isolation", "scheduler"];
-/// Rules for which an absent file is the best value: real-time kernels have none of these.
+/// Rules for which an absent file is the best outcome: real-time kernels have none of these files.
 const BEST_ABSENT: &str = "mm-background-work";
 
 fn copy(from: &Path, to: &Path, files: &mut Vec<PathBuf>) {

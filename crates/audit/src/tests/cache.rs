@@ -48,7 +48,7 @@ fn real_time_cpus_have_cache_of_their_own() {
     let shareable = ("sys/fs/resctrl/info/L3/shareable_bits", "f00\n");
     assert_eq!(outcome_of(&divided(), &[(OURS, "L3:0=1ff\n")], id), Fail);
     assert_eq!(outcome_of(&divided(), &[(OURS, "L3:0=1ff\n"), shareable], id), Pass);
-    // Virtual CPUs that libvirt put into a group by their tasks.
+    // Virtual CPUs whose tasks libvirt put into a group.
     let tasks = [
         ("sys/fs/resctrl/rt/cpus_list", "\n"),
         ("sys/fs/resctrl/rt/tasks", "70\n71\n"),

@@ -1,4 +1,4 @@
-//! Rules for domains, each passing and failing, and the traps.
+//! Rules for domains, each with a domain that passes and one that fails, and the traps.
 
 use std::time::Instant;
 

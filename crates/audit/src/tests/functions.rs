@@ -24,7 +24,7 @@ fn define(device: &str) -> String {
     GOOD.replace("<memballoon", &format!("{device}<memballoon"))
 }
 
-/// A host whose card has two functions; the second one is for the domain.
+/// A host whose card has two virtual functions; the second one is for the domain.
 fn machine(device: &str, said: Option<&str>) -> TempDir {
     let host = host();
     let devices = "sys/bus/pci/devices";

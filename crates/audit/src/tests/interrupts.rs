@@ -243,7 +243,7 @@ fn rates_of_a_capture_are_judged() {
     assert_eq!(outcome_of(&host(), &absent, id), Unknown, "the counters are not in it");
 }
 
-/// Processors that count firmware interrupts, and others.
+/// Processors that count firmware interrupts, and processors that do not.
 #[test]
 fn the_firmware_is_asked_where_the_processor_counts() {
     let of = |vendor: &str, family: &str| {

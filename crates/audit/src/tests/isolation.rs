@@ -24,7 +24,7 @@ fn online() {
     let own: &[(&[(&str, &str)], _)] = &[
         (&[ISOLATED], Pass),
         (&[NONE_ISOLATED], Fail),
-        // Without the file, the reserved CPUs are unknown.
+        // Without this file, the reserved CPUs are unknown.
         (&[], Unknown),
         (&[("sys/devices/system/cpu/isolated", "x")], Unknown),
     ];

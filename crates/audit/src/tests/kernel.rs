@@ -77,7 +77,7 @@ fn arguments_that_agree() {
         ),
         ("isolcpus=4-7 nohz_full=2-7", Fail, "CPU 2-3"),
         ("isolcpus=4-7 nohz_full=4-7 rcu_nocbs=4", Pass, ""),
-        ("isolcpus=4-5", Fail, "isolcpus lacks, of the real-time CPUs, CPU 6-7"),
+        ("isolcpus=4-5", Fail, "isolcpus lacks these real-time CPUs: CPU 6-7"),
         ("isolcpus=4-7,12", Fail, "cannot have"),
         ("isolcpus=0-7", Fail, "leaves no CPU"),
         ("isolcpus=domian,4-7", Fail, "unknown flag domian"),
@@ -178,7 +178,7 @@ fn a_line_of_arguments_that_is_too_long_is_found() {
         )
     };
     assert_eq!(both(400, 500), Pass);
-    // 25 bytes of the first line, 401 of the other, 14 around the 584.
+    // Lengths in bytes: 25 of the first line, 401 of the other one, 14 around the 584.
     assert_eq!(both(400, 584), Pass);
     assert_eq!(both(400, 585), Fail);
     let written = format!("# GRUB Environment Block\ntuned_params={}\n", "y".repeat(900));
@@ -248,7 +248,7 @@ fn log() {
     assert!(live.contains("RCU stall (2 times, 60 s to 90 s after boot)"), "{live}");
 }
 
-/// Each line as a kernel prints it, and lines of any machine's log.
+/// Each line as a kernel prints it, and ordinary lines of a machine's log.
 #[test]
 fn lines_of_the_log_are_told_apart() {
     let alarms = [

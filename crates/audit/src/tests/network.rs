@@ -4,7 +4,7 @@ use super::tree::{finding, outcome, tree};
 use crate::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::parameters::Parameters;
 
-/// A properly set card, in the form of a recorded answer.
+/// A correctly set up card, in the form of a recorded answer.
 const CARD: &str = r#"
 [driver]
 name = "igb"

@@ -211,7 +211,7 @@ fn neither_the_device_nor_its_port_sleeps() {
         Pass,
         "its switches say that it does not sleep"
     );
-    // A link of the interface that shows its place, without the link to its device.
+    // The interface's link that shows its place, without the link to its device.
     let lost: Vec<_> = host()
         .into_iter()
         .filter(|(path, _)| !path.starts_with("sys/class/net/eth0"))
@@ -296,7 +296,7 @@ fn watched(vendor: &'static str) -> Vec<(&'static str, &'static str)> {
     all
 }
 
-/// Each way out of polling satisfies one rule, and the other rule reports the errors that are no longer seen.
+/// Each way to stop polling satisfies one rule; the other rule then reports that errors are no longer seen.
 #[test]
 fn no_polling_is_no_count_where_no_interrupt_comes_at_each_error() {
     let both = |base: &[(&str, &str)], changes: &[(&str, &str)]| {
@@ -313,7 +313,7 @@ fn no_polling_is_no_count_where_no_interrupt_comes_at_each_error() {
         assert_eq!(both(machine, &[]), [Fail, Pass]);
         assert_eq!(both(machine, &[("ignore_ce", "1\n")]), [Pass, Unknown]);
     }
-    // A processor without PTS has no package count; one with PTS has lost the file.
+    // A processor without PTS has no package count; if one with PTS has no such file, the file is missing.
     let mut bare = intel.clone();
     bare.retain(|(path, _)| !path.ends_with("package_throttle_count"));
     assert_eq!(outcome_of(&bare, &[], "hw-error-counters"), Pass);
@@ -366,7 +366,7 @@ fn one_daemon_tunes_the_machine() {
         ("etc/tuned/realtime-virtual-host-variables.conf", "isolated_cores=3-N\n"),
     ];
     let with = |change: (&'static str, &'static str)| outcome_of(&host(), &[&tuned[..], &[change]].concat(), id);
-    // A custom profile, with the arguments in it or in variables.
+    // A custom profile; its arguments are in the profile itself or in variables.
     let own = |text: &'static str| {
         let files = [
             ("etc/tuned/active_profile", "triptime\n"),

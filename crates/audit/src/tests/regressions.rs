@@ -96,7 +96,8 @@ fn numbers_of_distributions_are_looked_through() {
     assert_eq!(of("rubbish\n", "#1 SMP\n"), Unknown);
 }
 
-/// A distribution that backports changes may have this one; and a profile whose own set-up causes it has published figures with it.
+/// A distribution that backports changes may have this change. A profile whose own set-up causes the regression has published its figures
+/// with the regression.
 #[test]
 fn a_regression_that_is_not_certain_or_that_a_source_lives_with_is_a_warning() {
     let of = |release, profile: Option<&str>, nohz_full| {

@@ -170,7 +170,7 @@ fn work_on_pages() {
     ];
     let machine = [&[ONLINE, NEW][..], &MEMORY].concat();
     each(&machine, &on("2-3"), "mm-background-work", cases);
-    // The files that a tree without /proc or /sys lacks are no evidence.
+    // Files that are missing because the tree has no /proc or /sys are no evidence.
     each(&[ONLINE], &on("2-3"), "mm-background-work", &[(&[], Unknown)]);
 }
 

@@ -1,4 +1,4 @@
-//! VMware: each rule passing and failing, the forms of files, and the traps.
+//! VMware: each rule with a machine that passes and one that fails, the forms of files, and the traps.
 
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -111,7 +111,7 @@ fn two_masters_of_one_clock_are_found() {
     expect(&of(&guest, &alone, Some(HOST)), "vmw-time-sync", Pass);
     let both = HOST.replace("Enabled: false", "Enabled: true");
     expect(&of(&guest, &alone, Some(&both)), "vmw-time-sync", Fail);
-    // From outside, nobody knows the programs in the guest.
+    // From outside the guest, its programs are unknown.
     let outside = tree(&[]);
     expect(&of(&outside, &alone, Some(HOST)), "vmw-time-sync", Unknown);
 }

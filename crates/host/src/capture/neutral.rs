@@ -118,15 +118,20 @@ impl Neutral {
         let mut left = vec!["host name, init's arguments, mounts other than / and the kernel's own".to_owned()];
         left.push(match processes {
             Processes::Few => "other processes".to_owned(),
-            Processes::All => "arguments and environments of processes, but for the arguments of daemons of time, irqbalance and logins \
+            Processes::All => {
+                "arguments and environments of processes, except the arguments of time daemons, irqbalance and logins \
                                (names of threads are kept)"
-                .to_owned(),
+                    .to_owned()
+            }
         });
         let counts = [
             (self.macs.len(), "hardware addresses"),
             (self.addresses.len(), "network addresses"),
             (self.identifiers, "identifiers (UUIDs, machines, containers)"),
-            (self.secrets, "values of names that say password, secret, token or key"),
+            (
+                self.secrets,
+                "values whose names contain password, secret, token or key",
+            ),
         ];
         left.extend(
             counts

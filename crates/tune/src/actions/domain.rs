@@ -31,7 +31,9 @@ pub(super) fn priorities(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
         };
         let of_kernel = scene.number("dom.kernel-priority").map_err(|why| above(&why))?;
         if f64::from(thread.priority) >= of_kernel {
-            return Err(above(&format!("the kernel's threads rcuc there have {of_kernel}")));
+            return Err(above(&format!(
+                "the kernel's threads rcuc on its CPU have priority {of_kernel}"
+            )));
         }
     }
     let raised = threads.into_iter().map(|thread| Operation {

@@ -55,7 +55,7 @@ pub(super) fn swap_off(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     for line in text.lines().skip(1) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [area, _, _, used, _] = words[..] else {
-            return Err(format!("{path}: \"{line}\" has not five columns"));
+            return Err(format!("{path}: \"{line}\" does not have five columns"));
         };
         if area.contains("\\040") {
             return Err(format!(

@@ -13,7 +13,7 @@ const WELOTEC: &str = include_str!("../../../audit/src/tests/definitions/welotec
 const SEAPATH: &str = include_str!("../../../audit/src/tests/definitions/seapath-before.xml");
 const ABB: &str = include_str!("../../../audit/src/tests/definitions/abb-before.xml");
 
-/// A domain with every fault that a fragment can remedy, in a form that no tool writes: several elements on a line, comments, entities.
+/// A domain with every fault that a fragment can remedy, in an unusual form: several elements on a line, comments, entities.
 const STRANGE: &str = "<?xml version='1.0'?>\n<!-- kept: 1 -->\n<domain type='kvm'><name>strange &amp; old</name>\n\
     <vcpu placement='auto'>2</vcpu> <!-- kept: 2 -->\n  <iothreads>2</iothreads>\n  <cputune>\n    <vcpupin vcpu='0' cpuset='0-3'/>\n    \
     <vcpupin vcpu='5' cpuset='3'/>\n    <vcpusched vcpus='0' scheduler='rr' priority='99'/><vcpusched vcpus='1-4' scheduler='fifo' priority='2'/>\n\

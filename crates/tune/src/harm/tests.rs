@@ -50,7 +50,7 @@ fn audited(cpus: &str, files: &[(&str, &str)], look: impl Fn(&Host, &Parameters,
     look(&host, &parameters, &audit);
 }
 
-/// Reason that the remedy of this check is refused, which must be the same for every way of applying it.
+/// Reason why the remedy of this check is refused; it must be the same for every way to apply the remedy.
 fn harm(check: &str, cpus: &str, files: &[(&str, &str)]) -> Option<String> {
     let only = [check.to_owned()];
     let found = std::cell::RefCell::new(None);
@@ -104,7 +104,7 @@ fn a_counter_that_the_kernel_threw_out_is_not_trusted() {
     assert!(why.contains("unstable"), "{why}");
 }
 
-/// A bare machine with a screen on the processor's graphics, and these consoles.
+/// A bare machine with these consoles; the processor's graphics drive its screen.
 fn with_screen(consoles: Option<&'static str>) -> Vec<(&'static str, &'static str)> {
     let screen = [
         ("proc/cpuinfo", "processor : 0\nflags : fpu tsc\n"),
@@ -189,7 +189,7 @@ fn the_card_of_the_connection_is_not_given_to_a_guest() {
     }
 }
 
-/// The card with the default route, one that only has an address, one without, and one about which nothing is known.
+/// Four cards: with the default route, with only an address, without an address, and one about which nothing is known.
 #[test]
 fn an_interface_through_which_somebody_may_be_connected_is_named_as_a_risk() {
     let untuned = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts/debian-untuned/root");

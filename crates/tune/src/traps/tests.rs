@@ -19,7 +19,7 @@ const BASE: [(&str, &str); 5] = [
     ("sys/class/net/br0/lower_eth0/ifindex", "2\n"),
 ];
 
-/// Reason that a step with these operations is refused.
+/// Reason why a step with these operations is refused.
 fn whys(files: &[(&str, &str)], parameters: &Parameters, operations: Vec<Operation>) -> Vec<String> {
     let root = tempfile::tempdir().expect("a directory");
     for (path, text) in BASE.iter().chain(files) {

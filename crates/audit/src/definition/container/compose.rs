@@ -128,7 +128,7 @@ fn network(file: &Json, service: &Json) -> (Option<String>, String) {
         let known = ["host", "none", "bridge"].contains(&mode.as_str());
         return (
             known.then(|| mode.clone()),
-            format!("network mode {mode} is that of another container"),
+            format!("network mode {mode} shares the network of another container"),
         );
     }
     let names: Vec<String> = match service.get("networks") {
@@ -140,7 +140,7 @@ fn network(file: &Json, service: &Json) -> (Option<String>, String) {
     for name in &names {
         match at(file, &["networks", name]) {
             Some(network) if is_external(network) => {
-                return (None, format!("network {name} is made elsewhere: look at its driver"));
+                return (None, format!("network {name} is defined elsewhere: check its driver"));
             }
             network => drivers.push(
                 network

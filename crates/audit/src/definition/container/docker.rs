@@ -104,7 +104,7 @@ pub(super) fn of_user(user: Option<String>, held: Vec<String>) -> Result<Vec<Str
     match plain {
         "" | "0" | "root" => Ok(held),
         other => Err(Unknown::unclear(format!(
-            "the process is of user {other}: added capabilities reach it only through a file that has them"
+            "the process runs as user {other}: it gets added capabilities only from a program file that has them"
         ))),
     }
 }

@@ -111,7 +111,7 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
         true => shape.set_or::<units::CpuList>(
             "ctr.cpus",
             None,
-            "the node's CPU manager assigns them: look at the container that runs",
+            "the node's CPU manager assigns them: audit the running container",
         ),
         false => shape.set_cpus(None),
     }

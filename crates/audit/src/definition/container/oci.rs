@@ -43,7 +43,7 @@ pub(super) fn read(name: &str, bundle: &Json) -> Shape {
     shape.set_or(
         "ctr.network",
         network(bundle),
-        "the runtime joins or fills the network namespace: look inside",
+        "the runtime joins or fills the network namespace: audit from inside the container",
     );
     let devices = at(bundle, &["linux", "devices"]).and_then(Json::as_array);
     let paths = devices.into_iter().flatten().filter_map(|one| text(one, &["path"]));

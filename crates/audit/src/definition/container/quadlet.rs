@@ -169,7 +169,7 @@ fn network(unit: &Unit, beside: Beside<'_>) -> (Option<String>, String) {
             "pasta" | "slirp4netns" | "private" if is_alone => Ok("bridge".to_owned()),
             "host" | "none" if is_alone => Ok(kind.to_owned()),
             name if name.ends_with(".network") => beside(name).and_then(|text| driver(name, &text)),
-            name => Err(format!("network {name} is defined elsewhere: look at its driver")),
+            name => Err(format!("network {name} is defined elsewhere: check its driver")),
         })
         .collect();
     match drivers {
@@ -186,7 +186,7 @@ fn driver(name: &str, text: &str) -> Result<String, String> {
     let unit = Unit::parse(text).map_err(|why| format!("{name}: {why}"))?;
     match unit.all("Network", "PodmanArgs").is_empty() {
         true => Ok(unit.last("Network", "Driver").unwrap_or("bridge".to_owned())),
-        false => Err(format!("{name} has arguments of its own: look at its driver")),
+        false => Err(format!("{name} has arguments of its own: check its driver")),
     }
 }
 

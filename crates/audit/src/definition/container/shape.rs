@@ -111,7 +111,7 @@ impl Shape {
             part.set_known(
                 fact,
                 Err(Unknown::unclear(format!(
-                    "{}: this form does not contain it",
+                    "{}: this kind of definition does not contain it",
                     form.word()
                 ))),
             );

@@ -147,7 +147,7 @@ pub(super) fn shared(found: &Allocation, rt_cpus: &CpuList) -> Result<Vec<String
     let mut all = Vec::new();
     let bare = rt_cpus.without(&covered);
     if !bare.is_empty() {
-        all.push(format!("CPU {bare} in no group of real-time CPUs only"));
+        all.push(format!("CPU {bare} is in no group that has only real-time CPUs"));
     }
     for group in own {
         for (resource, id, mask) in entries(group) {
@@ -185,7 +185,7 @@ pub(super) fn illegal(found: &Allocation, rt_cpus: &CpuList) -> Result<Vec<Strin
             } else if mask & !limits.full != 0 {
                 "has bits that do not exist"
             } else if group.is_real_time(rt_cpus) && mask & limits.shareable != 0 {
-                "has bits that devices fill too"
+                "has bits that devices use, too"
             } else {
                 continue;
             };

@@ -74,7 +74,9 @@ fn cpus(reader: &Reader, group: &str) -> Result<CpuList, Unknown> {
             other => return Ok(other?),
         }
     }
-    Err(Unknown::unclear(format!("no group around {group} has a set of CPUs")))
+    Err(Unknown::unclear(format!(
+        "neither {group} nor a group above it has a set of CPUs"
+    )))
 }
 
 /// Groups with a quota, such as `/machine.slice: 50000 100000`. The root has none.

@@ -63,7 +63,7 @@ fn received(cpu: u32) -> Result<u64, HostError> {
     let unclear = |why: String| HostError::Undecided(format!("AMD's event ls_smi_rx: {why}"));
     let events = events.as_ref().map_err(|why| unclear(why.to_string()))?;
     let count = events.read().map_err(|why| unclear(why.to_string()))?;
-    count.ok_or_else(|| unclear("others have all counters of the CPU (perf)".to_owned()))
+    count.ok_or_else(|| unclear("other programs use all counters of the CPU (perf)".to_owned()))
 }
 
 /// A model-specific register of a CPU of this machine.

@@ -123,7 +123,7 @@ fn to_the_plan(lists: &Lists, told: Option<&CpuList>, partitions: &CpuList) -> V
     let mut found = Vec::new();
     if !lists.domain.is_empty() {
         let apart: CpuList = lists.domain.iter().chain(partitions.iter()).collect();
-        found.extend(beyond(told, &apart, "isolcpus lacks, of the real-time CPUs,"));
+        found.extend(beyond(told, &apart, "isolcpus lacks these real-time CPUs:"));
     }
     let planned = both(&lists.irqaffinity, told).without(&lists.domain);
     found.extend(beyond(
@@ -156,7 +156,7 @@ fn to_the_machine(reader: &Reader, lists: &Lists, possible: &CpuList) -> Vec<Str
         found.extend(beyond(
             &not,
             &CpuList::default(),
-            "the kernel did not take, from isolcpus,",
+            "the kernel did not accept from isolcpus:",
         ));
     }
     found

@@ -42,7 +42,7 @@ fn most(reader: &Reader) -> Result<usize, Unknown> {
     match is_x86 || is_arm64() {
         true => Ok(MOST),
         false => Err(Unknown::unclear(
-            "how many characters the kernel keeps is known of x86 and arm64 only",
+            "the number of characters that the kernel keeps is known for x86 and arm64 only",
         )),
     }
 }

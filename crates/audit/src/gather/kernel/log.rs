@@ -162,7 +162,7 @@ impl Log {
         match self.begins {
             None => Ok(true),
             Some(seconds) => Err(Unknown::unclear(format!(
-                "the log begins {seconds} s after boot: what came before is overwritten"
+                "the log begins {seconds} s after boot: earlier messages are overwritten"
             ))),
         }
     }

@@ -78,7 +78,7 @@ fn ticks(reader: &Reader, line: &Cmdline, lists: &Lists) -> Result<Vec<String>, 
         found.push("nohz_full: this kernel is built without NO_HZ_FULL".to_owned());
     }
     if lists.nohz_full.contains(0) {
-        found.push("nohz_full names CPU 0, which the kernel takes out".to_owned());
+        found.push("nohz_full names CPU 0, which the kernel removes".to_owned());
     }
     Ok(found)
 }

@@ -50,7 +50,7 @@ impl DriverAnswer {
             Some(Toml::Array(items)) => Ok(Value::List(
                 items.iter().filter_map(Toml::as_str).map(str::to_owned).collect(),
             )),
-            Some(_) => Err(Unknown::unclear(format!("{question}: {key} is of no known kind"))),
+            Some(_) => Err(Unknown::unclear(format!("{question}: {key} is of an unknown kind"))),
             None if LEAVES_OUT.contains(&question) => {
                 Err(Unknown::absent(format!("{question}: the driver has no {key}")))
             }

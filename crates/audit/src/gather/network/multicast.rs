@@ -55,7 +55,9 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, Unknown> {
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, name, _, _, group] = words[..] else {
-            return Err(Unknown::unclear(format!("{PATH}: \"{line}\" has not five columns")));
+            return Err(Unknown::unclear(format!(
+                "{PATH}: \"{line}\" does not have five columns"
+            )));
         };
         groups.push((name.to_owned(), group.to_owned()));
     }

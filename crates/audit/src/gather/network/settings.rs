@@ -97,7 +97,7 @@ fn mode(driver: &Known, usecs: &Known) -> Known {
         (Ok(Value::Text(driver)), Ok(Value::Number(usecs))) => Ok(Value::Flag(is_mode(driver, *usecs as u32))),
         (_, Err(unknown)) => Err(unknown.clone()),
         (Err(unknown), _) => Err(unknown.clone()),
-        _ => Err(Unknown::unclear("the driver's answer is of no known kind")),
+        _ => Err(Unknown::unclear("the driver's answer is of an unknown kind")),
     }
 }
 

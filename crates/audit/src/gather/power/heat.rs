@@ -23,7 +23,7 @@ pub(super) fn margin_c(reader: &Reader) -> Result<f64, Unknown> {
     let of_zen = sensors.iter().filter_map(|sensor| margin_of_zen(reader, sensor));
     of_zones.chain(of_zen).reduce(f64::min).ok_or_else(|| {
         Unknown::unclear(format!(
-            "neither a zone of {ZONES} has a temperature and a trip, nor AMD's sensor one that is far from any limit"
+            "no zone of {ZONES} has a temperature and a trip point, and AMD's sensor is missing or too warm to show the distance to its limit"
         ))
     })
 }

@@ -71,7 +71,7 @@ mod tests {
 
     use super::kinds;
 
-    /// A structure with its texts.
+    /// A structure of the firmware's tables, with its texts.
     fn structure(kind: u8, body: &[u8], texts: &[u8]) -> Vec<u8> {
         let head = [kind, body.len() as u8 + 4, 0, 0];
         [&head[..], body, texts, &[0, 0]].concat()

@@ -44,8 +44,8 @@ fn by_process<'a>(threads: impl Iterator<Item = &'a Thread>, rt_cpus: &CpuList) 
     }
     let text = |(pid, (name, count, there)): (u32, (&str, usize, usize))| match (count, there) {
         (1, 0) => format!("{name} (pid {pid})"),
-        (1, _) => format!("{name} (pid {pid}), which was there last"),
-        _ => format!("{name} (pid {pid}, {count} threads, {there} of them there last)"),
+        (1, _) => format!("{name} (pid {pid}), which last ran there"),
+        _ => format!("{name} (pid {pid}, {count} threads, {there} of which last ran there)"),
     };
     processes.into_iter().map(text).collect()
 }

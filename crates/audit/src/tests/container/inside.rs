@@ -4,7 +4,7 @@ use super::naming;
 use crate::finding::Outcome::{Fail, Pass, Unknown};
 use crate::tests::tree::{finding, outcome, tree};
 
-/// Inside of a container, as podman makes it on control groups of version 2.
+/// The inside of a container that podman made on control groups of version 2.
 fn inside(changes: &[(&str, &str)]) -> tempfile::TempDir {
     let stat = "9 1 0:24 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n1 0 0:30 / / rw - overlay overlay rw\n";
     let limits = "Limit  Soft Limit  Hard Limit  Units\nMax locked memory  unlimited  unlimited  bytes\nMax realtime priority  0  0\n";

@@ -172,7 +172,7 @@ fn each_fault_of_a_definition_is_found() {
         let before = says(name, id, &[]);
         assert!(before == Pass, "{name}: {id} is {before:?} before");
         let changes = match (name, id) {
-            // A limit on locked memory next to it would still grant the rest.
+            // Another limit on locked memory would still grant the rest.
             ("config.json", "ctr-rt-works") => vec![(from, to), ("RLIMIT_RTPRIO", "RLIMIT_NICE")],
             _ => vec![(from, to)],
         };
@@ -257,7 +257,7 @@ fn a_network_of_a_quadlet_is_read_beside_it() {
             Unknown,
         ),
         ("Network=../bus.network", Some(macvlan), Unknown),
-        // podman refuses two networks of which one is not a bridge.
+        // podman refuses two networks if one of them is not a bridge.
         ("Network=pasta\nNetwork=bus.network", Some(macvlan), Unknown),
         ("Network=other", Some(macvlan), Unknown),
     ] {

@@ -39,7 +39,7 @@ fn loopback_is_software_and_its_files_are_read() {
     assert_eq!(once.len(), names.len(), "each name once: {names:?}");
 }
 
-/// Two namespaces joined by a veth, with a bridge over one end and a tap next to it.
+/// Two namespaces joined by a veth; one of its ends is in a bridge, together with a tap.
 fn bed(test: &str) -> Option<(NetNs, NetNs)> {
     if !has(Capability::SysAdmin) || !has(Capability::NetAdmin) {
         testing::skip(test, "needs CAP_SYS_ADMIN and CAP_NET_ADMIN");

@@ -29,7 +29,7 @@ fn base() -> Parameters {
 /// The planned task.
 const PLANNED: &str = "relay*=fifo:80@2";
 
-/// Changes that an action makes on a machine with these files, one text for each operation; `->` marks a link.
+/// Changes that an action makes on a machine with these files, one text per operation; `->` marks a link.
 fn done(files: &[(&str, &str)], part: Option<(Class, &str)>, action: &str) -> Result<Vec<String>, String> {
     let root = tempfile::tempdir().expect("a directory");
     for (path, text) in BASE.iter().chain(files) {

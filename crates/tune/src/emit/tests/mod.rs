@@ -56,7 +56,7 @@ fn outcome(audit: &Audit, id: &str) -> Outcome {
     finding.expect("a rule").outcome
 }
 
-/// A tool's way of merging lists.
+/// How a tool merges lists.
 #[derive(Clone, Copy)]
 enum Lists {
     /// Compose: the items of both lists.
