@@ -15,8 +15,7 @@ pub fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option<Profil
     let kept = run.document("limits")?;
     if kept.is_none() && was_given_limits(run) {
         return Err(CampaignError::Wrong(format!(
-            "{}: it was started with --limits, and its stored limits are missing: the file is damaged; to judge what is left of it, \
-             give --limits again",
+            "{}: it was started with --limits, and its stored limits are missing: the file is damaged; to judge the rest of it, give --limits again",
             run.path().display()
         )));
     }

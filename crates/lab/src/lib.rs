@@ -300,7 +300,7 @@ fn check_ports(asked: &Asked, others: &[Lab]) -> Result<(), LabError> {
 
 fn no_lab(name: &LabName) -> LabError {
     LabError::Refused(format!(
-        "there is no lab {name}: `triptime lab list` shows those that there are"
+        "there is no lab {name}: `triptime lab list` shows the existing ones"
     ))
 }
 

@@ -212,7 +212,7 @@ mod tests {
             ..port()
         };
         assert_eq!(wrong(cut), Some(Wrong::NoCarrier));
-        // An interface that was down when the lab was made may stay so, or come up.
+        // An interface that was down when the lab was made may stay down, or come up.
         assert_eq!(down.wrong(Some(&down)), None);
         assert_eq!(down.wrong(Some(&port())), None);
     }

@@ -100,7 +100,7 @@ impl Asked {
         }
         match (self.place, &self.guest) {
             (PlaceKind::ContainerInVm, _) => refused(
-                "a container in a guest is made for a step of a plan, and stays no longer: `triptime qualify PLAN --place container-in-vm`; \
+                "a container in a guest is made for one step of a plan, and ends with it: `triptime qualify PLAN --place container-in-vm`; \
                  a guest alone stays (--place vm)",
             ),
             (PlaceKind::Vm, _) if !self.cpus.is_empty() || self.runtime.is_some() => refused(

@@ -160,7 +160,7 @@ impl State {
         match state.schema == SCHEMA {
             true => Ok(Some(state)),
             false => Err(damaged(format!(
-                "its shape is {}, and this version knows {SCHEMA}",
+                "its format is {}, but this version knows {SCHEMA}",
                 state.schema
             ))),
         }

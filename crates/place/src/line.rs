@@ -163,7 +163,7 @@ mod tests {
         let asked = Asked::of_guest(&question);
         let wall_ns = asked.wall_ns.expect("of a guest");
         let vcpu = Vcpu { thread: 99, cpu: 2 };
-        // Its monotonic clock began an hour later, and its wall clock is a second ahead.
+        // Its monotonic clock started an hour later, and its wall clock is a second ahead.
         let there = Asked {
             from_ns: asked.from_ns - 3_600_000_000_000,
             to_ns: asked.to_ns - 3_600_000_000_000,

@@ -181,7 +181,7 @@ mod tests {
         );
     }
 
-    /// The bench, in guests, on a machine with these CPUs.
+    /// The plan of the bench, run in guests on a machine with these CPUs.
     fn bench(vcpus: u32, online: &str) -> Result<Vec<String>, String> {
         let mut plan = Plan::load("vm-bench").expect("inside");
         plan.vcpus = Some(vcpus);

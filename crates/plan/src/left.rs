@@ -110,7 +110,7 @@ mod tests {
     fn what_was_measured_is_left_out_and_a_step_goes_on_where_it_was() {
         let whole = left(&plan(), &[]).expect("all of it");
         assert_eq!((whole.from, whole.of, whole.left_ns), (1, 5, 165 * H));
-        // Two steps done, ten hours of the third; rebooted, and fifteen hours more of it.
+        // Two steps and ten hours of the third were done before the reboot; after it, fifteen more hours of the third.
         let runs = [vec![33 * H + 2 * S, 33 * H, 10 * H], vec![15 * H]];
         let rest = left(&plan(), &runs).expect("something is left");
         assert_eq!((rest.from, rest.plan.steps.len()), (3, 3));

@@ -39,7 +39,7 @@ mod tests {
         let facts = live_facts().expect("the CPUs");
         let roles = plan.roles(&facts, &Named::default()).expect("roles");
         let need = plan.room(&facts, &roles, plan.window.0, 32 << 20).expect("CPUs");
-        // 142 series of streams, 66 of the relay, the round trip's two, and one or more of wake-ups and noise.
+        // 142 series of streams, 66 of the relay, two of the round trip, and one or more of wake-ups and noise.
         assert!((212..300).contains(&need.series), "{need:?}");
         assert_eq!(need.windows, need.series * 5_940);
         assert!((100 << 20..250 << 20).contains(&need.expected()), "{}", need.expected());

@@ -63,7 +63,7 @@ mod tests {
         }
     }
 
-    /// The step, in ns, if the wall clock advanced `ahead_ns` more than the monotonic one in `elapsed_ns`.
+    /// The detected step in ns, if the wall clock advanced `ahead_ns` more than the monotonic one in `elapsed_ns`.
     fn found(elapsed_ns: i64, ahead_ns: i64, uncertainty_ns: u64) -> Option<i64> {
         let epoch_ns = 1_790_000_000 * SECOND_NS;
         step_between(

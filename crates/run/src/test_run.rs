@@ -7,7 +7,7 @@ use store::{RunFile, RunWriter};
 use tempfile::TempDir;
 use units::Realtime;
 
-/// Removed, together with its file, when dropped.
+/// The folder of a test; it is removed with its file when dropped.
 pub(crate) struct TestRun(TempDir);
 
 impl TestRun {

@@ -36,7 +36,7 @@ pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, 
             "ports of this machine: test set {test_set} - network - {device} ({name}) device under test{on_port}"
         ),
         name,
-        forwards: Err("what joins the two ports is not part of this machine's configuration"),
+        forwards: Err("the network between the two ports is not part of this machine's configuration"),
         _forwarder: None,
         test_set: as_it_is(test_set),
         devices,
@@ -80,7 +80,7 @@ pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
             "a port of this machine: test set {test_set} ({name}) - network - device under test on another machine"
         ),
         name,
-        forwards: Err("what joins the two machines is not part of this machine's configuration"),
+        forwards: Err("the network between the two machines is not part of this machine's configuration"),
         _forwarder: None,
         test_set: as_it_is(test_set),
         devices: Vec::new(),

@@ -198,7 +198,7 @@ mod tests {
         Lane::new(rules.collect(), 0)
     }
 
-    /// Frames 1 to `count`, 100 ns apart, go in; what comes out in order.
+    /// Puts in frames 1 to `count`, 100 ns apart; returns the frames that come out, in order.
     fn through(lane: &mut Lane, count: u8) -> Vec<u8> {
         let mut out = Vec::new();
         for number in 1..=count {

@@ -157,7 +157,7 @@ impl Random {
 mod tests {
     use super::{CacheLine, chain};
 
-    /// The chain from line 0 until it returns there.
+    /// The chain of lines from line 0 until it returns to line 0.
     fn ring(lines: &[CacheLine]) -> Vec<usize> {
         let mut ring = vec![0];
         let mut at = lines[0].next as usize;

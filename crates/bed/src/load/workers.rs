@@ -186,7 +186,7 @@ mod tests {
     use super::Workers;
     use std::time::{Duration, Instant};
 
-    /// A load of one thread on a CPU this process may use, begun.
+    /// A running load of one thread, on a CPU that this process may use.
     fn begun(body: impl FnOnce(&super::Turn) -> Result<(), String> + Send + 'static) -> Workers {
         let cpu = sys::thread::allowed_cpus().first().expect("a CPU");
         let mut workers = Workers::new("test");

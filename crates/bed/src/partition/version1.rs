@@ -22,7 +22,7 @@ impl Sets for Version1 {
     }
 
     fn balancing(&self) -> &'static str {
-        "left to the group of the others"
+        "done in the control group of the other threads"
     }
 
     fn is_here(&self) -> bool {

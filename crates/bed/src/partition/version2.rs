@@ -65,7 +65,7 @@ impl Sets for Version2 {
         let top = self.root.join(self.members());
         fs::write(&top, std::process::id().to_string()).map_err(|error| {
             format!(
-                "{}: this process, which is in {own}, cannot get there: {error}",
+                "{}: this process, which is in {own}, cannot be moved there: {error}",
                 top.display()
             )
         })?;
@@ -183,7 +183,7 @@ mod tests {
         group(&root.join("user.slice"), "");
         let sets = Version2 { root: root.clone() };
         let change = sets.change(&list("1"), &list("0")).expect("a change");
-        // A plain folder has none of a group's files of itself, nor a switch for controllers.
+        // A plain folder has neither the files of a control group nor a switch for controllers.
         let operations = change.operations.iter().filter_map(|one| match &one.target {
             Target::File(path) if path.contains("user.slice") => {
                 let inside = path.strip_prefix(folder.path().to_str()?)?;

@@ -109,13 +109,13 @@ impl Rounds<'_> {
             let name = causes_file(Path::new(""), &cell);
             if !self.fits(self.needed_ns(std::slice::from_ref(&cell))) {
                 said.push(format!(
-                    "{}: no time in the budget to look for the causes of what failed",
+                    "{}: no time in the budget to look for the causes of the failed limits",
                     cell.words()
                 ));
                 continue;
             }
             (self.tell)(&format_args!(
-                "{}: limits failed: again with the flight recorder, for the causes",
+                "{}: limits failed: measured again with the flight recorder, to find the causes",
                 cell.words()
             ));
             match self.child(&cell, &name, &with)? {

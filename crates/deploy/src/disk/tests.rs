@@ -69,7 +69,7 @@ fn partitions_and_volumes_are_what_other_programs_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
     let program: Vec<u8> = (0..3_000_000_u32).map(|number| (number % 251) as u8).collect();
-    // Clusters of one sector, and of eight.
+    // Clusters of one sector and clusters of eight sectors.
     for room in [0, 300 << 20] {
         written(&made(&program, room), Path::new(&path("disk")));
         let Some(table) = said(test, "sgdisk", &["-v", &path("disk")]) else {
@@ -226,7 +226,7 @@ fn sections_stand_behind_each_other_in_file_and_memory() {
         places.push(place);
     }
     assert_eq!(places, [8192, 12288, 16384]);
-    // Up to the end of the last, in whole pages.
+    // Up to the end of the last section, in whole pages.
     assert_eq!(word(0x40 + 24 + 56), 16384 + 8192);
 }
 
@@ -248,7 +248,7 @@ fn what_is_no_kernel_or_no_stub_is_told() {
     let mut signed = stub(3);
     signed[0x40 + 24 + 112 + 32] = 1;
     assert!(said(&signed, &kernel()).contains("signed"));
-    // A truncated program is either refused, or parsed as far as it exists.
+    // A truncated program is either refused, or parsed up to its end.
     for length in 0..stub(3).len() {
         let (stub, kernel) = (&stub(3)[..length], kernel());
         let _ = unified(&Parts {

@@ -93,7 +93,7 @@ impl Program {
         }
         if this.word(this.at + COFF + SIGNATURES) != Some(0) {
             return Err(DiskError::Stub(
-                "it is signed, and would not be what was signed; take the one without",
+                "it is signed, and a change would break its signature; use the unsigned one",
             ));
         }
         Ok(this)
@@ -103,7 +103,7 @@ impl Program {
         let count = self.count();
         let header = self.sections + count * SECTION;
         let room = self.headers_end().unwrap_or(0);
-        let wrong = DiskError::Stub("its headers cannot be understood");
+        let wrong = DiskError::Stub("its headers cannot be read");
         if header + SECTION > room || self.octets[header..header + SECTION].iter().any(|octet| *octet != 0) {
             return Err(DiskError::Stub("its header has no room for another section"));
         }

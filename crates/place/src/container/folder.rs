@@ -99,7 +99,7 @@ mod tests {
             std::fs::create_dir(&path).expect("made");
             path
         };
-        // The number of a process of another PID namespace, which is none here (PID_MAX_LIMIT), and that of one that is.
+        // A process number that no process here can have (PID_MAX_LIMIT), and the number of a process that exists here.
         let held = made("triptime-container-99999999-x");
         let gone = made(&format!("triptime-container-{}-x", std::process::id()));
         let others = [made("triptime-container-x"), made("other")];

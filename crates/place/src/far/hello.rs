@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// One that welcomes everybody does not know the secret.
+    /// A far end that admits everybody does not know the secret.
     #[test]
     fn a_far_end_that_does_not_know_the_secret_is_left() {
         let (near, far) = pair();
@@ -257,7 +257,7 @@ mod tests {
         there.join().expect("no panic");
     }
 
-    /// A near end that repeats what another one said has not got the far end's fresh key in it.
+    /// A near end that repeats another one's messages has no message with the far end's fresh key.
     #[test]
     fn a_repeated_proof_is_none() {
         let said = {

@@ -119,10 +119,7 @@ impl Peer for FarLine {
     }
 
     fn last_words(&self, _: &super::guest::channel::CallError) -> Option<String> {
-        Some(format!(
-            "Look at {} whether `triptime far` still runs there",
-            self.address
-        ))
+        Some(format!("Check on {} that `triptime far` still runs", self.address))
     }
 }
 

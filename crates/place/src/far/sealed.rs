@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Keys of an end that sends, and of one that receives.
+    /// Keys of a sending and of a receiving end.
     fn keys() -> (Keys, Keys) {
         let pattern = || "Noise_NN_25519_ChaChaPoly_SHA256".parse().expect("a pattern");
         let mut one = Builder::new(pattern()).build_initiator().expect("an end");

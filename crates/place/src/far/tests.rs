@@ -57,7 +57,7 @@ impl Under {
         Far::connect(&address, secret, VERSION, None).map_err(|error| error.to_string())
     }
 
-    /// As soon as the seat is free.
+    /// As soon as no client is connected.
     fn connected(&self) -> Far {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -252,7 +252,7 @@ proptest! {
         for octets in octets {
             let mut stream = TcpStream::connect(end.address).expect("connected");
             says_and_stops(&mut &stream, &octets, &stream);
-            // To its end: it was left.
+            // It runs to its end, because its client has left.
             let _ = stream.read_to_end(&mut Vec::new());
         }
         far.clock().expect("still there");

@@ -28,7 +28,7 @@ impl Archive {
         let mut parts = path.components();
         let is_absolute = parts.next() == Some(Component::RootDir) && path.file_name().is_some();
         if !is_absolute || parts.any(|part| !matches!(part, Component::Normal(_))) {
-            return Err(refused(path, "no absolute path of a file"));
+            return Err(refused(path, "not an absolute path of a file"));
         }
         let above: Vec<&Path> = path.ancestors().skip(1).collect();
         for directory in above.into_iter().rev().filter(|above| above.parent().is_some()) {
@@ -53,7 +53,7 @@ impl Archive {
 
     fn entry(&mut self, path: &Path, mode: u32, content: &[u8]) -> Result<(), PlaceError> {
         let name = path.strip_prefix("/").unwrap_or(path);
-        let name = name.to_str().ok_or_else(|| refused(path, "a name that is no UTF-8"))?;
+        let name = name.to_str().ok_or_else(|| refused(path, "a name that is not UTF-8"))?;
         let size = u32::try_from(content.len()).map_err(|_| refused(path, "4 GiB or more"))?;
         let number = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
         let named = u32::try_from(name.len() + 1).map_err(|_| refused(path, "a name of 4 GiB or more"))?;

@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(found[1], ("a.ko".to_owned(), b"module a".to_vec()));
         assert_eq!(found[2], ("d.ko.xz".to_owned(), b"as it is".to_vec()));
         let image = make(Path::new(OWN_PROGRAM), &modules, None).expect("an image");
-        // The last of its files.
+        // The last file of the image.
         let end = &image[image.len() - 1000..];
         assert!(contains(end, b"modules/order"));
         assert!(contains(end, b"b_c.ko\na.ko\nd.ko.xz\n"));

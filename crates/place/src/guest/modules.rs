@@ -147,7 +147,7 @@ fn flat(folder: &Path) -> Result<Known, PlaceError> {
     let path = folder.join(ORDER);
     let order = std::fs::read_to_string(&path).map_err(|_| {
         PlaceError::NotAvailable(format!(
-            "{}: no folder of kernel modules: it has neither {DEPENDENCIES} (`depmod -b` makes it) nor {ORDER}",
+            "{}: not a folder of kernel modules: it has neither {DEPENDENCIES} (`depmod -b` makes it) nor {ORDER}",
             folder.display()
         ))
     })?;
@@ -202,7 +202,7 @@ mod tests {
         let chosen = choose(folder.path(), &["virtio_net", "built_in", "failover"]).expect("modules");
         assert_eq!(names(&chosen), ["failover", "net_failover", "virtio_net"]);
         assert_eq!(chosen[0].file, folder.path().join("kernel/net/core/failover.ko.xz"));
-        // Such a list is no kernel's; it is to end all the same.
+        // No kernel has such a list; the search must end even so.
         let circle = choose(folder.path(), &["a-b"]).expect("modules");
         assert_eq!(names(&circle).len(), 2);
     }

@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_way_of_the_same_length_each_time_gives_the_exact_offset() {
-        // There 1000 ahead; 10 each way; 5 to answer.
+        // The other clock is 1000 ahead; a message takes 10 each way, and an answer 5.
         let found = offset([0, 1010, 1015, 25]);
         assert_eq!(
             found,

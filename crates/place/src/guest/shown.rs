@@ -24,7 +24,7 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
     let modules = choose_modules(&spec.modules, &OF_QEMU)?;
     let names: Vec<&str> = modules.iter().map(|module| module.name.as_str()).collect();
     let names = match names.is_empty() {
-        true => "none: the kernel has what it takes built in, or the folder lacks it".to_owned(),
+        true => "none: the kernel has the needed drivers built in, or the folder lacks them".to_owned(),
         false => names.join(", "),
     };
     let octets = make_image(Path::new(OWN_PROGRAM), &modules, spec.runtime)?.len();

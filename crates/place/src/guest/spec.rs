@@ -195,7 +195,7 @@ impl GuestSpec {
         }
         match &self.host_cpus {
             Some(host) if host.len() != self.cpus as usize => refuse(format!(
-                "{} virtual CPUs and {} of this machine ({host}): each virtual CPU needs its own",
+                "{} virtual CPUs, but {} of this machine ({host}): each virtual CPU needs its own",
                 self.cpus,
                 host.len()
             )),
@@ -248,7 +248,7 @@ mod tests {
         spec.host_cpus = Some(CpuList::from_iter([2, 3, 6, 7]));
         let of = |number| spec.of(number).host_cpus.map(|cpus| cpus.to_string());
         assert_eq!((of(0).as_deref(), of(1).as_deref()), (Some("2-3"), Some("6-7")));
-        // None is left for a third one.
+        // No CPU is left for a third virtual CPU.
         assert!(spec.of(2).check().is_err());
     }
 

@@ -63,7 +63,7 @@ fn each_has_cpus_of_its_own() {
         why.contains("\"round trip\" and \"wake-up\" run side by side, and both take cpu 1"),
         "{why}"
     );
-    // As on the bench of the source: two CPUs for the round trip, the third for wake-ups.
+    // As on the source's test bench: two CPUs for the round trip, the third for wake-ups.
     let named = plan(&[REFLECT, &format!("{WAKEUP}cpus = \"2\"\n")]).expect("a plan");
     assert_eq!(shared(&named, "0-3"), None);
     let on_test_set = plan(&[REFLECT, &format!("{WAKEUP}cpus = \"0\"\n")]).expect("a plan");

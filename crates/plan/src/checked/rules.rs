@@ -68,7 +68,7 @@ pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
         return Err(Refusal::of(
             "bed.networks",
             format!(
-                "{} has one device, and a step has several relays: use bridge, macvlan or openvswitch",
+                "{} has one device, but a step has several relays: use bridge, macvlan or openvswitch",
                 network.name()
             ),
         ));

@@ -152,7 +152,7 @@ fn a_wrong_key_is_named_with_its_line() {
     );
 }
 
-/// The key's own line, although the parser only knows the line of the step; and the key, probe or value that was meant.
+/// The message has the line of the key, although the parser only knows the line of the step, and proposes a key, probe or value.
 #[test]
 fn the_line_is_that_of_the_key_and_the_nearest_key_is_named() {
     for (right, wrong, meant) in [
@@ -305,7 +305,7 @@ policy = "fifo:90"
     assert!(message.contains("hackbench"), "{message}");
 }
 
-/// A plan with those faults.
+/// A plan with these faults.
 fn faulty(faults: &str, more: &str) -> String {
     format!(
         r#"

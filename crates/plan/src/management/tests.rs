@@ -1,4 +1,4 @@
-//! Words of the table, its refusals, and the CPUs that it runs on.
+//! Keys of the table, refused values, and the CPUs that the traffic uses.
 
 use crate::{Named, Plan};
 use host::CpuFacts;
@@ -31,7 +31,7 @@ fn facts() -> CpuFacts {
     }
 }
 
-/// Words of the plan for its loads, and for CPUs that carry them, where the device is in such a place.
+/// The plan's texts about its loads and their CPUs, with the device in such a place.
 fn said(text: &str, place: PlaceKind) -> Result<(Vec<String>, Vec<String>), String> {
     let mut plan = Plan::parse("site.toml", text).map_err(|error| error.to_string())?;
     plan.place = place;

@@ -1,4 +1,4 @@
-//! The combinations of a matrix, and the plan that each is.
+//! The combinations of a matrix, and the plan of each.
 
 use super::{Cell, Isolation};
 use crate::Plan;

@@ -224,7 +224,7 @@ mod tests {
             blocks(&differ, None),
             named([["bays2", block], ["bays1", "BAYSLD0/LLN0$GO$gcbTrip_2"]])
         );
-        // One alone keeps its name, and its trips have those of their scenarios.
+        // A single relay keeps its name, and its trips have the names of their scenarios.
         assert_eq!(blocks(&key(&["bays2"]), None), [(String::new(), block.to_owned())]);
     }
 

@@ -1,4 +1,4 @@
-//! Bounds on the memory of the recording thread, however many records come and however late it looks.
+//! Bounds on the memory of the recording thread, for any number of records and any delay of its readings.
 
 use super::{MOST_SPIKES, MOST_WINDOWS, Work};
 use crate::feed::{Described, Feed};

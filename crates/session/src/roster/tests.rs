@@ -114,7 +114,7 @@ fn a_run_whose_windows_do_not_close_is_stuck_and_one_that_waits_for_others_is_no
             .is_some_and(|why| why.starts_with("no window was closed for")),
         "{run:?}"
     );
-    // Nothing determines when a window is due.
+    // Nothing states when a window is due.
     run.window_seen_ns = None;
     assert_eq!(at(&run), Standing::Measuring);
     run.recorder_seen_ns = Some(now_ns - limit_ns - S);

@@ -150,7 +150,7 @@ impl Explain for Flight {
             fact(
                 "effect on the median wake-up",
                 effect,
-                "blocks without, with, with, without it before the run",
+                "four blocks before the run: without it, with it, with it, without it",
             ),
         ];
         if let Some(osnoise) = &mut self.osnoise {

@@ -84,7 +84,7 @@ mod tests {
     use super::{MOST_SPIKES_READ, spikes_of_each};
     use crate::spikes::{MOST_SPIKES, WORST_SPIKES};
 
-    /// Number of spikes read for each series, if the series have these numbers of spikes.
+    /// Number of spikes that are read for each series, if the series have these numbers of spikes.
     fn read(counts: &[u64]) -> u64 {
         let most = spikes_of_each(counts.to_vec());
         counts.iter().map(|count| (*count).min(most)).sum()

@@ -76,8 +76,8 @@ impl RuntimeName {
     /// Why it can never run the device under test; `None` if it can.
     fn why_not(self) -> Option<&'static str> {
         (self == Self::Docker).then_some(
-            "docker: its containers join no network namespace by its path, so no test bed, and run nothing but images of its daemon's \
-             store: use runc, which it runs itself, with the same settings (docs/guide/container.md has its command line)",
+            "docker: it cannot start a container in a given network namespace, so not in a test bed, and it starts only images of \
+             its daemon's store: use runc, which docker itself uses, with the same settings (docs/guide/container.md has its command line)",
         )
     }
 }

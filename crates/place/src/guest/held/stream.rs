@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_was_meant_for_another_is_left_out() {
-        // The end of one frame, and a whole one of an older call.
+        // The end of one frame, and a whole frame of an older call.
         let stale = [&octets(7, "a long line of a run file")[9..], &octets(9, "an older one")].concat();
         let all = [stale.clone(), octets(0, "up"), octets(8, "more")].concat();
         let mut from = FromGreeting::new(&all[..]);

@@ -207,7 +207,7 @@ fn a_look_that_comes_soon_after_a_late_one_does_not_weigh_as_much() {
     tree(root.path());
     let mut readings = readings(root.path());
     readings.look(0);
-    // 8 s without a look, in which 8000 bytes passed; 1000 more in the tenth of a second after it.
+    // 8 s without a reading, in which 8000 bytes passed; then 1000 more in a tenth of a second.
     counters(root.path(), "1000", "13000");
     readings.look(8 * SECOND);
     counters(root.path(), "1000", "14000");

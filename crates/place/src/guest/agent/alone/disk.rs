@@ -95,7 +95,7 @@ mod tests {
     fn only_blank_disks_and_results_are_overwritten() {
         let mut disk = vec![0; 1 << 20];
         assert_eq!(may_be_overwritten(&disk), Some("which was blank"));
-        // A file system of the family ext has its mark here.
+        // File systems of the ext family have their magic number here.
         disk[1080..1082].copy_from_slice(&[0x53, 0xef]);
         assert_eq!(may_be_overwritten(&disk), None);
         assert_eq!(may_be_overwritten(b""), None);

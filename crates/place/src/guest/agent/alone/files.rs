@@ -141,7 +141,7 @@ mod tests {
         write(&home.join("answer.txt"), "pass");
         keep(home, folder).expect("kept");
         assert_eq!(names(folder), ["answer.txt"]);
-        // It can be opened, and not be read.
+        // It can be opened, but not read.
         std::fs::create_dir(home.join("run.html")).expect("made");
         let error = keep_one(home, folder, "run.html").expect_err("unreadable");
         assert!(error.contains("run.html"), "{error}");

@@ -58,7 +58,7 @@ pub(super) fn run_from(partition: &str) -> Result<(), String> {
     partition.with(|disk| files::keep(home, &disk.join(&folder)))?;
     let what = match home.join(FILES[0]).is_file() {
         true => "run file and answer are",
-        false => "there is no run file; why is",
+        false => "no run file was written; the reason is",
     };
     say(&format!(
         "{what} in the folder {folder} of the disk {} ({device})",
