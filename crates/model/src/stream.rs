@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(labels.label(SOCKET, &second), "MU01#2");
         assert_eq!(labels.label(KERNEL, &from(8, second)), "MU01#2");
         assert_eq!(labels.label(KERNEL, &from(9, first)), "MU01");
-        // A plan with several rounds sees them again, in another order.
+        // A plan with several rounds receives them again, in another order.
         assert_eq!(labels.label(Observer(2), &second), "MU01#2");
         assert_eq!(labels.label(Observer(2), &first), "MU01");
     }

@@ -42,7 +42,7 @@ impl Whole {
         match self {
             Self::NoFault => (
                 EventKind::Unproven,
-                "no fault was seen: nothing is known of the relay. See that the rule (--observe) fits what the injector sends".into(),
+                "no fault was seen: nothing is known of the relay. Check that the rule (--observe) fits the injector's faults".into(),
             ),
             Self::NoStream => (
                 EventKind::StreamDoubt,
@@ -62,11 +62,11 @@ impl Whole {
             ),
             Self::WithoutMembers => (
                 EventKind::StreamDoubt,
-                format!("{count} samples do not have the members that the rule looks at: not looked at"),
+                format!("{count} samples lack the members that the rule needs: not examined"),
             ),
             Self::OfOthers => (
                 EventKind::StreamDoubt,
-                format!("{count} frames under the svID had another source, destination, VLAN or APPID: not looked at"),
+                format!("{count} frames under the svID had another source, destination, VLAN or APPID: not examined"),
             ),
             Self::Malformed => (EventKind::StreamDoubt, format!("{count} frames could not be read")),
             Self::Lost => (EventKind::Stream, format!("{count} samples never came")),

@@ -276,8 +276,7 @@ fn frames_of_another_source_and_samples_without_the_member_are_counted() {
     );
     let all = said(&observed(&config("above:1500A@9"), &[&injector.frames(), &quiet]));
     assert!(
-        all.iter()
-            .any(|text| text.contains("14400 samples do not have the members")),
+        all.iter().any(|text| text.contains("14400 samples lack the members")),
         "{all:?}"
     );
     // Trips of which no fault could be seen are no false ones, and each is not said on its own.

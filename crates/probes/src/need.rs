@@ -142,7 +142,7 @@ mod tests {
     use sys::privilege::Capability;
     use sys::thread::{CpuSets, Policy};
 
-    /// A machine with two CPUs, of which a cpuset excludes the second; no capability, and a kernel with type information.
+    /// A machine with two CPUs, the second one excluded by a cpuset; without capabilities; its kernel has type information.
     fn machine() -> Machine {
         Machine {
             capabilities: BTreeSet::new(),

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn every_kind_that_is_measured_live_is_some_probes() {
-        // Kinds for files of other tools, and for the watch over the clocks.
+        // Kinds for files of other tools, and for the monitoring of clocks.
         let others = [&kind::LATENCY, &kind::CLOCK];
         for kind in kind::ALL {
             let ours = LIST.iter().any(|about| about.kinds.contains(&kind));

@@ -180,7 +180,7 @@ mod tests {
         assert_as_in_kernel("union bpf_attr", &fields);
         let fields = places!(ObjectInfo: object = "info.bpf_fd", octets = "info.info_len", info = "info.info");
         assert_as_in_kernel("union bpf_attr", &fields);
-        // The other fields are newer than the headers of a build machine may be.
+        // The other fields may be newer than the headers of the build machine.
         let fields = places!(LinkInfo: kind = "type", id, program = "prog_id");
         assert_as_in_kernel("struct bpf_link_info", &fields);
     }

@@ -95,7 +95,7 @@ mod tests {
         };
         let count = || counter.read().expect("a count").expect("it counts");
         let (first, began) = (count(), Instant::now());
-        // If this thread is not on the first CPU, another one is again and again.
+        // If this thread is not on the first CPU, another thread is there again and again.
         while count() == first {
             assert!(began.elapsed() < Duration::from_secs(60), "the CPU runs nobody else");
             thread::sleep(Duration::from_millis(1));

@@ -204,8 +204,8 @@ pub static TASK: Kind = Kind {
 pub static TASK_STAGE: Kind = Kind {
     name: "task-stage",
     title: "Stages of the protection task",
-    what: "Where the time of a protection task goes; the parts add up to it. In three threads, wake is how long what the functions \
-           decided waits for the thread that sends.",
+    what: "Where the time of a protection task goes; the parts add up to it. In three threads, wake is the time from a decision of \
+           the functions until the sending thread has it.",
     samples: Samples::OfThread,
     line: None,
     accounts: Accounts::None,

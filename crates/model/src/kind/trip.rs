@@ -62,7 +62,7 @@ pub static SECURITY: Kind = Kind {
 pub static PHASE: Kind = Kind {
     name: "phase",
     title: "Phases of a trip",
-    what: "Operate time, as in trip/*, of trips for which the scenario expects phases and the relay reported them.",
+    what: "Operate time, as in trip/*, of trips whose phases the scenario expects and the relay reported.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,
@@ -80,7 +80,7 @@ pub static PHASE: Kind = Kind {
 pub static ZONE: Kind = Kind {
     name: "zone",
     title: "Zone or function of a trip",
-    what: "Operate time, as in trip/*, of trips for which the scenario expects a zone or function and the relay reported it.",
+    what: "Operate time, as in trip/*, of trips whose zone or function the scenario expects and the relay reported.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,
@@ -101,8 +101,7 @@ pub static ZONE: Kind = Kind {
 pub static DECISION: Kind = Kind {
     name: "decision",
     title: "Decisions of two relays",
-    what: "The kernel's receive stamp of the first GOOSE message with the decision of one relay to that of the other's, whoever was \
-           first.",
+    what: "The kernel's receive stamp of the first GOOSE message with the decision of one relay to that of the other, in either order.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,
@@ -119,7 +118,7 @@ pub static DECISION: Kind = Kind {
 pub static LEAD: Kind = Kind {
     name: "lead",
     title: "Which relay decided first",
-    what: "Decisions that the relay named first took before the other, and by how much.",
+    what: "Decisions that the relay named first took before the other, and the time between both.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,

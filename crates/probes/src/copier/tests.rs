@@ -1,4 +1,4 @@
-//! Tests of the kept and the written frames.
+//! Tests which frames are kept and which are written.
 
 use super::entry::{BYTES, EntryKind, RingEntry};
 use super::keeper::Keeper;

@@ -49,7 +49,7 @@ pub struct ListenConfig {
     pub framing: Option<Framing>,
     /// Maximum number of streams to track; further ones are counted and reported, not measured.
     pub max_streams: u16,
-    /// Maker of the time stamps; the port must have been opened for it.
+    /// Source of the time stamps; the port must have been opened for it.
     pub stamps: ReceiveStamps,
     /// Method of waiting for frames.
     pub receive: Receive,

@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(lost(&mut order, Some(129)), 126);
     }
 
-    /// Numbers 0..n in a changed order: some are left out, some doubled, and all are moved a little.
+    /// Numbers 0..n in a changed order: some are missing, some occur twice, and all are moved a little.
     fn stream() -> impl Strategy<Value = (u64, Vec<u64>)> {
         (1_u64..2_000).prop_flat_map(|n| {
             let fate = prop::collection::vec((0_u8..10, any::<u8>()), n as usize);

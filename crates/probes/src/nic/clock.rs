@@ -164,7 +164,7 @@ mod tests {
                 let placed = |_| clock.on_system_clock(Ptp::from_ns(0)).expect("near").as_ns();
                 (0..200_000).map(placed).collect::<Vec<i64>>()
             });
-            // A half could have a wrong offset: for a clock far from the other, the offset is not near 0.
+            // One half of the readings could have a wrong offset: for a clock far from the other, the offset is not near 0.
             (2..200_000).for_each(|n| clock.set(&line(n)));
             let placed = reader.join().expect("read");
             assert!(placed.is_sorted_by(|a, b| a >= b), "the lines come in order");

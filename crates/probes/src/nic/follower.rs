@@ -295,7 +295,7 @@ mod tests {
             nic.contains("the NIC's clock was set") && nic.contains("37.0 s"),
             "{nic}"
         );
-        // Every instant since the reading before is shortly before an event, or too late for any conversion.
+        // Every instant since the previous reading is shortly before an event, or too late for any conversion.
         for span_ns in [100_000_000, 900_000_000, 60_000_000_000] {
             let before = Monotonic::from_ns(7);
             let told = noticed(before, before + span_ns);

@@ -53,7 +53,7 @@ pub enum ReceiveStamps {
 }
 
 impl Stamps {
-    /// Maker of the stamps of the same frames on reception.
+    /// Source of the stamps of the same frames on reception.
     pub fn received(self) -> ReceiveStamps {
         match self {
             Self::Off | Self::Software => ReceiveStamps::Software,
@@ -90,7 +90,7 @@ impl ReceiveStamps {
         }
     }
 
-    /// Maker of the stamps, as text.
+    /// Source of the stamps, as text.
     pub(crate) fn maker(self) -> &'static str {
         match self {
             Self::Software => "kernel",
@@ -304,7 +304,7 @@ mod tests {
         let all = ["hardware-transmit", "hardware-receive", "hardware-raw-clock"];
         let igc = nic(&all, &["off", "on"], &["none", "all"]);
         assert_eq!(unable(&igc, BOTH), None);
-        // Abilities of many PHYs and small controllers, which stamp only PTP frames.
+        // Capabilities of many PHYs and small controllers, which stamp only PTP frames.
         let ptp_only = nic(&all, &["off", "on"], &["none", "ptpv2-event"]);
         let why = unable(&ptp_only, BOTH).expect("cannot");
         assert!(why.contains("none, ptpv2-event"), "{why}");

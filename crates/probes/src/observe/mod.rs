@@ -48,7 +48,7 @@ pub struct ObserveConfig {
     pub within_ns: Option<u64>,
     /// How long to observe; `None` until told to stop.
     pub duration_ns: Option<u64>,
-    /// Maker of the time stamps; the port must have been opened for it.
+    /// Source of the time stamps; the port must have been opened for it.
     pub stamps: ReceiveStamps,
     /// How to wait for frames.
     pub receive: Receive,

@@ -11,12 +11,13 @@ const HEADING: &str = "Observe";
 /// Options for how the faults of another injector are recognised.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ObserveOptions {
-    /// The faults are those of another injector, and start where this holds: a value above:AMOUNT or a phasor's change:AMOUNT of the stream
+    /// Time the trips for faults of another injector. A fault starts where this rule holds: a value above:AMOUNT or a phasor's
+    /// change:AMOUNT of the stream
     /// --sv-id, such as above:2000A, above:2.5x1000A@0-2, change:20%; a bit of its dataset, such as digital:8.0; a contact
-    /// goose:GOCBREF:MEMBER. The trips are those of --goose
+    /// goose:GOCBREF:MEMBER. The trips are read from --goose
     #[arg(long, help_heading = HEADING, value_name = "RULE")]
     pub observe: Option<Rule>,
-    /// A relay that has not tripped so long after the start of a fault has failed to
+    /// Longest time from the start of a fault to its trip; without a trip until then, the shot is a failure to trip
     #[arg(long, help_heading = HEADING, value_name = "DURATION", default_value = "1s", requires = "observe", value_parser = positive_duration)]
     pub trip_deadline: u64,
     /// Required operate time, by which the relay is judged
@@ -29,7 +30,9 @@ pub struct ObserveOptions {
 
 /// A frequency of a network.
 fn frequency(text: &str) -> Result<f64, String> {
-    let hz: f64 = text.parse().map_err(|_| format!("\"{text}\" is no frequency in Hz"))?;
+    let hz: f64 = text
+        .parse()
+        .map_err(|_| format!("\"{text}\" is not a frequency in Hz"))?;
     match (10.0..=100.0).contains(&hz) {
         true => Ok(hz),
         false => Err("must be from 10 to 100 Hz".into()),

@@ -45,7 +45,7 @@ use wire::ether::{EthernetView, Mac, VlanTag};
 /// Roles of the two ends of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Role {
-    /// The role that the far end does not take; of two such ends, the one with the larger MAC address sends
+    /// The role that the far end does not have; if both ends are auto, the one with the larger MAC address sends
     // An elected reflector ends with the initiator.
     Auto,
     /// Sends, and measures

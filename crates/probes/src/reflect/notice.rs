@@ -125,7 +125,7 @@ impl Reflect {
                 EventKind::Incomplete,
                 format!(
                     "{name}: {a} frames were answered twice, up to {b} of them in a row: two stations answer with one address, or \
-                     frames go two ways; the faster answer counts, so round trips may be longer than these"
+                     frames travel by two paths; the faster answer counts, so round trips may be longer than these"
                 ),
             ),
             Notice::Changed => (

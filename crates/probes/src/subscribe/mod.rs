@@ -139,7 +139,7 @@ pub struct SubscribeConfig {
     pub expected: Vec<StreamSpec>,
     /// Relation of the clocks.
     pub clock: ClockRelation,
-    /// Maker of the time stamps; the port must have been opened for it.
+    /// Source of the time stamps; the port must have been opened for it.
     pub stamps: ReceiveStamps,
     /// Method of waiting for frames.
     pub receive: Receive,

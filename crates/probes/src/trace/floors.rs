@@ -181,7 +181,7 @@ mod tests {
         found
     }
 
-    /// Threshold in the same bucket of 16 ns as the two durations next to it.
+    /// A threshold in the same bucket of 16 ns as the durations just below and above it.
     const THRESHOLD: u64 = 1_030;
 
     #[test]

@@ -37,7 +37,8 @@ impl TraceSummary {
         };
         let troubles = &self.troubles;
         let not_timed = format!(
-            "{} malformed, {} cut short, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel, {} \
+            "{} malformed, {} cut short, {} of streams beyond the limit, {} of streams that the first point has not seen, {} missed \
+             by the kernel, {} \
              without a stamp of the NIC",
             troubles.malformed,
             troubles.cut_short,

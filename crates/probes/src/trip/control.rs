@@ -92,7 +92,7 @@ impl Conductor {
             Act::WasSet => Err("the trip bit was set already".to_owned()),
             Act::Unknown => Err("no GOOSE message of the relay had come before".to_owned()),
             Act::Early(trip) | Act::Tripped(trip) | Act::Late(trip) => Err(format!(
-                "the relay tripped, {} from where the fault would begin",
+                "the relay tripped, {} from the instant at which the fault would begin",
                 SignedNs(trip - at)
             )),
         };

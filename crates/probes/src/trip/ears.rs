@@ -294,7 +294,7 @@ mod tests {
     fn the_one_that_trips_is_found_among_others() {
         let [quiet, trip] = [heard(120, [1, 1], NO), heard(224, [2, 0], TRIPPED)];
         let others = [
-            // Its bit has been set for long; its first message comes during the fault.
+            // Its bit was set long before; its first message comes during the fault.
             named(b"long", heard(230, [7, 5], TRIPPED)),
             named(b"before", heard(150, [1, 0], TRIPPED)),
             named(b"after", heard(110, [1, 1], NO)),

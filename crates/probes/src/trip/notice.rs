@@ -49,7 +49,7 @@ impl Notice {
 
 /// End of the text about all shots up to this one.
 const UNPROVEN: &str = "and those before it prove nothing: in the nearest shots in which it has to trip, before and after, the relay did not. \
-                        Give a scenario with a fault for which it trips (--scenario), and see that it takes this stream";
+                        Give a scenario with a fault for which it trips (--scenario), and check that it subscribes to this stream";
 
 impl Trip {
     /// The event for a notice about the series `name`.
@@ -58,8 +58,7 @@ impl Trip {
         let (kind, what) = match notice {
             Notice::NotSent => (
                 EventKind::NotCounted,
-                "not counted: the test set did not send all of its samples in time; give it its own CPU (--cpu), or a \
-                 machine"
+                "not counted: the test set did not send all of its samples in time; give it its own CPU (--cpu), or its own machine"
                     .into(),
             ),
             Notice::NotHeard => (

@@ -33,7 +33,7 @@ pub struct TripOptions {
     #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = positive_duration)]
     #[serde(deserialize_with = "ns")]
     pub settle: u64,
-    /// Seed of the random pauses before faults; the first three shots of a run have a further random pause, without the seed
+    /// Seed of the random pauses before faults; the first three shots of a run have a further random pause, which does not depend on the seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// The relay's GOOSE control block [default: the one that trips in a first shot, which is not counted]

@@ -124,8 +124,8 @@ impl Describe for Trip {
             ),
             4 => (
                 &kind::ZONE,
-                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose zone or \
-                 function is told",
+                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose \
+                 zone or function is reported",
             ),
             _ => (
                 &kind::SECURITY,

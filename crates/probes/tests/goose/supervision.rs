@@ -155,7 +155,7 @@ fn a_publisher_that_stops_expires_and_begins_again() {
         "{said:?}"
     );
     assert!(
-        said[1].ends_with("ms; timeAllowedtoLive was 100 ms, and 2 times that is allowed"),
+        said[1].ends_with("ms; timeAllowedtoLive was 100 ms; 2 times this is allowed"),
         "{said:?}"
     );
     assert!(said[2].starts_with("messages come again after "), "{said:?}");

@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(of(2, stamps(at, 0)), None, "a TCP acknowledgement");
     }
 
-    /// The launch time in two halves, as `report_sock_error` of net/sched/sch_etf.c writes it.
+    /// The launch time in two halves, in the form that `report_sock_error` of net/sched/sch_etf.c writes.
     #[test]
     fn a_dropped_frame_names_its_launch_time() {
         let at = 1_700_000_037_000_000_001_i64;

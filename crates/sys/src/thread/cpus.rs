@@ -82,7 +82,10 @@ pub(super) fn pin(cpu: u32) -> Result<(), SysError> {
     let index = cpu as usize;
     if index >= CpuSet::MAX_CPU {
         return Err(SysError::Invalid {
-            what: format!("CPU {cpu}: pinning reaches CPU {} only", CpuSet::MAX_CPU - 1),
+            what: format!(
+                "CPU {cpu}: threads can be pinned to CPUs up to {} only",
+                CpuSet::MAX_CPU - 1
+            ),
         });
     }
     let mut set = CpuSet::new();

@@ -88,7 +88,7 @@ mod tests {
             let _ = ended.recv();
         });
         let other = heard.recv().expect("said").cast_unsigned();
-        // A higher nice value and back to batch: neither needs a privilege.
+        // A higher nice value, and a change back to batch: neither needs a privilege.
         for wanted in ["batch", "batch, nice 7"] {
             set_policy_of(other, wanted).expect("a thread of this process");
             assert_eq!(policy_of(other).as_deref(), Some(wanted));

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn touched_pages_do_not_fault_again() {
-        // Larger than any other stack here, so that it is new and not one that another thread has touched.
+        // Larger than any other stack here, so that it is a new stack, which no other thread has used.
         let thread = std::thread::Builder::new().stack_size(16 << 20).spawn(|| {
             let faults = |bytes| {
                 let before = crate::thread::usage().minor_faults;

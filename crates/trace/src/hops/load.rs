@@ -31,7 +31,7 @@ pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
     for (number, point) in options.points.iter().enumerate() {
         if number > 0 && point.parent >= number {
             return Err(TraceError::Points(format!(
-                "point {}: the one before it must be named before it",
+                "point {}: the point before it must be named first",
                 point.name
             )));
         }
@@ -43,7 +43,7 @@ pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
         )));
     }
     if options.max_streams == 0 {
-        return Err(TraceError::Points("room for no stream".to_owned()));
+        return Err(TraceError::Points("no room for a stream".to_owned()));
     }
     Ok(())
 }
@@ -281,7 +281,7 @@ mod tests {
             .iter()
             .map(|place| [place.cell, place.is_shared])
             .collect();
-        // Cell, and 1 if the histograms are shared.
+        // Cell number, and 1 if the histograms are shared.
         assert_eq!(of_places, [[0, 0], [1, 1], [3, 1], [1, 1], [2, 0]]);
     }
 }

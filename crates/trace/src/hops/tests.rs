@@ -86,7 +86,7 @@ fn frames_are_recognised_in_place_and_copied() {
         tell_all: true,
         first_by_nic: false,
     };
-    // Lengths around the one at which another method of comparison begins, and two names of one length that differ at the end.
+    // Lengths near the one at which the comparison changes its method, and two names of equal length that differ at the end.
     let lengths = (17..25).chain([78, 79, 80, 81, 129]);
     let mut names: Vec<String> = lengths.map(|length| "n".repeat(length)).collect();
     names.extend(["MU01", "MU02"].map(str::to_owned));
@@ -104,7 +104,7 @@ fn frames_are_recognised_in_place_and_copied() {
                 port.send(&frame(name, smp_cnt)).expect("to send");
             }
         }
-        // Begins like the ones before, and ends too soon.
+        // Begins like the names before it, but is shorter.
         for name in &names {
             let octets = frame(name, FRAMES);
             port.send(&octets[..octets.len() - 1]).expect("to send");

@@ -95,7 +95,7 @@ impl Search<'_> {
         let mut node = self.node(master, namespace);
         if master.kind.as_deref() == Some("openvswitch") {
             self.unseen.push(format!(
-                "which ports of {} share an Open vSwitch bridge: all ports of its datapath are shown",
+                "the Open vSwitch bridges of {}: all ports of its datapath are shown",
                 master.name
             ));
         }
@@ -158,7 +158,7 @@ impl Search<'_> {
     fn miss_holder(&mut self, node: &Node) {
         if matches!(node.kind.as_deref(), Some("tun" | "macvtap")) && node.holders.is_empty() {
             self.unseen.push(format!(
-                "the process that takes the frames from {}: none is visible from here",
+                "the process that reads the frames of {}: no such process is visible from here",
                 node.name
             ));
         }

@@ -153,7 +153,7 @@ fn spike(from: i64, to: i64, events: Vec<Event>) -> Spike {
 #[test]
 fn a_spike_is_a_slice_with_its_explanation_over_the_slices_of_its_cpu() {
     let events = vec![
-        // Long before: it shows the occupant of the CPU when the others begin.
+        // Long before the others: it shows the occupant of the CPU when the other tracks begin.
         event(10, 1, switch(5, 0, "swapper/1")),
         event(10_000_000, 1, What::VectorEntry(Vector::LocalTimer)),
         event(

@@ -82,14 +82,14 @@ impl FollowerDoubt {
     pub fn words(self) -> &'static str {
         match self {
             Self::OfTest => "messages are tests, or need commissioning: not used",
-            Self::WithoutMember => "messages are without the member, or it is no boolean: not used",
+            Self::WithoutMember => "messages lack the member, or it is not a boolean: not used",
             Self::Refused => "messages were refused: simulated, or from a second source address",
             Self::Contradicting => "messages are old, or contradict others",
             Self::Restarts => "restarts of the publisher",
             Self::LostStates => "states never came, by their numbers",
             Self::LostMessages => "messages never came, by their numbers",
             Self::ChangedLate => "changes came with a later message than the first one of their state",
-            Self::Silences => "silences were longer than the message before allowed",
+            Self::Silences => "silences were longer than the previous message allowed",
             Self::Regrouped => "messages have another dataset under the same confRev: the member may be another one",
         }
     }

@@ -166,7 +166,7 @@ fn a_copy_that_comes_far_too_late_is_no_restart_either() {
 
 #[test]
 fn every_sample_is_counted_as_one_thing() {
-    // A copy that is far too late and is itself duplicated, before the stream continues.
+    // A copy that comes far too late and is itself duplicated, before the stream continues.
     let counts = (0..200).chain([100, 100, 99, 100]).chain(200..300);
     let counters = *after(4800, counts).counters();
     assert_eq!((counters.lost, counters.restarts), (0, 0));

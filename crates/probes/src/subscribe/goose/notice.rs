@@ -263,7 +263,7 @@ impl Words {
         if factor == 1.0 {
             format!("timeAllowedtoLive was {tal_ms} ms")
         } else {
-            format!("timeAllowedtoLive was {tal_ms} ms, and {factor} times that is allowed")
+            format!("timeAllowedtoLive was {tal_ms} ms; {factor} times this is allowed")
         }
     }
 }

@@ -52,8 +52,8 @@ impl Words {
 
 fn simulation(simulation: Simulation) -> &'static str {
     match simulation {
-        Simulation::Both => "taken like real ones",
+        Simulation::Both => "accepted like real ones",
         Simulation::Off => "refused (Sim off)",
-        Simulation::On => "taken instead of real ones, from the first on (Sim on)",
+        Simulation::On => "accepted instead of real ones once the first has come (Sim on)",
     }
 }

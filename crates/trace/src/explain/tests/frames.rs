@@ -56,7 +56,7 @@ fn who_kept_the_thread_off_its_cpu_is_named() {
         (2_900, switch(own())),
     ];
     assert_eq!(frame(&sleeping, 3_000, &VIRTUAL).cause, Cause::Thread);
-    // A thread of lower priority was no obstacle until the thread was woken.
+    // A thread of lower priority did not delay it before it was woken.
     let make = thread("make", 5, 120);
     let passing = [
         (-50, idle()),

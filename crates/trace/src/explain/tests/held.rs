@@ -19,7 +19,7 @@ fn timer(at: i64) -> Vec<(i64, What)> {
     super::timer(at).into_iter().map(of_fair).collect()
 }
 
-/// The CPU goes to the idle thread from one that could have continued, or was stopped.
+/// The CPU switches to the idle thread from a thread that could have continued, or that was stopped.
 fn idle_from(left: Left) -> What {
     What::Switch {
         next: thread("swapper/1", 0, 120),

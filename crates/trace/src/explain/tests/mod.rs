@@ -177,7 +177,7 @@ fn a_thread_of_lower_priority_that_could_not_be_pre_empted() {
 
 #[test]
 fn a_thread_that_changed_its_own_priority_is_taken_at_the_higher_one() {
-    // Normal when it got the CPU, and real-time when it left it; and the reverse.
+    // Ordinary when it got the CPU and real-time when it left it, and the reverse.
     for (came_with, left_with) in [(120, 9), (9, 120)] {
         let back = What::Switch {
             next: own(),

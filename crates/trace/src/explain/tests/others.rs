@@ -1,4 +1,4 @@
-//! Gaps, other CPUs, and rules that are true for any events.
+//! Gaps, other CPUs, and properties that hold for any events.
 
 use super::{BARE, CHAINED, OWN, US, VIRTUAL, cpu, gap, idle, join, own, question, switch, thread, timer};
 use crate::around::Around;

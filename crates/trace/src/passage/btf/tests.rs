@@ -160,7 +160,7 @@ fn what_is_cut_short_or_strange_is_refused_and_harmless() {
     for length in 0..octets.len() {
         assert!(Types::parse(&octets[..length]).is_err(), "{length} octets");
     }
-    // Each byte changed in turn: parsing fails, or gives some result, but nothing worse.
+    // Each byte is changed in turn: parsing fails or gives some result, but does not panic.
     for at in 0..octets.len() {
         let mut bent = octets.clone();
         bent[at] ^= 0xff;

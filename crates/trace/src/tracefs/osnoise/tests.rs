@@ -215,7 +215,7 @@ fn a_gap_is_told_by_what_ended_in_it() {
 fn a_thread_longer_than_the_gap_is_the_interrupted_one() {
     let tree = Tree::new("DEFAULTS OSNOISE_WORKLOAD \n");
     let mut osnoise = tree.start();
-    // In its own namespace the spinning thread has another number.
+    // In its own PID namespace the spinning thread has another number.
     osnoise.watch(1, 7);
     tree.print(
         "  noise/1-4961  [001] d..3.  100.001012: thread_noise:  noise/1:4961 start 7.1 duration 800000000 ns\n",

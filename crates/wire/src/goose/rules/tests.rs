@@ -170,7 +170,7 @@ fn a_publisher_that_goes_on_from_zero_is_followed_and_found_out() {
     assert_eq!(follow(&[1], &[]), (1, 0, 0, 1));
     assert_eq!(follow(&[u32::MAX], &[u32::MAX]), (1, 0, 1, 0), "it comes late");
     assert_eq!(follow(&[], &[0]), (1, 1, 0, 0), "it comes again");
-    // If message 0 is lost, nobody can see that the rule is broken.
+    // If message 0 is lost, the broken rule cannot be detected.
     assert_eq!(follow(&[0], &[]), (0, 0, 0, 0));
 }
 
