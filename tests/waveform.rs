@@ -166,7 +166,7 @@ fn a_record_without_voltages_whose_phase_fields_say_nothing_ends_once() {
     assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
     for line in [
         "Ib from IB: w2 [kA] times 1000",
-        "the phase fields of the currents do not tell the phases: the names do",
+        "the phase fields of the currents do not identify the phases: the names do",
         "Ua from nothing, quality invalid: the record has no voltage",
     ] {
         assert!(stderr(&said).contains(line), "{}", stderr(&said));

@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(function.step(at, Phases::NONE, Phases::NONE).trip, Phases::ABC, "{at}");
         }
         assert!(!function.step(604, Phases::NONE, Phases::NONE).trip.any());
-        // A longer operation gives a trip of the same length.
+        // A longer operation gives a trip that lasts as long as the operation.
         for at in (608..4000).step_by(4) {
             assert!(function.step(at, Phases::A, Phases::A).trip.any());
         }

@@ -83,7 +83,7 @@ impl SegmentWriter {
             return Err(SegmentError::NotPacked("the segment is full".into()));
         }
         if !(1..=MAX_SAMPLES).contains(&record.samples) || record.flags & !flag::KNOWN != 0 {
-            return Err(SegmentError::NotPacked("a record that cannot be".into()));
+            return Err(SegmentError::NotPacked("an impossible record".into()));
         }
         self.block.push(record);
         self.samples += u64::from(record.samples);

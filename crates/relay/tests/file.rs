@@ -173,7 +173,7 @@ fn sides_are_for_a_differential_function() {
     assert!(with("settings.pioc = {}").contains("name its stream (have: bay1, bay2)"));
     assert!(with("sides = [\"bay1\", \"bay2\"]\nsettings.pioc = {}").contains("sides is for pdif only"));
     assert!(with("settings.pdif = {}").contains("pdif needs sides"));
-    assert!(with("sides = [\"bay1\"]\nsettings.pdif = {}").contains("sides has two streams"));
+    assert!(with("sides = [\"bay1\"]\nsettings.pdif = {}").contains("sides needs two streams"));
     assert!(with("sides = [\"bay1\", \"bay1\"]\nsettings.pdif = {}").contains("both sides are one stream"));
     assert!(with("stream = \"bay1\"\nsettings.pdif = {}").contains("and no stream"));
     let mixed = changed(

@@ -26,7 +26,7 @@ pub type Warning = Problem;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SclError {
     /// Neither UTF-8, UTF-16 nor ISO-8859-1.
-    #[error("octet {at} is not {encoding}, although the file says so or looks so: save it as UTF-8")]
+    #[error("octet {at} is not {encoding}, although the file declares it or looks like it: save it as UTF-8")]
     Encoding {
         /// Position of the byte, from 0.
         at: usize,

@@ -176,7 +176,7 @@ mod tests {
         );
         let by_data = format!(r#"<ExtRef iedName="A" {DATA}/>"#);
         assert_eq!(sv_ids(&by_data), Ok(vec!["A01".to_owned()]));
-        // Another instance of the node is other data, and an `ExtRef` that is unbound or polled is not a subscription.
+        // Another instance of the node is different data, and an `ExtRef` that is unbound or polled is not a subscription.
         let others = format!(
             r#"<ExtRef intAddr="later"/><ExtRef iedName="A" {DATA} serviceType="Poll"/>
             <ExtRef iedName="A" ldInst="MU" lnClass="TCTR" lnInst="11" doName="Amp"/>"#

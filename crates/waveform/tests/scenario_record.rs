@@ -141,21 +141,18 @@ fn the_inception_is_found_given_or_the_trigger() {
 #[test]
 fn what_cannot_be_played_is_refused() {
     for (keys, why) in [
-        (
-            "inception = \"10ms\"",
-            "a cycle (20.0 ms) and a sample have to be there",
-        ),
-        ("prefault = \"10ms\"", "a cycle (20.0 ms) and a sample have to be there"),
+        ("inception = \"10ms\"", "a cycle (20.0 ms) and a sample are needed"),
+        ("prefault = \"10ms\"", "a cycle (20.0 ms) and a sample are needed"),
         ("prefault = \"200ms\"", "has only 100."),
         ("inception = \"9s\"", "less than a cycle is played"),
         ("until = \"10ms\"", "less than a cycle is played"),
         (
             "inception = \"150ms\"\nprefault = \"45ms\"",
-            "no steady state that could be repeated",
+            "is not steady, so it cannot be repeated",
         ),
         (
             "frequency_hz = 60\ninception = \"100ms\"",
-            "no steady state that could be repeated",
+            "is not steady, so it cannot be repeated",
         ),
         ("frequency_hz = 1", "record.frequency_hz"),
         ("channels = \"Ia=IX\"", "IX"),

@@ -290,7 +290,7 @@ fn what_cannot_be_written_is_refused_before_anything_is() {
         let error = write(&good, ring.samples(), &mut Vec::new(), &mut Vec::new()).expect_err("refused");
         error.to_string()
     };
-    assert!(refused(&Ring::of(9)).contains("9 samples came, and the rates are of 10"));
+    assert!(refused(&Ring::of(9)).contains("9 samples came, but the rates describe 10"));
     assert!(refused(&Ring::of(11)).contains("more samples came than the 10 of the rates"));
     let mut short = Ring::of(10);
     short.0[4].1.pop();

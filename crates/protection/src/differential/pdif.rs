@@ -111,7 +111,7 @@ impl Pdif {
         }
         check.range("confirmations", f64::from(settings.confirmations), "tasks", 1.0..=20.0)?;
         check.together(settings.sides[0] != settings.sides[1], || {
-            "both sides are the same set: give each its own".to_owned()
+            "both sides have the same set: give each its own".to_owned()
         })?;
         Ok(Self {
             compensations: match settings.object {

@@ -91,12 +91,12 @@ impl Ptuv {
         })?;
         let fits = !settings.quantity.is_residual() && settings.quantity != VoltageQuantity::NegativeSequence;
         check.together(fits, || {
-            "a residual or negative-sequence voltage is low in health: use phase-to-earth, phase-to-phase or \
+            "a residual or negative-sequence voltage is low without a fault: use phase-to-earth, phase-to-phase or \
              positive-sequence"
                 .to_owned()
         })?;
         check.together(settings.curve != VoltageCurve::C, || {
-            "curve c is of overvoltage only: use a or b".to_owned()
+            "curve c is for overvoltage only: use a or b".to_owned()
         })?;
         Ok(Self {
             lanes: Lanes::new(Stage {

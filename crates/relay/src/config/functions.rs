@@ -126,7 +126,7 @@ impl FunctionKeys {
             return Err(problem("pdif needs sides = [\"one stream\", \"another\"]"));
         };
         let [one, other] = sides.get_ref().as_slice() else {
-            return Err(problem("sides has two streams"));
+            return Err(problem("sides needs two streams"));
         };
         let names = config.streams.iter().map(|stream| stream.name.as_str());
         let find = |name: &str| names::find("stream", name, names.clone()).map_err(|why| (sides.span().start, why));

@@ -43,7 +43,7 @@ fn measures(operating: &Operating, voltages: Phases, currents: Phases) {
 
 const NONE: (f64, f64) = (0.0, 0.0);
 
-/// Values of the reference table, calculated apart from this code.
+/// Values of the reference table, calculated independently of this code.
 #[test]
 fn faults_of_the_reference_network() {
     let of = |kind, position, ohm| network().during(&fault(kind, position, ohm));
@@ -72,7 +72,7 @@ fn faults_of_the_reference_network() {
     measures(&all, v.map(|deg| (49.8246, deg)), i.map(|deg| (13.8402, deg)));
 }
 
-/// The loops of IEC 61850-7-4's distance function see m times the line, whatever the load (bolted faults).
+/// The loops of IEC 61850-7-4's distance function measure m times the line impedance at any load (bolted faults).
 #[test]
 fn each_loop_sees_the_part_of_the_line_up_to_its_fault() {
     let loaded = Network {

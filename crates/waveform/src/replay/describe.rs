@@ -27,7 +27,7 @@ pub(super) fn lines(record: &ComtradeRecord, dataset: &Dataset, origins: &[Origi
             }
             Origin::Invalid(why) => format!("nothing, quality invalid: {why}"),
             Origin::Sum if lacks_a_phase(dataset, origins, member.quantity) => {
-                "the sum of the phases, quality invalid as they are".to_owned()
+                "the sum of the phases, with quality invalid, because theirs is".to_owned()
             }
             Origin::Sum => "the sum of the phases".to_owned(),
             Origin::Zero => "nothing, zero".to_owned(),
@@ -50,5 +50,5 @@ fn passed_over(record: &ComtradeRecord) -> impl Iterator<Item = String> {
     let passed_over = quantities
         .into_iter()
         .filter(|(quantity, _)| Phases::of(&record.config.analog, *quantity).by_name);
-    passed_over.map(|(_, what)| format!("the phase fields of the {what} do not tell the phases: the names do"))
+    passed_over.map(|(_, what)| format!("the phase fields of the {what} do not identify the phases: the names do"))
 }

@@ -1,4 +1,4 @@
-//! Records made here, replayed.
+//! Replays of records made by the tests.
 
 use super::{Ending, Interpolation, Options, Side, describe, parse_assignments, table, values};
 use crate::comtrade::{ComtradeRecord, parse};
@@ -57,7 +57,7 @@ fn replayed(record: &ComtradeRecord, options: &Options) -> SampleTable {
         .table
 }
 
-/// Furthest that phase b's current is from the wave over `samples`, in mA.
+/// Largest distance of phase b's current from the wave over `samples`, in mA.
 fn furthest(table: &SampleTable, samples: std::ops::Range<u64>) -> f64 {
     samples
         .map(|sample| {
@@ -119,7 +119,7 @@ fn a_sinc_follows_the_wave_where_lines_cut_its_tops() {
 
 #[test]
 fn frequencies_above_the_new_rate_are_kept_out() {
-    // 3000 Hz at 15360/s would come out as 1800 Hz at 4800/s.
+    // 3000 Hz at 15360/s would become 1800 Hz at 4800/s.
     let record = record(&[(15_360.0, 6_000)], |channel, seconds| match channel {
         1 => 1_000.0 * (TAU * 3_000.0 * seconds).sin(),
         _ => 0.0,
@@ -257,7 +257,7 @@ fn a_member_without_channel_is_invalid_in_the_record_and_after_it() {
         );
         invalid.collect::<Vec<bool>>()
     };
-    // Ib, with it the sum In, and Un.
+    // Ib and, with it, the sum In; and Un.
     let expected = [false, true, false, true, false, false, false, true];
     for (ending, sample) in [
         (Ending::Once, 100),
@@ -269,7 +269,7 @@ fn a_member_without_channel_is_invalid_in_the_record_and_after_it() {
     }
 }
 
-/// A record of three samples with these lines of channels, described.
+/// Description of a record of three samples with these channel lines.
 fn described(channels: &[&str]) -> Result<Vec<String>, String> {
     let count = channels.len();
     let lines = format!("s,d,1999\n{count},{count}A,0D\n{}\n", channels.join("\n"));
@@ -295,8 +295,8 @@ fn phase_fields_that_say_nothing_are_passed_over_and_it_is_said() {
         "Ib from IB: w2 [kA] times 1000",
         "In from the sum of the phases",
         "Uc from UC: w6 [kV] times 1000",
-        "the phase fields of the currents do not tell the phases: the names do",
-        "the phase fields of the voltages do not tell the phases: the names do",
+        "the phase fields of the currents do not identify the phases: the names do",
+        "the phase fields of the voltages do not identify the phases: the names do",
     ] {
         assert!(said.iter().any(|line| line == expected), "{expected}: {said:?}");
     }
@@ -312,7 +312,10 @@ fn what_the_record_has_not_is_invalid_and_it_is_said() {
     ];
     let said = described(&voltages).expect("members");
     assert_eq!(said[0], "Ia from nothing, quality invalid: the record has no current");
-    assert_eq!(said[3], "In from the sum of the phases, quality invalid as they are");
+    assert_eq!(
+        said[3],
+        "In from the sum of the phases, with quality invalid, because theirs is"
+    );
     assert_eq!(said[7], "Un from 3U0 [V] times 1");
 
     let between = [

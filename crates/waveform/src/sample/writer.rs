@@ -116,7 +116,7 @@ impl<'a> Writer<'a> {
         let samples = (self.octets.len() / stride) as u64;
         if looped == 0 || looped > samples {
             return Err(WaveformError::setting(
-                "the waveform has no sample to go on with at its end: make it longer",
+                "the waveform has no sample with which to continue at its end: make it longer",
             ));
         }
         Ok(SampleTable {

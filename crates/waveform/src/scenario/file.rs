@@ -131,7 +131,7 @@ fn fault(synth: &Synth, named: Option<String>) -> Result<String, WaveformError> 
         return refuse("waveform.repeat_every: the test set repeats the scenario: leave it out");
     }
     let Some(last_ns) = last.duration_ns else {
-        return refuse("waveform: the last state has no duration: the relay has to be let go before the next shot");
+        return refuse("waveform: the last state has no duration: the relay has to reset before the next shot");
     };
     let lasts = synth.states.iter().filter_map(|state| state.duration_ns).max();
     if last.at_ns.unwrap_or(0).saturating_add(last_ns).max(lasts.unwrap_or(0)) > LONGEST_NS {

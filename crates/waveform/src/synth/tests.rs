@@ -466,7 +466,7 @@ fn a_state_has_harmonics_of_its_own() {
         let octets = table.seq_data(sample).first_chunk().expect("a member");
         f64::from(i32::from_be_bytes(*octets)) / 1e3
     };
-    // All cosines are at their peaks where a cycle begins.
+    // All cosines are at their peaks at the start of a cycle.
     for (sample, share) in [(0, 1.1), (80, 1.6), (160, 1.1)] {
         assert!(
             (peak(sample) - 141.421_4 * share).abs() < 2e-3,

@@ -176,7 +176,7 @@ impl FileOvercurrent {
             multiples,
         };
         let longest = test.multiples.first().map_or(0, |least| test.lasts_ns(*least));
-        lasts("overcurrent.multiples: operate time of the least one", longest)?;
+        lasts("overcurrent.multiples: operate time at the smallest multiple", longest)?;
         Ok(test)
     }
 }

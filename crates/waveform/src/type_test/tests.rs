@@ -76,7 +76,7 @@ fn faults_begin_at_the_wanted_point_of_their_loops_voltage() {
         let lead = 2_400 + shot.point.samples_until(shift + 2_400.0 * step, step);
         let made = shot.scenario.shot(&sampling, lead, shift, 1).expect("a shot");
         let phase = shift + made.wave.phase_deg_at(made.fault as f64 / 4_800.0).expect("a phase");
-        // The signal's own voltage, of the two phases of the loop, or the one.
+        // The signal's own voltage: of the two phases of the loop, or of its single phase.
         let [a, b, c] = [4, 5, 6].map(|member: usize| {
             let data = made.table.seq_data(made.fault - 1);
             f64::from(i32::from_be_bytes(
@@ -125,7 +125,7 @@ fn currents_stop_where_they_pass_through_zero() {
                 .rev()
                 .find(|sample| current(member, *sample) != 0.0);
             let Some(last) = last else { continue };
-            // A sample before zero: the sine of a step and a half of the point on the wave, of which a point is half a step off.
+            // One sample before zero: the sine of one and a half steps of the point on the wave, because a point may be half a step off.
             let allowed = largest * (2.0 * step).to_radians().sin();
             let left = current(member, last).abs();
             assert!(

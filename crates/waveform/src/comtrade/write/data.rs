@@ -62,7 +62,7 @@ pub(super) fn write<'a>(
     }
     if written.samples != header.samples() {
         return refuse(format!(
-            "{} samples came, and the rates are of {}: correct the last sample of the last rate",
+            "{} samples came, but the rates describe {}: correct the last sample of the last rate",
             written.samples,
             header.samples()
         ));

@@ -114,7 +114,7 @@ impl Header {
             ));
         }
         if self.time_quality > 15 {
-            return refuse(format!("time quality {} is none: use 0 to 15", self.time_quality));
+            return refuse(format!("time quality {} is not valid: use 0 to 15", self.time_quality));
         }
         above_zero("the nominal frequency", self.frequency_hz)?;
         self.check_rates()?;
@@ -135,7 +135,7 @@ impl Header {
             above_zero("the sampling rate", rate.per_second)?;
             if rate.last <= before {
                 return refuse(format!(
-                    "a rate ends with sample {}, after sample {before}: give it samples",
+                    "a rate ends with sample {}, after sample {before}: give it at least one sample",
                     rate.last
                 ));
             }

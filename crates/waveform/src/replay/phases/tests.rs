@@ -23,7 +23,7 @@ fn channels(texts: &[&str]) -> Vec<AnalogChannel> {
     texts.iter().map(channel).collect()
 }
 
-/// Places from 1 of the channels of the phases a, b, c and the residual; 0 where there is none.
+/// Positions, from 1, of the channels of phases a, b and c and of the residual; 0 if there is none.
 fn found(texts: &[&str]) -> [usize; 4] {
     let channels = channels(texts);
     let phases = Phases::of(&channels, Quantity::Current);

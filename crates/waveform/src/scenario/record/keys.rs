@@ -177,7 +177,7 @@ fn begin(
             ("inception", inception)
         };
         return Err(WaveformError::setting(format!(
-            "record.{key}: {} before the fault are too few: a cycle ({}) and a sample have to be there, to be repeated as the steady state",
+            "record.{key}: {} before the fault are too short: a cycle ({}) and a sample are needed, and are repeated as the steady state",
             ms(has as f64),
             ms(cycle)
         )));

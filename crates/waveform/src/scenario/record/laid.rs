@@ -104,9 +104,9 @@ impl Laid {
             return Ok(worst.0);
         }
         Err(WaveformError::setting(format!(
-            "record: the first cycle that is played is no steady state that could be repeated: {} at its end is {:.0} % of the largest value off \
-             its begin: is the frequency {:.1} Hz (record.frequency_hz), and is the record settled there (record.prefault plays less of \
-             it)?",
+            "record: the first cycle that is played is not steady, so it cannot be repeated: {} at its end differs from its begin \
+             by {:.0} % of the largest value: is the frequency {:.1} Hz (record.frequency_hz), and is the record steady there (a \
+             shorter record.prefault plays less of it)?",
             worst.1,
             100.0 * worst.0,
             self.frequency_hz()
