@@ -1,4 +1,4 @@
-//! The written files as the parquet crate and DuckDB read them.
+//! Reads the written files with the parquet crate and with DuckDB.
 
 use crate::origin::Origin;
 use crate::table::{Column, ParquetTable, Value};

@@ -1,4 +1,4 @@
-//! Captures of the test vectors, as lines.
+//! Decodes captures of the test vectors into lines.
 
 use capture::Reader;
 use capture::write::PcapWriter;
@@ -20,7 +20,7 @@ fn capture_of<'a>(frames: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// Its lines, the counts, and the counts in words.
+/// The lines of a capture, the counts, and the counts in words.
 fn decoded(capture: &[u8]) -> (Vec<Value>, DecodeCounts, String) {
     let (mut out, mut messages) = (Vec::new(), Vec::new());
     let counts = decode(&mut Reader::new(capture).unwrap(), &mut out).unwrap();

@@ -43,7 +43,7 @@ impl Relation {
             Self::SameHost => "one clock: the runs are of the same host".to_owned(),
             Self::Ptp(ns) => format!("both follow one PTP grandmaster and agree to {}, as stated", Ns(ns)),
             Self::Offset(ns, apart) => format!(
-                "the later run's clock is {} ahead of the first's, to {}, as stated",
+                "the later run's clock is {} ahead of the first's, within {}, as stated",
                 SignedNs(ns),
                 Ns(apart)
             ),

@@ -104,7 +104,7 @@ impl Phase {
 mod tests {
     use super::Phase;
 
-    /// The entries before which a restart is seen, of records every 20 ms with these counts and delays in ms.
+    /// Makes records every 20 ms with these counts and delays in ms; returns the entries before which a restart is detected.
     fn jumps(records: impl IntoIterator<Item = (u64, u16, i64)>) -> Vec<u64> {
         let mut phase = Phase::default();
         let take = |(entry, count, late_ms): (u64, u16, i64)| {

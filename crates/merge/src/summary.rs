@@ -74,7 +74,11 @@ impl Merged {
         let stamps_ns: u64 = of_stamps.iter().take(2).sum();
         let relation = match (merge.relation.apart_ns(), stamps_ns) {
             (None, _) | (_, 0) => merge.relation.text(),
-            _ => format!("{}; the stamps are known to {}", merge.relation.text(), Ns(stamps_ns)),
+            _ => format!(
+                "{}; the stamps have an uncertainty of {}",
+                merge.relation.text(),
+                Ns(stamps_ns)
+            ),
         };
         Self {
             frames: 0,

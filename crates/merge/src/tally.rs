@@ -149,7 +149,7 @@ mod tests {
 
     const WINDOW_NS: u64 = 1_000;
 
-    /// Frames lost in each window of a series with these counts, with losses of another run.
+    /// Frames lost in each window of a series with these counts, together with losses of another run.
     fn lost(in_windows: &[u64], later: &[Lost]) -> Vec<u64> {
         let mut tally = Tally::new(ReadSeries::new(SeriesId(0), None, 0), later.to_vec(), Vec::new());
         let mut batch = Batch::default();

@@ -1,4 +1,4 @@
-//! Small captures made by hand: every counter, and random faults counted exactly.
+//! Small captures made by hand: tests of every counter, and of random faults, which must be counted exactly.
 
 mod faults;
 mod goose;
@@ -21,7 +21,7 @@ const CONFIG: Config = Config {
     window_ns: None,
 };
 
-/// Everything that a sink receives, in short.
+/// Everything that a sink receives, in short form.
 #[derive(Debug, Default)]
 struct Kept {
     labels: Vec<String>,
@@ -199,7 +199,7 @@ fn a_silence_in_which_the_counter_may_go_round_is_told() {
                 .all(|event| event.kind != EventKind::Doubt)
         );
     }
-    // The counter does not fit the stamps: another publisher, or a restart of the same one.
+    // The counter does not fit the stamps: this is another publisher, or a restart of the same one.
     let (_, kept) = silent(CONFIG, 1_500_000_000, false);
     assert_eq!(doubts(&kept), 1);
     let (_, kept) = analyse(&even((0..100).chain(2_500..2_600)));

@@ -25,7 +25,7 @@ fn json(measurement: &Measurement) -> String {
     String::from_utf8(out).expect("text")
 }
 
-/// Figures that every form holds.
+/// Figures that every form contains.
 fn figures(measurement: &Measurement) -> Vec<Thread> {
     let threads = measurement.threads.iter().cloned();
     threads
@@ -156,7 +156,7 @@ fn a_break_is_seen_in_both_forms() {
     assert!(!whole(data!("plain24.txt")).stopped && !whole(data!("plain24.json")).stopped);
 }
 
-/// SEAPATH's script writes the command line, and the first line of output right behind it.
+/// SEAPATH's script writes the command line; the first line of output follows on the same line.
 #[test]
 fn a_command_line_before_the_output_tells_the_interval() {
     let mut octets = b"cyclictest -l100000 -m -Sp90 -i200 -h400 -q# /dev/cpu_dma_latency set to 0us\n".to_vec();
@@ -220,7 +220,7 @@ fn the_json_has_the_keys_and_their_order() {
     let original = std::str::from_utf8(data!("sum24.json")).expect("text");
     let written = json(&whole(original.as_bytes()));
     let lines = |json: &str| -> Vec<String> {
-        // NUMA nodes of CPUs are not kept; 14.60 and 14.6 are one number.
+        // NUMA nodes of CPUs are not kept; 14.60 and 14.6 are the same number.
         let same = json.replace("\"node\": -1", "\"node\": 0").replace("14.60,", "14.6,");
         same.lines().map(|line| line.trim().to_owned()).collect()
     };
@@ -422,7 +422,7 @@ proptest! {
     }
 }
 
-/// Lines such as the forms are made of, with numbers of any size.
+/// Lines as they occur in the forms, with numbers of any size.
 fn line() -> impl Strategy<Value = String> {
     let number = prop_oneof![Just(0u64), 0u64..2_000, any::<u64>()];
     (0usize..12, prop::collection::vec(number, 1..4)).prop_map(|(form, numbers)| {

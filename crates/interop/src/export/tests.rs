@@ -10,7 +10,7 @@ use units::Realtime;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A run of two series, the second with a name that needs quoting, with three windows of a second; the middle one is empty.
+/// A run of two series with three windows of a second each; the middle one is empty. The name of the second series needs quoting.
 pub(super) fn a_run(directory: &tempfile::TempDir) -> RunFile {
     let path = directory.path().join("run.triptime");
     let info = RunInfo {

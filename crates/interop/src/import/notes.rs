@@ -68,8 +68,8 @@ pub(super) fn untold(threshold_ns: u64, series: SeriesId, at_ns: u64) -> Event {
         kind: EventKind::Note,
         series: Some(series),
         text: format!(
-            "how many samples are over {threshold} is not known: the file has samples that may be on either side, in the bucket \
-             there or in none. They are not counted as overflow"
+            "the number of samples over {threshold} is not known: some samples of the file may be on either side, in its bucket or \
+             in none. They are not counted as overflow"
         ),
     }
 }

@@ -85,7 +85,7 @@ mod tests {
         let known = |us: u64| over(&file, &thread, us * 1_000);
         assert_eq!(thread.overflows(), 63);
         assert_eq!(known(399), Some(63));
-        // Between the end of the buckets and the largest: one is over for certain, of 62 nothing is known.
+        // Limits between the end of the buckets and the largest sample: one sample is certainly over, 62 are unknown.
         assert_eq!(known(1_000), None);
         assert_eq!(known(35_047), Some(0));
         let mut one = thread.clone();

@@ -26,7 +26,7 @@ fn window(import: &Import, index: usize) -> &Window {
     &import.batch.windows[index]
 }
 
-/// The run as a file, with or without the copy of what was imported.
+/// The run as a file, with or without the copy of the imported files.
 fn stored(import: &Import, with_copy: bool) -> (tempfile::TempDir, RunFile) {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("run.triptime");
@@ -134,11 +134,15 @@ fn samples_over_a_threshold_are_counted_where_the_file_tells_them() {
         (run.series[0].threshold_ns, window(&run, 0).counters.overflow),
         (None, 0)
     );
-    let told = |event: &model::Event| event.text.starts_with("how many samples are over 1.00 ms is not known");
+    let told = |event: &model::Event| {
+        event
+            .text
+            .starts_with("the number of samples over 1.00 ms is not known")
+    };
     assert!(run.batch.events.iter().any(told), "{:?}", run.batch.events);
 }
 
-/// One file of a series that does not tell is enough.
+/// One file of a series without this information is enough.
 #[test]
 fn a_series_has_a_threshold_only_where_all_its_files_tell() {
     let (mut clear, mut cut) = (source!("plain24.json"), source!("plain24.json"));
@@ -372,7 +376,7 @@ fn a_run_without_wake_ups_is_refused() {
     ));
 }
 
-/// Values that scripts take: SEAPATH's and bench-cyclictest's the last number of the line, OpenShift's the line itself.
+/// Values that scripts read: SEAPATH's and bench-cyclictest's read the last number of the line, OpenShift's the line itself.
 #[test]
 fn the_last_number_of_the_maxima_is_the_largest() {
     let run = import(source!("sum24.json"), None);
@@ -419,7 +423,7 @@ fn measured(latencies_ns: &[u64], range: u64) -> Source {
 }
 
 proptest! {
-    /// Whatever the true latencies were, nothing that a limit is held against is better than they were.
+    /// For any true latencies, no figure that is compared with a limit is better than the true one.
     #[test]
     fn no_judgement_is_too_favourable(
         latencies in prop::collection::vec(prop_oneof![4 => 1_000u64..200_000, 1 => 1_000u64..30_000_000], 1..200),

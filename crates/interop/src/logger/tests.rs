@@ -1,4 +1,4 @@
-//! Pairs of files with losses, doubles and another start.
+//! Pairs of files with losses, duplicates and different starts.
 
 use super::{Imported, LoggerError, LoggerFile, LoggerOptions, Relation, import, import_pair};
 use model::{RunInfo, RunState};
@@ -75,7 +75,7 @@ fn paired(publisher: &str, subscriber: &str, clock: Relation) -> Result<(Importe
     Ok((imported, survey(&path), RunFile::open(&path).unwrap()))
 }
 
-/// The case that a join by position gets wrong: one lost and one double in the same window.
+/// A case in which matching by position would be wrong: one lost and one duplicate sample in the same window.
 #[test]
 fn a_loss_and_a_double_move_no_other_sample() {
     let publisher = text(0, 12_000, |_| 0, |_| false);

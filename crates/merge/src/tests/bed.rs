@@ -13,12 +13,12 @@ pub(super) const RATE: u64 = 4_000;
 pub(super) const PERIOD_NS: i64 = 250_000;
 pub(super) const START_NS: i64 = 1_790_000_000_000_000_000;
 pub(super) const WINDOW_NS: u64 = 1_000_000_000;
-/// From point to point within a run.
+/// Time between two points of a run.
 pub(super) const HOP_NS: i64 = 5_000;
-/// From the host's last point to the guest's first.
+/// Time between the host's last point and the guest's first.
 pub(super) const CROSSING_NS: i64 = 20_000;
 
-/// A run to be written.
+/// Description of a run that a test writes.
 pub(super) struct Plan {
     pub(super) points: [&'static str; 2],
     pub(super) frames: Vec<u64>,
@@ -196,7 +196,7 @@ impl Merging {
         )
     }
 
-    /// The texts of events of a kind that are of this series.
+    /// The texts of this series' events of a kind.
     pub(super) fn events_of(&self, name: &str, kind: EventKind) -> Vec<String> {
         let series = self.file.series().unwrap();
         let (id, _) = series.iter().find(|(_, spec)| spec.name == name).unwrap();
@@ -241,7 +241,7 @@ pub(super) fn finish(merge: &Merge, directory: TempDir) -> Merging {
     try_finish(merge, directory).unwrap()
 }
 
-/// The same, of runs that may be refused.
+/// The same for runs that may be refused.
 pub(super) fn try_finish(merge: &Merge, directory: TempDir) -> Result<Merging, MergeError> {
     let path = directory.path().join("merged");
     let info = RunInfo {

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 #[test]
 fn without_a_relation_there_are_pairs_and_losses_but_no_times() {
-    // The guest ended 0.25 s before the host, which its clock does not show; one frame was lost.
+    // The guest ended 0.25 s before the host, but its clock does not show this; one frame was lost.
     let mut guest = Plan::guest(5_000).lose(|frame| frame == 1_500 || frame >= 4_000);
     guest.to_ns = START_NS + 4_000 * PERIOD_NS;
     let guest = guest.ahead(123_000_000);
@@ -89,7 +89,7 @@ fn after_a_step_of_either_clock_a_stated_offset_is_of_before() {
         words,
         [(0, EventKind::ClockGood), (1_300_000_000, EventKind::ClockDoubt)]
     );
-    // Nor may a frame be found by its time then.
+    // In this case no frame may be found by its time.
     let missing = result.events_of("hop/host.tap-to-guest.nic/MU01", EventKind::Incomplete);
     assert!(missing.iter().any(|text| text.contains("and 1 more")), "{missing:?}");
 }

@@ -9,7 +9,7 @@ const CROSSING: &str = "hop/host.tap-to-guest.nic/MU01";
 #[test]
 fn what_is_not_known_of_a_stream_in_one_run_is_not_known_between_the_runs() {
     let mut guest = Plan::guest(2_000);
-    // Of the hop of this stream, which is taken over.
+    // The event belongs to the hop of this stream, which the merged run takes over.
     guest.events.push(Event {
         series: Some(SeriesId(0)),
         ..said(5, EventKind::Incomplete, "frames that could not be placed")

@@ -16,7 +16,7 @@ struct Frame {
     at_ns: i64,
 }
 
-/// A run's records of frames in the order they came to it: numbered as every recording is.
+/// A run's records of frames in the order in which they came; numbered like every recording.
 fn recorded(run: u8, stream: u16, frames: &[Frame]) -> Vec<Seen<usize>> {
     let (mut sequence, mut numbering) = (Sequence::new(u32::from(RATE)), Numbering::default());
     let mut next = 0;
@@ -48,9 +48,9 @@ fn recorded(run: u8, stream: u16, frames: &[Frame]) -> Vec<Seen<usize>> {
 struct Outcome {
     /// True sequence numbers of the first and the second run's record.
     pairs: Vec<(usize, usize)>,
-    /// Records of the first and of the second run alone.
+    /// Records that only the first run has, and records that only the second run has.
     alone: [usize; 2],
-    /// True numbers of the records without a match, by run.
+    /// True sequence numbers of the records without a match, for each run.
     lonely: [Vec<usize>; 2],
     again: usize,
     doubtful: usize,
@@ -123,7 +123,7 @@ fn all_frames_are_found_over_many_turns_in_bounded_memory() {
 #[test]
 fn losses_on_either_side_move_nothing_also_at_the_turn() {
     let (all, late) = (plain(1_000, 0), plain(1_000, 300_000));
-    // The frame with which the counter turns is lost in the guest, and others in the host.
+    // The frame at which the counter wraps is lost in the guest; other frames are lost in the host.
     let outcome = of(
         &without(&all, |n| n % 77 == 3),
         &without(&late, |n| n == 500 || n % 50 == 49),
@@ -179,7 +179,7 @@ fn what_comes_again_is_counted_and_what_may_be_either_is_not_paired() {
 
 #[test]
 fn a_restart_is_no_other_frame_of_the_same_count() {
-    // The publisher starts again at 0 when it was at 20: counts 0 to 19 come round in 0.4 s.
+    // The publisher restarts at 0 after count 20: counts 0 to 19 occur again within 0.4 s.
     let mut frames = plain(400, 0);
     for frame in &mut frames[120..] {
         frame.count = ((frame.truth - 120) % usize::from(RATE)) as u16;
@@ -192,9 +192,9 @@ fn a_restart_is_no_other_frame_of_the_same_count() {
         })
         .collect();
     let outcome = of(&frames, &late);
-    // Frames within 0.3 s of the restart, in both runs, may be delayed ones of its other side.
+    // In both runs, frames within 0.3 s of the restart may be delayed frames from before or after it.
     assert_eq!((outcome.pairs.len(), outcome.doubtful), (400 - 29, 2 * 29));
-    // One of each pair of equal counts is lost on either side: none may be taken for the other.
+    // Of each pair of equal counts, each run lost another one: the two must not be matched.
     let outcome = of(
         &without(&frames, |n| (120..140).contains(&n)),
         &without(&late, |n| (100..120).contains(&n)),
@@ -223,7 +223,7 @@ fn a_step_of_one_runs_clock_makes_no_losses() {
 
 #[test]
 fn a_restart_that_one_run_did_not_see_makes_no_losses() {
-    // The publisher starts again at 20 when it was at 20, half a second later: by its counts the host cannot tell.
+    // The publisher restarts at 20 after count 20, half a second later: its counts do not show the restart to the host.
     let mut frames = plain(500, 0);
     for frame in &mut frames[120..] {
         frame.at_ns += 500_000_000;
@@ -235,7 +235,7 @@ fn a_restart_that_one_run_did_not_see_makes_no_losses() {
             ..*frame
         })
         .collect();
-    // The guest missed the frames on both sides of it.
+    // The guest missed the frames before and after it.
     let guest = without(&late, |n| (90..150).contains(&n));
     let outcome = of(&frames, &guest);
     assert_none_is_falsely_alone(&frames, &guest, &outcome);
@@ -244,7 +244,7 @@ fn a_restart_that_one_run_did_not_see_makes_no_losses() {
 #[test]
 fn a_counter_that_is_none_is_told_in_bounded_time() {
     let begun = std::time::Instant::now();
-    // Backwards and forwards at 4000/s; and one that stands still.
+    // Counters that step back and forward at 4000/s, and one that does not move.
     for counts in [[0_u16, 25], [7, 7]] {
         let frame = |truth: usize| Frame {
             truth,
@@ -291,12 +291,12 @@ fn two_streams_do_not_touch() {
     assert_eq!((outcome.pairs.len(), outcome.alone), (199, [1, 0]));
 }
 
-/// The records of one run: for each frame if it is lost, comes again, and how late it comes.
+/// The records of one run. For each frame: whether it is lost, whether it is duplicated, and its delay.
 fn fates() -> impl Strategy<Value = Vec<(u8, i64)>> {
     prop::collection::vec((any::<u8>(), 0_i64..400_000_000), 600)
 }
 
-/// The true stream: jumps of the counter, at least a turn apart.
+/// The true stream: jumps of the counter, at least a full turn of the counter apart.
 fn truth() -> impl Strategy<Value = Vec<u16>> {
     prop::collection::vec((60_usize..200, 0..RATE), 0..4).prop_map(|jumps| {
         let (mut counts, mut count, mut jumps) = (Vec::new(), 0, jumps.into_iter());
@@ -316,8 +316,8 @@ fn truth() -> impl Strategy<Value = Vec<u16>> {
     })
 }
 
-/// The frames that come to a run, in the order they come: some lost, some twice, a few very late, and swapped by that where
-/// `may_swap` says so.
+/// The frames that come to a run, in order of arrival: some are lost, some come twice, and a few come very late. If `may_swap` is true,
+/// late frames change places with later ones.
 fn come(counts: &[u16], fates: &[(u8, i64)], delay_ns: i64, may_swap: bool) -> Vec<Frame> {
     let (mut frames, mut not_before) = (Vec::new(), i64::MIN);
     for (truth, (count, (fate, more_ns))) in counts.iter().zip(fates).enumerate() {
@@ -382,7 +382,7 @@ proptest! {
         for (a, b) in &outcome.pairs {
             prop_assert_eq!(a, b);
         }
-        // Within a turn of a jump of the counter, beside a step of one clock, a loss and a jump look alike: the run says that it jumped.
+        // Within a turn of a jump of the counter, close to a step of one clock, a loss and a jump look alike: the run reports a jump.
         let turn = usize::from(RATE);
         let jumps: Vec<usize> = (1..counts.len()).filter(|n| counts[*n] != (counts[n - 1] + 1) % RATE).collect();
         let is_sure = |n: &usize| jumps.iter().all(|jump| jump.abs_diff(*n) > turn);

@@ -18,7 +18,7 @@ fn losses_are_told_apart_by_where_they_happened() {
     guest.lost_inside = vec![500, 501, 502];
     let result = merge(&[&host, &guest], Relation::SameHost);
     let lost_between = 5;
-    // Of the three lost inside the guest nothing is known at its nic but that they came.
+    // Of the three frames lost inside the guest, its nic shows only that they came.
     assert_eq!(result.crossing().0, [9_998, 9_998 - lost_between - 3, lost_between, 0]);
     let whole = result.of("hop/host.nic-to-guest.app/MU01").0;
     assert_eq!(whole, [10_000, 9_998 - lost_between - 3, lost_between + 3 + 2, 0]);
@@ -45,7 +45,7 @@ fn a_run_that_does_not_say_when_it_recorded_did_so_until_it_was_closed() {
     guest.says_span = false;
     let result = merge(&[&Plan::host(10_000), &guest], Relation::SameHost);
     assert_eq!(result.crossing().0, [10_000, 4_000, 6_000, 0]);
-    // When one ended that was not closed is not known: no more is lost than its stamps show.
+    // The end of a run that was not closed is unknown: only losses between its stamps count.
     guest.state = RunState::Interrupted;
     guest.frames.retain(|frame| *frame != 3_000);
     let result = merge(&[&Plan::host(10_000), &guest], Relation::SameHost);

@@ -62,7 +62,7 @@ fn three_runs_in_a_row() {
     third.first_ns += HOP_NS + CROSSING_NS;
     let guest = Plan::guest(5_000).lose(|frame| frame == 10);
     let result = merge(&[&Plan::host(5_000), &guest, &third], Relation::SameHost);
-    // The third run saw it: so it came through the second, which lacks it.
+    // The third run saw the frame, so it also passed the second run, which lacks it.
     assert_eq!(result.crossing().0, [5_000, 4_999, 0, 0]);
     assert_eq!(result.of("hop/guest.app-to-third.in/MU01").0, [4_999, 4_999, 0, 0]);
     let whole = 3 * HOP_NS + 2 * CROSSING_NS;
@@ -77,7 +77,7 @@ fn what_is_not_known_of_three_runs_is_said_of_the_whole_way_too() {
     let mut third = Plan::guest(5_000);
     third.points = ["in", "out"];
     third.first_ns += HOP_NS + CROSSING_NS;
-    // The first run came too late for some, by its own word not.
+    // The first run started too late for some frames, although it states otherwise.
     let host = Plan::host(5_000).lose(|frame| frame == 2_000);
     let result = merge(&[&host, &Plan::guest(5_000), &third], Relation::SameHost);
     for series in ["hop/host.tap-to-guest.nic/MU01", "hop/host.nic-to-third.out/MU01"] {
@@ -108,7 +108,7 @@ fn stamps_and_offsets_that_cannot_be_are_no_crash() {
             guest.to_ns = first_ns + 1_000_000;
             let directory = TempDir::new().unwrap();
             let opened = open(directory.path(), &[&Plan::host(10), &guest], relation).unwrap();
-            // A run of 200 years has no room in a file.
+            // A run of 200 years does not fit in a file.
             match try_finish(&opened, directory) {
                 Ok(result) => assert_eq!(result.merged.whole, 0),
                 Err(refused) => assert!(refused.to_string().contains("above 2^63"), "{refused}"),

@@ -75,7 +75,7 @@ fn too_few_windows_are_refused_in_words() {
     let need = WINDOWS_NEEDED;
     assert_eq!(refused.outcome, Outcome::TooFewWindows { have: 49, need });
     assert!(
-        refused.text("a", "b").contains("of the 50 windows it takes"),
+        refused.text("a", "b").contains("of the 50 windows needed"),
         "{}",
         refused.text("a", "b")
     );

@@ -89,7 +89,7 @@ impl Difference {
                 signed(self.high),
             ),
             Outcome::TooFewWindows { have, need } => format!(
-                "{what} of {a} and {b} not compared: one run has the figure in {have} of the {need} windows it takes; \
+                "{what} of {a} and {b} not compared: one run has the figure in {have} of the {need} windows needed; \
                  measure longer, or in shorter windows"
             ),
             Outcome::TooAlike => format!(

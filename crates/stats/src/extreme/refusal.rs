@@ -6,7 +6,7 @@ use units::format_ns;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// Not enough blocks for three parameters and a tail.
-    #[error("not supported by the data: {have} of the {need} blocks it takes; measure longer")]
+    #[error("not supported by the data: {have} of the {need} blocks needed; measure longer")]
     TooFewBlocks {
         /// Present number of blocks.
         have: usize,
@@ -55,8 +55,8 @@ pub enum Refusal {
     },
     /// The fitted distribution does not describe the data.
     #[error(
-        "not supported by the data: the extreme-value distribution does not fit (Anderson-Darling p = {p:.3}); several causes \
-         may be mixed: look at them one by one"
+        "not supported by the data: the extreme-value distribution does not fit (Anderson-Darling p = {p:.3}); several causes may \
+         be mixed: examine them one by one"
     )]
     BadFit {
         /// Bootstrap p-value of the Anderson-Darling statistic.
@@ -64,7 +64,7 @@ pub enum Refusal {
     },
     /// The fitted tail is outside the range of the theory.
     #[error(
-        "not supported by the data: the fitted shape is {shape:.2}, outside -0.9 to 1 where a return level means anything; \
+        "not supported by the data: the fitted shape is {shape:.2}, outside -0.9 to 1, where a return level is meaningful; \
          measure longer, or look for rare separate causes"
     )]
     Shape {

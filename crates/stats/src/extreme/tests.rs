@@ -3,7 +3,7 @@
 use super::{Gev, Refusal, return_level_of_maxima};
 use crate::random::Random;
 
-/// Simulated runs for a rate of coverage.
+/// Number of simulated runs for a coverage rate.
 const RUNS: usize = if cfg!(debug_assertions) { 20 } else { 100 };
 
 const TRUE: Gev = Gev {

@@ -71,7 +71,7 @@ fn an_interval_goes_with_its_quantile() {
 #[test]
 fn the_quantile_lies_in_its_interval() {
     let mut random = Random::new(11);
-    // The 99 % quantile of 10 us times an exponential variable.
+    // The 99 % quantile of an exponential distribution with mean 10 us.
     let truth = (10_000.0 * 100f64.ln()) as u64;
     let runs = if cfg!(debug_assertions) { 200 } else { 2_000 };
     let mut held = 0;
@@ -92,7 +92,7 @@ fn the_quantile_lies_in_its_interval() {
 }
 
 proptest! {
-    /// Each end misses the quantile with at most its half of the risk, and the next rank inwards with more.
+    /// Each end of the interval misses the quantile with at most half of the risk; the next rank inwards would miss it with more.
     #[test]
     fn ranks_are_the_narrowest(q in 0.01f64..0.99, count in 40u64..3_000, confidence in 0.5f64..0.99) {
         let risk = (1.0 - confidence) / 2.0;

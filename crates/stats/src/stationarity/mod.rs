@@ -178,7 +178,7 @@ impl Stationarity {
         };
         match self.verdict {
             Steadiness::TooShort => {
-                format!("too short to tell whether it is steady: {windows} of the {WINDOWS_NEEDED} windows it takes")
+                format!("too short to tell whether it is steady: {windows} of the {WINDOWS_NEEDED} windows needed")
             }
             Steadiness::TooAlike => format!(
                 "cannot tell whether it is steady: the {windows} windows resemble their neighbours so much that a change looks \
@@ -192,7 +192,7 @@ impl Stationarity {
                 format!("not steady: {way} by {by} over {windows} windows ({figures}{grouped}){LOOKS_THE_SAME}")
             }
             Steadiness::Shift => format!(
-                "not steady: from window {} on {} instead of {} ({figures}{grouped}){LOOKS_THE_SAME}",
+                "not steady: from window {} on at {}, before that at {} ({figures}{grouped}){LOOKS_THE_SAME}",
                 self.shift.at_window + 1,
                 format_ns(self.shift.after),
                 format_ns(self.shift.before),

@@ -28,7 +28,7 @@ const STEP: [f64; 22] = [
     20.0, 19.0, 24.0,
 ];
 
-/// Simulated runs for a rate; more if it costs little.
+/// Number of simulated runs per rate; more runs if they are cheap.
 const RUNS: u32 = if cfg!(debug_assertions) { 100 } else { 1_000 };
 
 /// Makes values that each resemble the one before, with this correlation.
@@ -138,11 +138,7 @@ fn too_few_windows_say_nothing() {
     let short = check(&values);
     assert_eq!((short.verdict, short.windows), (Steadiness::TooShort, 19));
     assert!(short.trend.p.is_nan() && short.shift.p.is_nan() && short.autocorrelation.is_nan());
-    assert!(
-        short.text().contains("19 of the 20 windows it takes"),
-        "{}",
-        short.text()
-    );
+    assert!(short.text().contains("19 of the 20 windows needed"), "{}", short.text());
     assert_eq!(check(&[]).verdict, Steadiness::TooShort);
     values.push(20_000.0);
     assert_ne!(check(&values).verdict, Steadiness::TooShort, "gaps are left out");

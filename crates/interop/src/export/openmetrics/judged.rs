@@ -80,8 +80,7 @@ impl Judged {
 
 impl Collector for Judged {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let help =
-            "How many limits of the profiles were measured: whole, partial or none, also where there is no limit";
+        let help = "Coverage of the limits of the profiles: whole, if all were measured, partial or none; none also if there is no limit";
         let mut family = encoder.encode_descriptor("run_coverage", help, None, MetricType::Gauge)?;
         let coverage = [("command", self.command.as_str()), ("coverage", self.coverage.word())];
         family.encode_family(&coverage)?.encode_gauge(&1i64)?;
@@ -105,11 +104,11 @@ impl Collector for Judged {
             let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             family.encode_family(&command)?.encode_gauge(&value)?;
         }
-        let help = "A limit held against a series: 0 pass, 1 fail, 2 inconclusive";
+        let help = "A limit compared with a series: 0 pass, 1 fail, 2 inconclusive";
         self.family(&mut encoder, ("verdict", help, None), |check| {
             Some(number(check.verdict))
         })?;
-        let help = "What a limit on a duration allows";
+        let help = "Largest duration that a limit allows";
         self.family(&mut encoder, ("limit", help, Some(&Unit::Seconds)), |check| {
             check.allowed_s
         })

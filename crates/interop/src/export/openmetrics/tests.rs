@@ -1,4 +1,4 @@
-//! The text as it is meant to be, and as Prometheus' own Python readers understand it.
+//! The expected text, and its meaning to Prometheus' own Python readers.
 
 use super::super::tests::a_run;
 use super::openmetrics;
@@ -46,7 +46,7 @@ fn names_units_and_values() {
     );
 }
 
-/// The OpenMetrics reader checks names, units, suffixes and buckets; the older one is what the textfile collector speaks.
+/// The OpenMetrics reader checks names, units, suffixes and buckets; the older one reads the format of the textfile collector.
 const READ: &str = "
 import json, sys
 from prometheus_client import parser
@@ -83,7 +83,7 @@ fn prometheus_own_readers_understand_it() {
     assert_eq!(understood.values["triptime_overrun_total"].len(), 2);
 }
 
-/// A run with a series all below zero, one partly, and one without samples.
+/// A run with three series: all samples below zero, some below zero, and no samples.
 fn of_all_signs() -> RunView {
     let mut below = synthetic::series("age/MU01", 1_000, 60_000, 10);
     below.histogram = stats::Histogram::new();
@@ -108,7 +108,7 @@ fn judged(run: &RunView, profiles: Vec<Profile>) -> String {
     String::from_utf8(out).expect("text")
 }
 
-/// A run within, over and in doubt of `wakeup.max`, of which the other limits are not measured.
+/// Runs within, over and in doubt of `wakeup.max`; their other limits are not measured.
 #[test]
 fn a_verdict_is_a_number_for_each_limit_that_was_measured() {
     let profile = || vec![Profile::find("substation").expect("embedded")];
@@ -194,7 +194,7 @@ fn prometheus_own_readers_understand_negative_and_empty_series() {
     assert_eq!(understood.values["triptime_run_complete"], [1.0]);
 }
 
-/// Content of a text as the readers understand it; `None` where the test is left out.
+/// Content of a text as the readers understand it; `None` if the test is skipped.
 fn understood(text: &str) -> Option<Understood> {
     let said = testing::read_by_python("openmetrics", READ, text)?;
     Some(serde_json::from_str(&said).expect("JSON"))
