@@ -30,15 +30,14 @@ pub(crate) struct RunArgs {
     /// Limit profile that judges the run: substation, seapath, avb, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     pub(crate) limits: Option<String>,
-    /// Length of a window, after which its extremes are written [default: of --duration, so that there are 60: 20s from 20min
-    /// on, at least 100ms]
+    /// Length of a window, after which its extremes are written [default: a 60th of --duration, at least 100ms and at most 20s]
     #[arg(long, value_name = "DURATION", value_parser = window)]
     pub(crate) window: Option<u64>,
     /// Room for histograms in the run file. To stay within it, those of older windows are merged; counts and extremes
     /// are always kept
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     pub(crate) file_budget: u64,
-    /// Start even if the disk surely has not enough room for the run, and run until the disk is full
+    /// Start even if the disk certainly has too little room for the run, and run until the disk is full
     #[arg(long)]
     pub(crate) force: bool,
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)

@@ -18,7 +18,7 @@ pub(crate) struct FarArgs {
     /// here, at the port that --nic names
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "place")]
     far: Option<Address>,
-    /// Secret that both ends know, in a file of this user's alone; needed with --far
+    /// Secret that both ends know, in a file readable by this user alone; needed with --far
     #[arg(long, value_name = "FILE", requires = "far")]
     secret: Option<PathBuf>,
     /// Relation of the two machines' clocks: ptp:1us if both follow PTP, or none [default: the other machine is asked for its time]
@@ -74,7 +74,7 @@ impl FarArgs {
             return refused("the wire that makes its faults is in this machine");
         }
         if plan.devices() > 1 {
-            return refused("the other machine is one device, and a step has several relays: give each step one");
+            return refused("the other machine is one device, but a step has several relays: give each step one");
         }
         let bed = match (plan.needs_bed(), nic) {
             (false, []) => None,

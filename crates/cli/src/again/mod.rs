@@ -150,7 +150,12 @@ impl Given {
             "qualify" => self.with_longer_steps(),
             _ if self.has("duration") => {
                 let (option, _, words) = self.longer_than(measured_ns)?;
-                self.with("duration", option, &[], format!("the same, as sure as {words} can be"))
+                self.with(
+                    "duration",
+                    option,
+                    &[],
+                    format!("the same, for the certainty that {words} can give"),
+                )
             }
             _ => None,
         }
@@ -176,7 +181,7 @@ impl Given {
             "duration",
             option,
             &[],
-            format!("the same, each step as sure as {words} can be"),
+            format!("the same, each step for the certainty that {words} can give"),
         )
     }
 

@@ -46,7 +46,7 @@ fn trips_are_gone_on_with_as_they_were_timed() {
     assert!(of("trip eth1 --shots 20").ends_with("trip eth1 --shots 200"));
     assert!(of("trip eth1 --type-test zone1").ends_with("--type-test zone1 --seed 2"));
     assert_eq!(longer("trip eth1 --shots 1000000"), None);
-    // The shots of another injector are its own: more of them come with time.
+    // Another injector decides its shots: more of them come only with time.
     assert_eq!(
         of("trip eth1 --observe change:20% --goose X -D 5s"),
         "triptime trip eth1 --goose X --observe change:20% --duration 24h"

@@ -20,7 +20,7 @@ matched.
 
 Example: triptime compare before.triptime after.triptime --html difference.html")]
 pub(crate) struct CompareArgs {
-    /// Run files; NAME=FILE gives one a name of its own
+    /// Run files; NAME=FILE shows the run under this name
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     runs: Vec<String>,
     /// Also write the comparison as one HTML file

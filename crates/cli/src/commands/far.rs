@@ -92,7 +92,7 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
         far.address()
     ));
     say(&format_args!(
-        "there: triptime qualify PLAN --nic IF --far {} --secret FILE",
+        "on the other machine: triptime qualify PLAN --nic IF --far {} --secret FILE",
         there(&far)
     ));
     let tell: Tell = Arc::new(|what: &str| say(&what));

@@ -29,7 +29,7 @@ pub(crate) struct ListenArgs {
     /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
     max_streams: u16,
-    /// Maker of the stamps of received frames: the kernel, when the driver hands them up, or the NIC
+    /// Source of the time stamps of received frames: the kernel, when the driver passes a frame up, or the NIC
     #[arg(long, value_enum, default_value = "software")]
     stamps: ReceiveStamps,
     /// How to wait for frames

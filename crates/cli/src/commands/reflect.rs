@@ -86,7 +86,7 @@ pub(crate) struct ReflectArgs {
     /// With xdp: poll the driver from the measuring thread, so that it needs no interrupt
     #[arg(long)]
     busy_poll: bool,
-    /// Never rest, even if the kernel's real-time throttling will strike
+    /// Never rest, even if the kernel will then throttle the thread
     #[arg(long)]
     no_rest: bool,
     /// Spin even on a CPU that carries other real-time threads, virtual CPUs or interrupt threads of a network interface in use: these wait

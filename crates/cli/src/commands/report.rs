@@ -16,7 +16,7 @@ use std::path::Path;
 Example: triptime report runs/20261121T020000-qualify.triptime --html report.html
          triptime report --table jitter host=native.triptime docker.triptime --html table.html")]
 pub(crate) struct ReportArgs {
-    /// Run file; several with --table, where NAME=FILE gives one a name of its own
+    /// Run file; several with --table, where NAME=FILE shows the run under this name
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
     /// Show the runs in a published layout instead, one column per system

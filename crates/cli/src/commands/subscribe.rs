@@ -41,7 +41,7 @@ pub(crate) struct SubscribeArgs {
     /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000), help_heading = "Receiving")]
     max_streams: u16,
-    /// Maker of the stamps of received frames: the kernel, when the driver hands them up, or the NIC
+    /// Source of the time stamps of received frames: the kernel, when the driver passes a frame up, or the NIC
     #[arg(long, value_enum, default_value = "software", help_heading = "Receiving")]
     stamps: ReceiveStamps,
     /// How to wait for frames

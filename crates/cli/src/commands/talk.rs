@@ -36,7 +36,7 @@ pub(crate) struct TalkArgs {
     /// Let the etf queueing discipline send each frame at its due instant (SO_TXTIME); refused if the interface has none
     #[arg(long)]
     launch_time: bool,
-    /// Stamp each frame as it leaves, and measure from its due instant: by the kernel when the driver takes it, or by the NIC
+    /// Stamp each frame when it leaves, by the kernel (when the driver takes it) or by the NIC, and measure from its due instant to this stamp
     #[arg(long, value_enum, default_value = "off")]
     stamps: Stamps,
     /// Self-test: listen on this interface in the same run

@@ -77,7 +77,7 @@ pub(crate) struct OfArgs {
     /// VMware virtual machine: its .vmx or .ovf; may be given more than once
     #[arg(long, value_name = "FILE")]
     vmx: Vec<PathBuf>,
-    /// Output of the commands of the ESXi host below them, in one file
+    /// Output of the commands of the ESXi host that runs these virtual machines, in one file
     #[arg(long, value_name = "FILE")]
     esxi: Option<PathBuf>,
     /// Container: a definition file, or the id of a container of this machine; may be given more than once

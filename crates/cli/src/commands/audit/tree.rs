@@ -73,9 +73,9 @@ fn held(path: &Path) -> Result<TreeInMemory, Failure> {
         }
         let member = member(&mut entry).map_err(|error| wrong(&error))?;
         let member = member.filter(|_| count <= MOST_ENTRIES);
-        let member = member.ok_or_else(|| wrong(&"it holds more than files, folders and links"))?;
+        let member = member.ok_or_else(|| wrong(&"it contains other things than files, folders and links"))?;
         if !tree.add(&name, member) {
-            return Err(wrong(&"a part of it is outside"));
+            return Err(wrong(&"a path in it leads outside"));
         }
     }
     match count {

@@ -12,8 +12,8 @@ const RECORDS: &str = "--record";
 /// Runs a command in a guest of `lab up --place vm`, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-A guest takes one command at a time, several guests of a bed each one at the same time. A command
-ends with its `lab run`. Files that WORDS name are copied into the guest.
+A guest runs one command at a time; several guests of a bed can run one each at the same time. When
+`lab run` ends, its command ends, too. Files that WORDS name are copied into the guest.
 
 Examples: triptime lab run vpc wakeup --duration 10s
           triptime lab run vpc --device 1 relay feeder.toml eth0 --duration 1m")]
@@ -64,8 +64,8 @@ fn relation(before: ClockOffset, after: ClockOffset) -> String {
     let half_ns = high.abs_diff(low).div_ceil(2);
     let offset_ns = low.saturating_add_unsigned(half_ns);
     format!(
-        "the guest's clock minus this machine's: {offset_ns} ns, to {half_ns} ns, before and after. With a run of this machine: \
-         triptime merge HOST GUEST --clock offset:{offset_ns}ns:{half_ns}ns"
+        "the guest's clock minus this machine's: {offset_ns} ns, within {half_ns} ns, before and after. To merge with a run of this \
+         machine: triptime merge HOST GUEST --clock offset:{offset_ns}ns:{half_ns}ns"
     )
 }
 

@@ -288,7 +288,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             add(
                 too_late,
                 format!(
-                    "{} came more than 16 late: the missing ones still count as lost",
+                    "{} came more than 16 counts late: the missing ones still count as lost",
                     plural(too_late, "sample")
                 ),
             );
@@ -319,7 +319,10 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             );
             add(
                 c.altered,
-                format!("{} with other values than their state", plural(c.altered, "repetition")),
+                format!(
+                    "{} with values that differ from those of their state",
+                    plural(c.altered, "repetition")
+                ),
             );
             add(
                 c.restarts,
@@ -340,7 +343,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             add(
                 too_late,
                 format!(
-                    "{} came more than 16 late: the missing ones still count as lost",
+                    "{} came more than 16 counts late: the missing ones still count as lost",
                     plural(too_late, "frame")
                 ),
             );

@@ -46,7 +46,7 @@ pub(crate) struct PcapArgs {
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) rate: Option<u32>,
-    /// Maker of the stamps of the capture, if you know it: a tap, a NIC [default: what the capture states]
+    /// Source of the time stamps of the capture, if you know it: a tap, a NIC [default: what the capture states]
     #[arg(long, value_name = "WHAT", conflicts_with = "decode", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stamped_by: Option<String>,
     #[command(flatten)]

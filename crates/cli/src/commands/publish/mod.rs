@@ -27,7 +27,7 @@ use waveform::WaveformArgs;
 enum EngineArg {
     /// `AF_PACKET`: through the queueing discipline, visible to captures on this host
     Packet,
-    /// `AF_XDP`: past both, a third less time for each frame
+    /// `AF_XDP`: bypasses both, and needs a third less time for each frame
     Xdp,
 }
 
@@ -49,7 +49,8 @@ pub(crate) struct PublishArgs {
     /// How frames are sent
     #[arg(long, value_enum, default_value = "packet", help_heading = "Sending")]
     engine: EngineArg,
-    /// Stamp each sampled value as it leaves, and measure from its due instant: by the kernel when the driver takes it, or by the NIC
+    /// Stamp each sampled value when it leaves, by the kernel (when the driver takes it) or by the NIC, and measure from its due instant to
+    /// this stamp
     #[arg(long, value_enum, default_value = "off", help_heading = "Sending")]
     stamps: Stamps,
     /// Sleep until this long before the due instant, then spin
@@ -202,7 +203,7 @@ mod tests {
     use clap::{Args, Command};
     use probes::publish::PublishOptions;
 
-    /// Options of the streams, and true where an SCL file leaves the value open.
+    /// Options of the streams; the flag is true if an SCL file leaves the value open.
     const OPTIONS: [(&str, bool); 11] = [
         ("--streams=2", false),
         ("--profile=F4800S2I4U4", false),

@@ -74,7 +74,7 @@ impl Lasting {
                 && error.kind() != ErrorKind::NotFound
             {
                 say(&format_args!(
-                    "{}: {error}: remove it, or it starts again",
+                    "{}: {error}: remove it, or the run starts again at the next boot",
                     path.display()
                 ));
             }

@@ -84,7 +84,7 @@ struct ReplayArgs {
     /// Record or capture to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "junit", "limits"])]
     replay: Option<PathBuf>,
-    /// Play a type test instead, one inside triptime or a TOML file, in pure time: shows what the functions do, without a network
+    /// Play a type test instead, one inside triptime or a TOML file, in simulated time: shows what the functions do, without a network
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay", "junit", "limits"])]
     type_test: Option<String>,
     /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign; if the relay has several

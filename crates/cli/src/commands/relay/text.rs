@@ -111,7 +111,7 @@ fn sums(config: &Config, replayed: &Replayed) -> String {
     for (stream, received) in config.streams.iter().zip(&replayed.streams) {
         let _ = writeln!(
             text,
-            "stream {}: {} samples, {} lost; {} came again, {} contradicted, {} late, {} restarts",
+            "stream {}: {} samples, {} lost; {} duplicate, {} contradictory, {} late, {} restarts",
             shown(&stream.name),
             received.status.received,
             received.status.lost,

@@ -1,4 +1,4 @@
-//! A type test, played through a relay in pure time.
+//! A type test, played through a relay in simulated time.
 
 use super::replay::print;
 use crate::failure::{Failure, say};

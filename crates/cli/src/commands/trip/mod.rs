@@ -88,7 +88,7 @@ pub(crate) struct TripArgs {
     pair_within: u64,
     #[command(flatten)]
     observe: ObserveOptions,
-    /// Maker of the stamps of observed frames: the kernel, when the driver hands them up, or the NIC
+    /// Source of the time stamps of observed frames: the kernel, when the driver passes a frame up, or the NIC
     #[arg(
         long,
         value_enum,

@@ -59,7 +59,7 @@ struct ActionArgs {
     /// Restore every value that --apply changed
     #[arg(long, conflicts_with_all = ["checks", "root"])]
     undo: bool,
-    /// Measure the effect of one CHECK on this machine: in its present and its proper state, in turns; afterwards every value is restored
+    /// Measure the effect of one CHECK on this machine: in its present and its recommended state, alternately; afterwards every value is restored
     #[arg(long, conflicts_with = "root")]
     prove: bool,
     /// Print settings for a boot loader or another tool

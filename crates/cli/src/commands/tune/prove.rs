@@ -16,7 +16,7 @@ use units::foreign;
 /// Options of a proof.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ProveArgs {
-    /// How many times each side is measured
+    /// How many times each state is measured
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000), requires = "prove")]
     rounds: u32,
     /// Folder for the runs [default: runs/TIME-prove]
@@ -56,7 +56,7 @@ pub(super) fn run(args: &TuneArgs, audit: &Audit, steps: &[&TuneStep], refusals:
     let comparison = proof.compare()?;
     let full = format!("triptime compare --full {}", folder.join("*.triptime").display());
     verdict::write(&format!(
-        "{}: {}\n{} of each in turns; before: as it is, after: as it should be\n\n{}",
+        "{}: {}\n{} of each, alternately; before: the present state, after: the recommended one\n\n{}",
         step.check,
         step.title,
         args.prove.rounds,
@@ -76,7 +76,7 @@ fn the_one<'a>(args: &TuneArgs, audit: &Audit, steps: &[&'a TuneStep]) -> Result
     let Some(step) = steps.iter().find(|step| step.check == *check) else {
         let outcome = finding.map_or("not asked", |finding| finding.outcome.word());
         return Err(Failure::CouldNotMeasure(format!(
-            "{check}: nothing to prove: it came out as {outcome}"
+            "{check}: nothing to prove: its outcome is {outcome}"
         )));
     };
     match step.operations.is_empty() {
