@@ -91,7 +91,7 @@ fn a_planted_difference_is_found_and_put_into_words() {
     );
     let answer = stdout(&run(&["compare", &named[0], &named[1]]));
     assert!(answer.starts_with("after is better: wake-up latency "), "{answer}");
-    let unlike = answer.find("NOT LIKE WITH LIKE, ").expect("the settings");
+    let unlike = answer.find("CONDITIONS DIFFER, ").expect("the settings");
     assert!(unlike < answer.find("largest changes").expect("changes"), "{answer}");
     assert_is_a_screen(&answer);
     let table = run(&["compare", files[0], files[1], "--table", "avb"]);

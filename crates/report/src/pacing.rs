@@ -71,8 +71,7 @@ fn learned(series: &SeriesView) -> Result<u64, String> {
     if middle <= 1 || low < middle / 2 || high > middle + middle / 2 {
         let [low, high] = [low, high].map(Ns);
         return Err(format!(
-            "a quarter of its gaps are {low} or less, a quarter {high} or more: they show no interval by which to \
-             judge the longest"
+            "a quarter of its gaps are {low} or less, a quarter {high} or more: they differ too much to show the interval of the stream"
         ));
     }
     Ok(middle)
@@ -240,7 +239,7 @@ mod tests {
     fn frames_that_come_in_no_interval_have_none() {
         let uneven: Vec<u64> = (0..100).map(|n| if n % 2 == 0 { 5_000 } else { 245_000 }).collect();
         let why = Pacing::of(&gaps("spacing/avtp-01", &uneven)).unwrap_err();
-        assert!(why.contains("they show no interval"), "{why}");
+        assert!(why.contains("too much to show the interval"), "{why}");
         let why = Pacing::of(&gaps("spacing/avtp-01", &[125_000; 7])).unwrap_err();
         assert!(why.starts_with("7 gaps: at least 8"), "{why}");
         let why = Pacing::of(&gaps("wakeup/cpu1", &[125_000; 50])).unwrap_err();

@@ -54,7 +54,9 @@ pub(crate) fn boxes_of(all: &[(String, &SeriesView)]) -> (String, String) {
     for (name, series) in all {
         match maxima(series, span_ns) {
             Some(maxima) => rows.push((name.clone(), with_largest(maxima, series))),
-            None => caption += &format!("; {name} is not shown: its windows do not add up to such spans"),
+            None => {
+                caption += &format!("; {name} is not shown: its windows cannot be merged into spans of this length")
+            }
         }
     }
     (boxes::plot(&rows), caption)
@@ -105,7 +107,7 @@ mod tests {
         let (svg, caption) = named(&[("short", &short), ("long", &long), ("odd", &odd)]);
         assert!(caption.starts_with("Largest sample of each 1.00 s: "), "{caption}");
         assert!(
-            caption.ends_with("; odd is not shown: its windows do not add up to such spans"),
+            caption.ends_with("; odd is not shown: its windows cannot be merged into spans of this length"),
             "{caption}"
         );
         assert!(

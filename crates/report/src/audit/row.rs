@@ -111,7 +111,7 @@ fn change(change: Change) -> &'static str {
         Change::Reboot => "with the next boot",
         Change::GuestRestart => "with the next start of the machine or container",
         Change::Bios => "in the firmware's setup",
-        Change::Manual => "by whoever plans the system",
+        Change::Manual => "in the design of the system",
         Change::None => "not at all: an observation",
     }
 }

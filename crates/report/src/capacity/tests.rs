@@ -248,7 +248,7 @@ fn the_number_that_was_asked_for_is_judged_by_what_is_known() {
         None,
         "an answer, and nothing to judge"
     );
-    // A hold in which the host failed proves failure for more streams too, but proves nothing for fewer.
+    // If the host failed during a hold, it also fails with more streams; nothing is proved for fewer.
     assert_eq!(verdict(search(8, Some(8), host), &broken), Some(Verdict::Fail));
     assert_eq!(verdict(search(8, Some(7), host), &broken), Some(Verdict::Inconclusive));
     assert_eq!(verdict(search(8, None, host), &broken), Some(Verdict::Inconclusive));

@@ -26,7 +26,7 @@ pub(crate) fn histograms(name: &str, all: &[(&str, &Histogram)], limit: Option<u
     let x = Scale::log(edges.collect::<Vec<_>>(), LEFT, RIGHT);
     let most = bars.iter().flatten().map(|bar| bar.count).max().unwrap_or(1).max(10) as f64;
     let y = Scale::log_between(0.7, 10f64.powf(most.log10().ceil()), BOTTOM, TOP);
-    let mut out = opened("overlay", &format!("{name}: how many samples took how long"));
+    let mut out = opened("overlay", &format!("{name}: number of samples by duration"));
     grid_y(&mut out, &y, axis_count);
     for tick in x.ticks() {
         tick_x(&mut out, x.at(tick), &axis_ns(tick));

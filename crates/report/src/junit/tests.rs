@@ -134,8 +134,8 @@ fn a_limit_in_doubt_is_an_error_that_says_the_doubt() {
     );
 }
 
-/// A requirement that a veth cannot meet is skipped, and so is one without an interface; a profile of which nothing was
-/// measured gives no pass.
+/// A requirement that a veth cannot meet is skipped, and so is a requirement without an interface. A profile without any measured limit
+/// gives no pass.
 #[test]
 fn requirements_alone_pass_no_run() {
     let mut run = wakeups(8_000);

@@ -34,7 +34,7 @@ pub(super) fn refusal(series: &Pattern, quantity: Quantity) -> Option<String> {
     let others = kind::ALL.into_iter().filter(|kind| quantity.is_of(kind));
     let others: Vec<String> = others.map(|kind| format!("{}/*", kind.name)).collect();
     Some(format!(
-        "{} has no \"{word}\": nothing counts it there, and the limit could not fail; {name}/* has {}; \"{word}\" is of {}",
+        "{} has no \"{word}\": nothing counts it there, so the limit could not fail; {name}/* has {}; \"{word}\" belongs to {}",
         series.as_str(),
         quantities(first),
         others.join(", "),

@@ -230,7 +230,7 @@ fn classes(limit: &LimitFile, quantity: Quantity, place: &LimitsText<'_>) -> Res
             ));
         }
         if classes.last().is_some_and(|before| before.until.rank() >= until.rank()) {
-            return Err(error("each class ends beyond the one before"));
+            return Err(error("each class must end above the one before"));
         }
         classes.push(Class {
             until,

@@ -303,7 +303,7 @@ fn classes_ascend_and_only_the_last_has_no_end() {
         ),
         (
             "classes = [{ under = \"2us\", is = \"a\" }, { under = \"2us\", is = \"b\" }, { is = \"c\" }]",
-            "each class ends beyond the one before",
+            "each class must end above the one before",
         ),
         (
             "classes = [{ under = \"2\", is = \"a\" }, { is = \"c\" }]",

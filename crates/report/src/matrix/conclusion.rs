@@ -162,7 +162,7 @@ fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Opt
         });
     let statements = by_weight(strict.chain(by_samples).collect());
     let not_compared = compared.not_compared.iter().map(|(_, why)| why.clone());
-    let unfair = compared.unfair.iter().map(|why| format!("not like with like: {why}"));
+    let unfair = compared.unfair.iter().map(|why| format!("conditions differ: {why}"));
     let emulated = (a.is_emulated || b.is_emulated).then(|| EMULATED.to_owned());
     Some(Conclusion {
         kind,

@@ -35,7 +35,7 @@ impl Section<Matrix> for KindsSection {
   <p class="what">{{ kind.what }}</p>
   {% if !kind.box_svg.is_empty() %}<figure class="box"><figcaption>{{ kind.caption }}</figcaption>{{ kind.box_svg|safe }}</figure>{% endif %}
   {% for line in kind.too_short %}<p class="note">{{ line }}</p>{% endfor %}
-  {% for overlay in kind.overlays %}<figure class="box"><figcaption>How many samples (up) took how long (along), {{ overlay.name }}; both axes logarithmic:
+  {% for overlay in kind.overlays %}<figure class="box"><figcaption>Number of samples (vertical) by duration (horizontal), {{ overlay.name }}; both axes logarithmic:
     {% for key in overlay.keys %}<i class="key run{{ loop.index0 % 6 }}"></i> {{ key }} {% endfor %}</figcaption>{{ overlay.svg|safe }}</figure>{% endfor %}
 </section>
 {% endfor %}"##

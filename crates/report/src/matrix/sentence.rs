@@ -74,7 +74,7 @@ impl Conclusion {
             }
             Outcome::NotSteady => format!("undecided: it changes during the measurement, {windows}"),
             Outcome::TooAlike => format!("undecided: neighbouring windows are too much alike, {windows}"),
-            _ => format!("undecided: {windows} of the {WINDOWS_NEEDED} that it takes"),
+            _ => format!("undecided: {windows} of the {WINDOWS_NEEDED} needed"),
         }
     }
 }

@@ -137,7 +137,7 @@ fn short_cells_say_that_they_are_too_short() {
     let matrix = two_places(1.0, 1);
     let text = matrix.text();
     assert!(
-        text.contains("too short for a box: 2 windows of 1.00 s, of the 5 it takes"),
+        text.contains("too short for a box: 2 windows of 1.00 s, of the 5 needed"),
         "{text}"
     );
     let json = json(&matrix);

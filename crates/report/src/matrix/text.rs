@@ -151,11 +151,11 @@ fn no_box(maxima: &Maxima) -> String {
     let span = format_ns(maxima.span_ns as f64);
     match maxima.other_ns {
         Some(ns) => format!(
-            "not comparable: its windows of {} make up no {span}; measure all cells with one --window",
+            "not comparable: its windows of {} cannot be merged into {span}; measure all cells with one --window",
             format_ns(ns as f64)
         ),
         None => format!(
-            "too short for a box: {} of {span}, of the {} it takes",
+            "too short for a box: {} of {span}, of the {} needed",
             plural(maxima.ns.len() as u64, "window"),
             boxes::LEAST
         ),

@@ -28,7 +28,7 @@ const WORST_LISTED: usize = 20;
   </table>{% endif %}
   {% for way in recording.charts %}
   <div class="charts">
-    <figure class="chart"><figcaption>{{ way.name }}, all samples: how many (up) took how long (along); both axes logarithmic</figcaption>{{ way.histogram_svg|safe }}</figure>
+    <figure class="chart"><figcaption>{{ way.name }}, all samples: number (vertical) by duration (horizontal); both axes logarithmic</figcaption>{{ way.histogram_svg|safe }}</figure>
     <figure class="chart"><figcaption>{{ way.name }} over time: from smallest to largest, line: median</figcaption>{{ way.bands_svg|safe }}</figure>
   </div>
   <details class="counters"><summary>Worst samples, {{ way.name }}</summary>

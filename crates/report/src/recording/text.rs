@@ -27,7 +27,10 @@ pub(super) fn recording(report: &Report, paint: &Paint) -> String {
     out.push_str(&streams.text());
     for (index, way) in survey.latencies.iter().enumerate() {
         let name = way_name(survey, way);
-        let _ = writeln!(out, "\n  {name}: latency along, samples up, both logarithmic");
+        let _ = writeln!(
+            out,
+            "\n  {name}: latency horizontal, samples vertical, both logarithmic"
+        );
         for line in chart::histogram_lines(&survey.histogram(index)) {
             let _ = writeln!(out, "{line}");
         }

@@ -152,7 +152,7 @@ fn run(report: &Report) -> String {
 fn proves(rows: &[Row]) -> Vec<String> {
     if let Some(row) = rows.iter().find(|row| row.state == State::Exceeded) {
         return vec![format!(
-            "{} was exceeded in this run; no longer run takes that back.",
+            "{} was exceeded in this run; a longer run cannot change that.",
             row.id
         )];
     }

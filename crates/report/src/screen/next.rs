@@ -64,7 +64,7 @@ fn remedy(cause: Cause, name: &str) -> String {
         Cause::Interrupt => "Move interrupts off the judged CPUs: smp_affinity of /proc/irq, irqaffinity=, irqbalance.",
         Cause::Softirq => "Move packet work off the judged CPUs: affinity of the NIC's interrupts, RPS, threaded NAPI.",
         Cause::Hypervisor => "On the host of this VM: give each vCPU a CPU of its own (pinned, isolated, FIFO).",
-        Cause::Smi => "In the BIOS: a low-latency profile, no legacy USB. triptime noise counts what is left.",
+        Cause::Smi => "In the BIOS: a low-latency profile, no legacy USB. triptime noise counts the remaining gaps.",
         Cause::Throttled => "Lift the limit for this thread: sched_rt_runtime_us, cpu.max of its control group.",
         Cause::Stopped => "Find who stops the thread (freezer, debugger, job control), and measure again.",
         Cause::IdleExit => "Keep the judged CPUs awake: pm_qos_resume_latency_us, or C-states in the firmware.",

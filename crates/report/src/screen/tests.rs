@@ -251,8 +251,8 @@ fn many_bad_limits_keep_to_the_screen_and_are_named() {
         .filter(|line| line.starts_with('✗') && line.contains("wakeup.number-"));
     let shown = shown.count();
     assert!(shown >= 4, "{screen}");
-    // The strictest limit is exceeded by the largest factor. Rows are in that order, so the first limit without a row
-    // is the worst of the rest.
+    // The strictest limit is exceeded by the largest factor. Rows are ordered by this factor, so the first limit without a row is the worst
+    // of the rest.
     let (n, worst) = (40 - shown, shown + 1);
     let times = 500.0 / worst as f64;
     let left = format!(

@@ -41,9 +41,9 @@ pub(crate) fn statistics(report: &Report, paint: &Paint) -> String {
         let _ = writeln!(out, "  and {more} more series (in the JSON and in the HTML report)");
     }
     out.push_str(
-        "  Quantiles with the interval (95 %) that independent samples would support; stalls come in bursts, so read\n",
+        "  Quantiles with the interval (95 %) that independent samples would support; stalls come in bursts, so\n",
     );
-    out.push_str("  the intervals of high quantiles as the least uncertainty.\n");
+    out.push_str("  the uncertainty of high quantiles is at least this interval.\n");
     out
 }
 

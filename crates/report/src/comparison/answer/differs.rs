@@ -142,7 +142,7 @@ fn settings(comparison: &Comparison) -> (Vec<String>, Vec<String>) {
     }
     seen.sort_by_key(|setting| setting.name != "load");
     let (decisive, others): (Vec<_>, Vec<_>) = seen.into_iter().partition(|one| DECISIVE.contains(&one.name));
-    let unfair = decisive.iter().map(|one| format!("NOT LIKE WITH LIKE, {}", one.text()));
+    let unfair = decisive.iter().map(|one| format!("CONDITIONS DIFFER, {}", one.text()));
     (unfair.collect(), others.iter().map(Setting::text).collect())
 }
 

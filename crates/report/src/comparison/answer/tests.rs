@@ -152,10 +152,10 @@ fn runs_that_were_not_measured_alike_are_said_to_be_so() {
     };
     let text = answer(&of(with("fifo:60", 60_000), with("other", 600_000)));
     assert!(
-        text.contains("NOT LIKE WITH LIKE, policy of rtt/reflect: fifo:60 → other"),
+        text.contains("CONDITIONS DIFFER, policy of rtt/reflect: fifo:60 → other"),
         "{text}"
     );
-    assert!(text.contains("sure, not like with like"), "{text}");
+    assert!(text.contains("sure, conditions differ"), "{text}");
 }
 
 #[test]

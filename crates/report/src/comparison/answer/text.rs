@@ -108,7 +108,7 @@ fn table(comparison: &Comparison, changes: &[Change], room: usize, length: Lengt
         };
         let mut sure = change.sure.word().to_owned();
         if change.is_unfair {
-            sure += ", not like with like";
+            sure += ", conditions differ";
         }
         if !is_pair {
             sure = format!("{}: {sure}", name(change.runs.1));
@@ -156,7 +156,7 @@ fn tail(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Leng
         means.push("by samples: 95 % together, if samples are independent, which latencies seldom are.");
     }
     if has(Sure::Chance) {
-        means.push("may be chance: chance explains it as well.");
+        means.push("may be chance: chance alone can explain it.");
     }
     let mut lines = match means.is_empty() {
         true => Vec::new(),

@@ -14,11 +14,11 @@ use units::format_ns;
 {% for part in series %}
 <section>
   <h2>{{ part.name }}</h2>
-  {% for why in part.unfair %}<p class="unfair">Not like with like: {{ why }}.</p>{% endfor %}
+  {% for why in part.unfair %}<p class="unfair">Conditions differ: {{ why }}.</p>{% endfor %}
   <table class="figures"><thead><tr><th>Run</th><th class="n">Samples</th><th class="n">Missed</th><th class="n">Mean</th><th class="n">p50</th><th class="n">p99</th><th class="n">p99.9</th><th class="n">p99.99</th><th class="n">Max</th><th class="n">In</th></tr></thead>
   <tbody>{% for row in part.rows %}<tr>{% for cell in row %}<td{% if !loop.first %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody></table>
   <ul class="rules">{% for line in part.words %}<li>{{ line }}</li>{% endfor %}</ul>
-  <figure class="box"><figcaption>How many samples (up) took how long (along); both axes logarithmic</figcaption>{{ part.overlay_svg|safe }}</figure>
+  <figure class="box"><figcaption>Number of samples (vertical) by duration (horizontal); both axes logarithmic</figcaption>{{ part.overlay_svg|safe }}</figure>
   {% if !part.box_svg.is_empty() %}<figure class="box"><figcaption>{{ part.box_caption }}</figcaption>{{ part.box_svg|safe }}</figure>{% endif %}
 </section>
 {% endfor %}"##

@@ -91,7 +91,7 @@ impl Comparison {
                 .collect();
             lines.push(format!("setting \"{name}\": {}", shown.join("; ")));
         }
-        lines.extend(compared.unfair.iter().map(|why| format!("NOT LIKE WITH LIKE: {why}")));
+        lines.extend(compared.unfair.iter().map(|why| format!("CONDITIONS DIFFER: {why}")));
         lines
     }
 }

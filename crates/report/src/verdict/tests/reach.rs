@@ -144,7 +144,7 @@ fn an_event_of_which_nothing_is_known_touches_all_that_its_kind_can() {
 fn an_event_with_a_time_touches_what_was_measured_then() {
     for (kind, reach) in REACH {
         for step in 0..STEPS.len() {
-            // Within the step, beyond its end, and noticed a minute after it.
+            // An event within the step, one beyond its end, and one noticed a minute after it.
             for (since_s, at_s) in [(4, 5), (9, 20), (2, 69)] {
                 let found = doubted(between(kind, starts_s(step) + since_s, starts_s(step) + at_s));
                 assert_eq!(
@@ -154,7 +154,7 @@ fn an_event_with_a_time_touches_what_was_measured_then() {
                 );
             }
         }
-        // Between two steps, and across three of them.
+        // An event between two steps, and one that spans three steps.
         assert_eq!(doubted(between(kind, 12, 69)), expected(reach, &[]), "{kind:?}");
         assert_eq!(doubted(between(kind, 75, 215)), expected(reach, &[1, 2, 3]), "{kind:?}");
     }
