@@ -103,7 +103,7 @@ mod tests {
             error.contains("has max, mean") && error.contains("conflicting"),
             "{error}"
         );
-        assert!(error.contains("is of rtt/*, publish/*"), "{error}");
+        assert!(error.contains("belongs to rtt/*, publish/*"), "{error}");
     }
 
     #[test]
