@@ -281,7 +281,7 @@ pub(super) mod tests {
         assert!(!tap.takes_forwarder(), "QEMU holds it");
         let three = Asked { devices: 3, ..guests() };
         assert!(
-            refused(three.clone()).contains("2 virtual CPUs and 0"),
+            refused(three.clone()).contains("2 virtual CPUs, but 0"),
             "{}",
             refused(three)
         );

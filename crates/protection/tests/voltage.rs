@@ -275,7 +275,7 @@ fn settings_outside_their_ranges_are_refused() {
             quantity: residual,
             ..PtuvSettings::default()
         })
-        .contains("low in health")
+        .contains("low without a fault")
     );
     assert!(
         under(PtuvSettings {

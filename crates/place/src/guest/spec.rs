@@ -263,7 +263,7 @@ mod tests {
         assert!(said(|spec| spec.cpus = 0).contains("at least"));
         assert!(said(|spec| spec.isolated = CpuList::from_iter([0, 1])).contains("needed for housekeeping"));
         assert!(said(|spec| spec.isolated = CpuList::from_iter([3])).contains("no CPU 3"));
-        assert!(said(|spec| spec.host_cpus = Some(CpuList::from_iter([1]))).contains("2 virtual CPUs and 1"));
+        assert!(said(|spec| spec.host_cpus = Some(CpuList::from_iter([1]))).contains("2 virtual CPUs, but 1"));
         assert!(said(|spec| spec.kernel = "/nowhere".into()).contains("/nowhere"));
     }
 }
