@@ -63,7 +63,10 @@ fn part(comparison: &Comparison, compared: &Compared) -> SeriesPart {
     SeriesPart {
         name: compared.name.clone(),
         rows: of_runs.iter().map(|(name, series)| row(name, series)).collect(),
-        words: words.into_iter().filter(|line| !line.starts_with("CONDITIONS DIFFER")).collect(),
+        words: words
+            .into_iter()
+            .filter(|line| !line.starts_with("CONDITIONS DIFFER"))
+            .collect(),
         unfair: compared.unfair.clone(),
         overlay_svg: overlay::histograms(&compared.name, &histograms, None),
         box_svg,
