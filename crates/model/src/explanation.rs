@@ -111,6 +111,21 @@ pub struct Explanation {
     pub around: Vec<String>,
 }
 
+/// Words between a guest's own explanation and that of its host.
+const ON_THE_HOST: &str = "; on the host: ";
+
+impl Explanation {
+    /// Adds the host's explanation of the same time to that of its guest.
+    pub fn add_host(&mut self, host: &Self) {
+        self.text = format!("{}{ON_THE_HOST}{}", self.text, host.text);
+    }
+
+    /// The sentence of the host; `None` if it was not asked, or did not answer.
+    pub fn on_the_host(&self) -> Option<&str> {
+        self.text.split_once(ON_THE_HOST).map(|(_, host)| host)
+    }
+}
+
 /// Total of a series' samples that had one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CauseTotal {

@@ -102,8 +102,7 @@ impl Explain for OverHost {
             && FROM_OUTSIDE.contains(&answer.explanation.cause)
             && let Ok(told) = self.host.ask(Asked::of_guest(question))
         {
-            let text = format!("; on the host: {}", told.explanation.text);
-            answer.explanation.text.push_str(&text);
+            answer.explanation.add_host(&told.explanation);
         }
         answer
     }

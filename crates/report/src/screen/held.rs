@@ -13,6 +13,8 @@ pub(crate) struct Held {
     pub(crate) by: Vec<Holder>,
     /// Samples over the limit that were stored individually, including unexplained ones. Others are not examined.
     pub(crate) samples: u64,
+    /// Of the largest sample in a guest that its host explains, in ns, and the host's sentence.
+    pub(super) on_the_host: Option<(i64, String)>,
 }
 
 /// A cause that delayed samples.
@@ -50,6 +52,9 @@ impl Held {
         let Some(explanation) = spike.explanation.as_ref().filter(|why| why.cause != Cause::Unexplained) else {
             return;
         };
+        if let Some(host) = explanation.on_the_host() {
+            self.take_host(Some((spike.value_ns, host.to_owned())));
+        }
         let name = name(explanation);
         match self.by.iter_mut().find(|holder| holder.name == name) {
             Some(holder) => holder.samples += 1,
@@ -60,6 +65,12 @@ impl Held {
                 cpu: spike.cpu,
             }),
         }
+    }
+
+    /// Keeps the sentence of the larger sample.
+    fn take_host(&mut self, other: Option<(i64, String)>) {
+        let largest = [self.on_the_host.take(), other].into_iter().flatten();
+        self.on_the_host = largest.max_by_key(|(value_ns, _)| *value_ns);
     }
 
     /// Sorts the most frequent first; the path itself comes last.
@@ -81,6 +92,7 @@ impl Held {
     /// Adds the causes of another limit.
     pub(super) fn merge(&mut self, other: &Self) {
         self.samples += other.samples;
+        self.take_host(other.on_the_host.clone());
         for holder in &other.by {
             match self.by.iter_mut().find(|own| own.name == holder.name) {
                 Some(own) => own.samples += holder.samples,

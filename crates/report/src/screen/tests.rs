@@ -96,6 +96,29 @@ fn what_held_samples_up_is_named_counted_and_has_a_remedy() {
     assert!(text.contains("wakeup.max was exceeded in this run"), "{text}");
 }
 
+/// The guest's own recorder sees only that it did not run.
+#[test]
+fn what_the_host_says_of_the_largest_sample_in_its_guest_is_on_the_screen() {
+    let mut run = late(Cause::Hypervisor);
+    let mut spikes = run.series[0].spikes.iter_mut();
+    let mut tell = |value_ns: i64, who: &str| {
+        let spike = spikes.next().expect("three late samples");
+        spike.value_ns = value_ns;
+        let explanation = spike.explanation.as_mut().expect("explained");
+        let mut host = explanation.clone();
+        host.text = format!("{who} had CPU 3");
+        explanation.add_host(&host);
+    };
+    tell(500_000, "thread stall (77)");
+    tell(300_000, "softirq NET_RX");
+    let text = joined(&screen(run, "substation"));
+    assert!(
+        text.contains("took the CPU away: 3 of 3 late samples. On the host, at the largest of 500 µs: thread stall (77) had CPU 3."),
+        "{text}"
+    );
+    assert!(!text.contains("softirq NET_RX"), "{text}");
+}
+
 #[test]
 fn samples_that_were_not_kept_are_not_said_to_be_unexplained() {
     let mut run = late(Cause::Hypervisor);

@@ -5,6 +5,7 @@ use super::limits::{Row, State};
 use crate::Report;
 use crate::text::{capitalised, count, plural};
 use model::{Cause, Event, EventKind, SeriesView, kind};
+use units::SignedNs;
 
 /// Maximum number of sentences shown.
 const MOST: usize = 3;
@@ -86,11 +87,19 @@ fn held_up(report: &Report, held: &Held) -> Option<String> {
         n => format!("; {} not explained", count(n)),
     };
     Some(format!(
-        "{}: {} of {}{beside}{rest}.",
+        "{}: {} of {}{beside}{rest}.{}",
         sentence(first.cause, &first.name),
         count(first.samples),
         plural(held.samples, "late sample"),
+        on_the_host(held),
     ))
+}
+
+/// A sentence with the host's explanation of the largest sample in its guest, after a space; empty if there is none.
+fn on_the_host(held: &Held) -> String {
+    let told = held.on_the_host.as_ref();
+    told.map(|(value_ns, why)| format!(" On the host, at the largest of {}: {why}.", SignedNs(*value_ns)))
+        .unwrap_or_default()
 }
 
 /// A sentence for samples that were examined and not explained.
@@ -104,12 +113,13 @@ fn nobody(report: &Report, held: &Held) -> Option<String> {
 fn mostly_untold(held: &Held, first: &Holder) -> String {
     let told = held.samples - held.untold();
     format!(
-        "Nothing explains most late samples, {} of {}. Of the {} others, {}: {}.",
+        "Nothing explains most late samples, {} of {}. Of the {} others, {}: {}.{}",
         count(held.untold()),
         count(held.samples),
         count(told),
         sentence(first.cause, &first.name),
         count(first.samples),
+        on_the_host(held),
     )
 }
 
