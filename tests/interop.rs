@@ -406,3 +406,67 @@ fn what_cannot_be_imported_says_why_and_leaves_no_run() {
         assert!(!Path::new(&file).exists(), "{arguments:?}");
     }
 }
+
+/// The log of an application that reports its own maxima every 20 s, judged beside ours.
+#[test]
+fn maxima_of_an_application_are_judged_and_what_they_do_not_show_is_not() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let log = directory.path().join("maxima.csv");
+    let imported = |lines: &str, name: &str| {
+        let head = "time,task/VPC count,task/VPC max_us,age/MU01 count,age/MU01 max_us\n";
+        std::fs::write(&log, format!("{head}{lines}")).expect("written");
+        let (log, out) = (log.to_str().expect("text"), out(directory.path(), name));
+        json(&run(&[
+            "import",
+            log,
+            "--limits",
+            "substation",
+            "--out",
+            &out,
+            "--json",
+        ]))
+    };
+    let verdict = |document: &Value, limit: &str| {
+        let checks = document["checks"].as_array().expect("checks");
+        let check = checks.iter().find(|check| check["limit"] == limit);
+        check.unwrap_or_else(|| panic!("{limit} in {document}"))["verdict"].clone()
+    };
+    let good: String = (1..=9)
+        .map(|n| format!("{},20000,43{n},96000,400\n", 1000 + 20 * n))
+        .collect();
+    let document = imported(&good, "good.triptime");
+    let task = series(&document, "task/VPC");
+    assert_eq!((&task["received"], &task["max"]), (&180_000.into(), &439_999.into()));
+    assert!(
+        task["p99"].is_null() && task["mean"].is_null(),
+        "unknown, not 0: {task}"
+    );
+    assert_eq!(verdict(&document, "task.max"), "pass");
+    assert_eq!(
+        verdict(&document, "task.missed"),
+        "inconclusive",
+        "the log does not count them"
+    );
+    assert_eq!(verdict(&document, "age.mean"), "inconclusive");
+
+    let gap: String = good
+        .lines()
+        .filter(|line| !line.starts_with("1100,"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let gap = imported(&gap, "gap.triptime");
+    assert_eq!(verdict(&gap, "task.max"), "inconclusive", "a report is missing: {gap}");
+    let over = imported(&good.replace("20000,435", "20000,1000"), "over.triptime");
+    assert_eq!(verdict(&over, "task.max"), "fail");
+
+    let file = |name: &str| out(directory.path(), name);
+    let drawn = run(&[
+        "report",
+        "--figure",
+        "course",
+        &format!("abb={}", file("good.triptime")),
+        &format!("ours={}", file("over.triptime")),
+    ]);
+    let svg = String::from_utf8_lossy(&drawn.stdout).into_owned();
+    assert!(svg.contains(">abb<") && svg.contains("line run1"), "{svg}");
+}

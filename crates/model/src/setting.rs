@@ -42,6 +42,8 @@ pub const STAMP_STEP_NS: &str = "stamps in steps of (ns)";
 pub const STAMPS: &str = "time stamps";
 /// Largest error of the NIC's stamps against the system clock, in ns.
 pub const NIC_UNCERTAINTY_NS: &str = "NIC clock uncertainty (ns)";
+/// For an imported series whose windows have no histogram: what is known of each window, in words.
+pub const ONLY_MAXIMA: &str = "known of each window";
 /// Counters of its kind that a series does not count, by name, because its source could not see them.
 pub const NOT_COUNTED: &str = "not counted";
 /// For shots in which a relay must not trip: the proof that it could have tripped, in words.

@@ -1,7 +1,7 @@
 //! The bound that the maximum of n samples proves, in words.
 
 use crate::text::count;
-use model::SeriesView;
+use model::{SeriesView, setting};
 use stats::claims::period;
 use stats::exceedance;
 use units::Ns;
@@ -34,11 +34,15 @@ pub struct Bound {
 impl Bound {
     /// The bound that a series proves for a limit; `None` without samples.
     pub fn of(series: &SeriesView, limit_ns: u64) -> Option<Self> {
-        let samples = series.histogram.count();
+        let only_maxima = series.setting(setting::ONLY_MAXIMA).is_some();
+        let samples = samples_known(series);
         if samples == 0 {
             return None;
         }
-        let (over_at_least, over) = samples_over(series, limit_ns);
+        let (over_at_least, over) = match only_maxima {
+            true => samples_over_in_windows(series, limit_ns),
+            false => samples_over(series, limit_ns),
+        };
         // Samples for which only a bound is known count as the largest value in the histogram, which one of them has.
         let bounded = series.only_bounded();
         let over_at_least = match over {
@@ -50,7 +54,7 @@ impl Bound {
             limit_ns,
             over,
             over_at_least,
-            only_bounded: bounded > 0 && over > over_at_least,
+            only_bounded: (bounded > 0 || only_maxima) && over > over_at_least,
             samples,
             exposure_ns,
             probability: exceedance::upper_bound(over, samples, CONFIDENCE),
@@ -100,6 +104,15 @@ impl Bound {
     }
 }
 
+/// Number of samples about which a series knows if they are over a limit: those of its histogram or, if it has only the
+/// largest of each window, all that were received.
+pub(crate) fn samples_known(series: &SeriesView) -> u64 {
+    match series.setting(setting::ONLY_MAXIMA) {
+        Some(_) => series.counters.received,
+        None => series.histogram.count(),
+    }
+}
+
 /// A probability for people, rounded up: `1 in 200 000`.
 pub(crate) fn odds(probability: f64) -> String {
     if probability > 0.1 {
@@ -128,6 +141,19 @@ fn samples_over(series: &SeriesView, limit_ns: u64) -> (u64, u64) {
     (at_least.max(1), at_most.max(1))
 }
 
+/// Minimum and maximum number of samples over a limit, if only the number and the largest sample of each window are known:
+/// one in each window whose largest is over it, or all of these windows.
+fn samples_over_in_windows(series: &SeriesView, limit_ns: u64) -> (u64, u64) {
+    let is_over = |max: i64| u64::try_from(max).is_ok_and(|max| max > limit_ns);
+    let over = series
+        .windows
+        .iter()
+        .filter(|window| window.max_ns.is_some_and(is_over));
+    over.fold((0, 0), |(least, most), window| {
+        (least + 1, most + window.counters.received)
+    })
+}
+
 /// Rounds down to three significant digits: a bound must not promise more than was proved.
 fn three_digits_down(value: f64) -> u64 {
     let scale = 10f64.powf((value.log10().floor() - 2.0).max(0.0));
@@ -138,6 +164,25 @@ fn three_digits_down(value: f64) -> u64 {
 mod tests {
     use super::{Bound, three_digits_down};
     use testing::synthetic::series;
+
+    #[test]
+    fn of_windows_that_know_only_their_largest_each_over_the_limit_has_at_least_one() {
+        let mut log = series("task/F1", 6_000, 700_000, 60);
+        log.histogram = stats::Histogram::new();
+        assert!(Bound::of(&log, 1_000_000).is_none(), "nothing is known of its samples");
+        let known = (
+            model::setting::ONLY_MAXIMA.to_owned(),
+            "count and largest sample".to_owned(),
+        );
+        log.spec.settings.push(known);
+        let within = Bound::of(&log, 1_000_000).expect("a bound");
+        assert_eq!((within.over, within.samples, within.is_counted()), (0, 6_000, true));
+        log.windows[7].max_ns = Some(1_400_000);
+        log.max_ns = Some(1_400_000);
+        let over = Bound::of(&log, 1_000_000).expect("a bound");
+        assert_eq!((over.over_at_least, over.over), (1, log.windows[7].counters.received));
+        assert_eq!(over.text(), "at least 1 of 6 000 over 1.00 ms: the number is not known");
+    }
 
     #[test]
     fn a_clean_series_gives_the_rule_of_three() {

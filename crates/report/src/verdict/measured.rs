@@ -88,6 +88,12 @@ fn nothing_measured(run: &RunView, series: &SeriesView) -> String {
 }
 
 fn no_samples(series: &SeriesView) -> String {
+    if let Some(known) = series
+        .setting(setting::ONLY_MAXIMA)
+        .filter(|_| series.counters.received > 0)
+    {
+        return format!("not known: of each window, the file has only {known}");
+    }
     format!(
         "none of the {} that were due was measured",
         plural(series.counters.expected, "sample")

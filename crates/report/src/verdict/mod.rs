@@ -20,7 +20,7 @@ mod taken;
 mod tests;
 mod uncounted;
 
-use crate::bound::Bound;
+use crate::bound::{Bound, samples_known};
 use crate::contradiction::{self, Contradiction};
 use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
@@ -377,7 +377,7 @@ fn excess(series: &SeriesView, limit: &Limit) -> String {
         (Sense::AtLeast, _) => format!("fewer than {allowed}"),
         (_, Quantity::Max) => {
             let over = Bound::of(series, limit.allowed).map_or_else(|| "1".to_owned(), |bound| bound.count_over());
-            let of = count(series.histogram.count());
+            let of = count(samples_known(series));
             format!("{over} of {of} samples over {allowed}{}", worst(series))
         }
         (_, Quantity::Excess) => gaps::longer(series, limit) + &worst(series),

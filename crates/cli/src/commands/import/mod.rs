@@ -33,19 +33,20 @@ enum ClockArg {
     Synchronised,
 }
 
-/// Turns files of cyclictest, sv_timestamp_logger or svtrace into a run
+/// Turns files of cyclictest, sv_timestamp_logger or svtrace, or an application's log of its own maxima, into a run
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Events of the run report rebuilt parts (skipped periods) and unknown ones.
 
 Example: triptime import cyclictest.json --limits substation
          triptime import histogram.txt --interval 200us --out runs/before.triptime
+         triptime import maxima.csv --limits substation
          triptime import ts_subscriber.txt --publisher ts_publisher.txt --clock synchronised --uncertainty 1us")]
 pub(crate) struct ImportArgs {
     /// Files of one machine, each a window of the run, one after the other
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Time between due instants, if the file does not state it
+    /// Time between due instants, or time that a report of maxima covers, if the file does not state it
     #[arg(long, short, value_name = "DURATION", value_parser = positive_duration)]
     interval: Option<u64>,
     /// Width of a bucket, which histogram text does not state [default: 1us]

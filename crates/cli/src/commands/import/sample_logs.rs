@@ -1,9 +1,10 @@
-//! Files with one line per sample: those of sv_timestamp_logger and svtrace.
+//! Files with one line per sample, those of sv_timestamp_logger and svtrace, or per report of an application's maxima.
 
 use super::{ClockArg, ImportArgs};
 use crate::failure::Failure;
 use crate::run_file::thresholds;
 use interop::logger::{self, LoggerFile, LoggerOptions, Relation};
+use interop::maxima::{self, MaximaLog};
 use interop::svtrace;
 use model::RunState;
 use report::limits::Profile;
@@ -25,6 +26,8 @@ enum LogFormat {
     /// A file of sv_timestamp_logger, with its first stamp.
     Logger(i64),
     Svtrace,
+    /// An application's own maxima.
+    Maxima(MaximaLog),
 }
 
 /// Imports the files if they are of this kind; otherwise returns `None`.
@@ -33,7 +36,7 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
     let Some(first) = args.files.first() else {
         return Ok(None);
     };
-    let Some(kind) = kind(first)? else {
+    let Some(kind) = kind(first, args.interval)? else {
         return match args.publisher {
             Some(_) => Err(usage(&format!(
                 "{}: does not begin with a line of sv_timestamp_logger (iteration:svID:smpCnt:timestamp_us)",
@@ -44,17 +47,18 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
     };
     if args.files.len() > 1 {
         return Err(usage(
-            "one file of sv_timestamp_logger or svtrace at a time (--publisher names the other of a pair)",
+            "one file of sv_timestamp_logger, of svtrace or of maxima at a time (--publisher names the other of a pair)",
         ));
     }
     let relation = relation(args)?;
     let now = sys::clock::pair().realtime;
-    let started = match kind {
-        LogFormat::Logger(first_ns) => Realtime::from_ns(first_ns),
-        LogFormat::Svtrace => now,
+    let (started, window_ns) = match &kind {
+        LogFormat::Logger(first_ns) => (Realtime::from_ns(*first_ns), WINDOW_NS),
+        LogFormat::Svtrace => (now, WINDOW_NS),
+        LogFormat::Maxima(log) => (log.started, log.window_ns),
     };
     let mut run = NewRun {
-        window_ns: WINDOW_NS,
+        window_ns,
         ..args.judge.new_run("import", args.out.clone())?
     };
     let thresholds = thresholds(profile.as_ref());
@@ -89,6 +93,13 @@ fn fill(
     let path = &args.files[0];
     let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("import: {error}"));
     let duration_ns = match kind {
+        LogFormat::Maxima(log) => {
+            for spec in &log.series {
+                run.add_series(spec)?;
+            }
+            run.write(&log.batch)?;
+            log.duration_ns
+        }
         LogFormat::Svtrace => {
             let name = path.display().to_string();
             svtrace::import(&name, open(path)?, &thresholds, run).map_err(|error| wrong(&error))?;
@@ -124,10 +135,17 @@ fn open(path: &Path) -> Result<File, Failure> {
     File::open(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
 
-fn kind(path: &Path) -> Result<Option<LogFormat>, Failure> {
+fn kind(path: &Path, interval_ns: Option<u64>) -> Result<Option<LogFormat>, Failure> {
     let mut head = Vec::new();
     let read = open(path)?.take(HEAD_BYTES).read_to_end(&mut head);
+    let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("import: {error}"));
     read.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+    if maxima::is_log(&head) {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("{name}: {error}")))?;
+        let log = MaximaLog::of(&name, &text, interval_ns).map_err(|error| wrong(&error))?;
+        return Ok(Some(LogFormat::Maxima(log)));
+    }
     Ok(match logger::first_stamp_ns(&head) {
         Some(first_ns) => Some(LogFormat::Logger(first_ns)),
         None => svtrace::is_record(&head).then_some(LogFormat::Svtrace),
