@@ -203,3 +203,28 @@ fn the_kernels_events_become_a_trace_and_a_run_without_them_says_so() {
     let is_named = |event: &Value| event["args"]["name"] == "latency wakeup/cpu0";
     assert!(events.iter().any(is_named), "the series is named in it");
 }
+
+/// A real minute beside itself, in every drawing: each run in its colour, and refusals that say what there is.
+#[test]
+fn several_runs_are_drawn_in_one_svg_file() {
+    let minute = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/minute.triptime");
+    let named = ["gold", "silver"].map(|name| format!("{name}={}", minute.display()));
+    let drawn = |more: &[&str]| run(&[&["report", &named[0], &named[1]], more].concat());
+    for figure in ["boxes", "course"] {
+        let output = drawn(&["--figure", figure, "--kind", "wakeup"]);
+        let svg = stdout(&output);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
+        for part in [">gold<", ">silver<", "run0\"", "run1\"", "Wake-up latency"] {
+            assert!(svg.contains(part), "{figure}: {part} in {svg}");
+        }
+    }
+    let other = drawn(&["--figure", "boxes", "--kind", "goose"]);
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("these runs have: wakeup"), "{}", stderr(&other));
+    assert_eq!(
+        drawn(&["--kind", "wakeup"]).status.code(),
+        Some(2),
+        "a kind of no figure"
+    );
+}

@@ -65,6 +65,7 @@ mod ending;
 mod face;
 mod failure;
 mod far;
+mod figure;
 mod guest;
 mod help;
 mod judge;

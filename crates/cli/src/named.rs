@@ -54,3 +54,14 @@ impl Named {
             .unwrap_or_else(stem)
     }
 }
+
+/// Adds numbers to runs that have the same name.
+pub(crate) fn distinct(mut runs: Vec<(String, RunView)>) -> Vec<(String, RunView)> {
+    for index in 0..runs.len() {
+        let before = runs[..index].iter().filter(|(name, _)| *name == runs[index].0).count();
+        if before > 0 {
+            runs[index].0 = format!("{} ({})", runs[index].0, before + 1);
+        }
+    }
+    runs
+}

@@ -21,6 +21,7 @@ pub mod limits;
 pub mod matrix;
 pub mod one_way;
 pub mod pacing;
+pub mod picture;
 pub mod recording;
 pub mod screen;
 mod section;

@@ -21,8 +21,64 @@ pub(crate) fn longest_ns<'a>(all: impl IntoIterator<Item = &'a SeriesView>) -> u
     all.into_iter().filter_map(window_ns).max().unwrap_or(0)
 }
 
+/// A span of time in a run, and its largest sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    /// In ns; `None` without samples.
+    pub(crate) max_ns: Option<i64>,
+}
+
+impl Span {
+    /// A window on its own.
+    pub(crate) fn of_window(row: &WindowRow) -> Self {
+        Self::of(&[row])
+    }
+
+    /// Windows one after the other, at least one.
+    fn of(rows: &[&WindowRow]) -> Self {
+        Self {
+            start_ns: rows[0].start_ns,
+            end_ns: rows[rows.len() - 1].end_ns,
+            max_ns: rows.iter().filter_map(|row| row.max_ns).max(),
+        }
+    }
+}
+
+/// Length of the spans in ns for which the application of ABB and the University of Torino reports maxima.
+const PUBLISHED_NS: u64 = 20_000_000_000;
+
+/// The length of the spans of all these series: 20 s if every box then has enough spans, otherwise the length of the
+/// longest windows.
+pub(crate) fn common_ns(series: &[&SeriesView]) -> u64 {
+    let longest_ns = longest_ns(series.iter().copied());
+    let has_box = |series: &SeriesView, span_ns: u64| {
+        let maxima = maxima(series, span_ns);
+        maxima.is_some_and(|maxima| maxima.len() >= boxes::LEAST)
+    };
+    let boxes: Vec<_> = series.iter().filter(|series| has_box(series, longest_ns)).collect();
+    let is_enough = !boxes.is_empty() && boxes.iter().all(|series| has_box(series, PUBLISHED_NS));
+    match longest_ns < PUBLISHED_NS && is_enough {
+        true => PUBLISHED_NS,
+        false => longest_ns,
+    }
+}
+
 /// Largest sample of each span of this length, in ns; `None` if the series' windows do not fit into such spans.
 pub(crate) fn maxima(series: &SeriesView, span_ns: u64) -> Option<Vec<f64>> {
+    let spans = largest(series, span_ns)?;
+    Some(
+        spans
+            .into_iter()
+            .filter_map(|span| span.max_ns)
+            .map(|ns| ns as f64)
+            .collect(),
+    )
+}
+
+/// The spans of this length of a series; `None` if its windows do not fit into such spans.
+pub(crate) fn largest(series: &SeriesView, span_ns: u64) -> Option<Vec<Span>> {
     let Some(window_ns) = window_ns(series) else {
         return Some(Vec::new());
     };
@@ -39,8 +95,7 @@ pub(crate) fn maxima(series: &SeriesView, span_ns: u64) -> Option<Vec<f64>> {
             .flat_map(|rows| rows.chunks_exact(several))
             .collect(),
     };
-    let largest = |rows: &[&WindowRow]| rows.iter().filter_map(|row| row.max_ns).max();
-    Some(spans.into_iter().filter_map(largest).map(|ns| ns as f64).collect())
+    Some(spans.into_iter().map(Span::of).collect())
 }
 
 /// Box plots of these series, all over spans of the same length, and their caption; the caption is empty without boxes.

@@ -2,11 +2,10 @@
 
 use crate::face::Form;
 use crate::failure::{COULD_NOT_MEASURE, Failure};
-use crate::named;
+use crate::named::{self, distinct};
 use crate::page;
 use crate::table::{self, TableArg};
 use crate::verdict;
-use model::RunView;
 use report::comparison::Comparison;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -71,15 +70,4 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
 /// The command line that prints the full comparison.
 fn full(runs: &[String]) -> String {
     foreign::shown(&format!("triptime compare --full {}", runs.join(" "))).into_owned()
-}
-
-/// Adds numbers to runs that have the same name.
-fn distinct(mut runs: Vec<(String, RunView)>) -> Vec<(String, RunView)> {
-    for index in 0..runs.len() {
-        let before = runs[..index].iter().filter(|(name, _)| *name == runs[index].0).count();
-        if before > 0 {
-            runs[index].0 = format!("{} ({})", runs[index].0, before + 1);
-        }
-    }
-    runs
 }

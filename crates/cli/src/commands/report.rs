@@ -4,6 +4,7 @@ use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
 use crate::face::Form;
 use crate::failure::Failure;
+use crate::figure::{self, FigureArg};
 use crate::page;
 use crate::table::{self, TableArg};
 use crate::verdict;
@@ -14,14 +15,21 @@ use std::path::Path;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Example: triptime report runs/20261121T020000-qualify.triptime --html report.html
-         triptime report --table jitter host=native.triptime docker.triptime --html table.html")]
+         triptime report --table jitter host=native.triptime docker.triptime --html table.html
+         triptime report --figure boxes gold=a.triptime silver=b.triptime > figure.svg")]
 pub(crate) struct ReportArgs {
-    /// Run file; several with --table, where NAME=FILE shows the run under this name
+    /// Run file; several with --table or --figure, where NAME=FILE shows the run under this name
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
     /// Show the runs in a published layout instead, one column per system
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["full", "summary", "limits", "junit"])]
     table: Option<TableArg>,
+    /// Print the runs in one drawing instead, as an SVG file
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["table", "full", "summary", "json", "html", "junit", "about"])]
+    figure: Option<FigureArg>,
+    /// Kind of the series in the drawing [default: task, or the only kind of these runs]
+    #[arg(long, value_name = "KIND", requires = "figure")]
+    kind: Option<String>,
     /// Print the table as CSV
     #[arg(long, requires = "table", conflicts_with = "json")]
     csv: bool,
@@ -45,12 +53,15 @@ pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
         };
         return table::show(layout, &args.runs, form, args.pages.html.as_deref());
     }
+    let profile = args.limits.as_deref().map(Profile::find).transpose()?;
+    if let Some(FigureArg(picture)) = args.figure {
+        return figure::show(picture, &args.runs, args.kind.as_deref(), profile.as_ref());
+    }
     let [run] = &args.runs[..] else {
         return Err(Failure::Usage(
-            "report shows one run: for several use --table or `triptime compare`".into(),
+            "report shows one run: for several use --table, --figure or `triptime compare`".into(),
         ));
     };
-    let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     let report = verdict::read(Path::new(run), profile)?;
     verdict::present(&report, &args.face, &args.pages)
 }

@@ -4,6 +4,7 @@ mod alone;
 mod answer;
 mod inventory;
 mod page;
+mod pictures;
 mod prepared;
 mod rounds;
 mod runs;
@@ -11,10 +12,12 @@ mod series;
 #[cfg(test)]
 mod tests;
 
+pub use pictures::kind_to_draw;
 pub(crate) use prepared::as_one;
 pub use rounds::joined;
 
 use crate::bound::CONFIDENCE;
+use crate::html::panels::limit_of;
 use crate::limits::Profile;
 use crate::screen::limits::{Row, rows_of};
 use crate::section::Section;
@@ -24,6 +27,7 @@ use answer::AnswerSection;
 use inventory::FactsSection;
 use model::fact::{AUDIT, REMEDIES, audit_outcome};
 use model::{Fact, RunView, SeriesView};
+use pictures::BoxesSection;
 use prepared::Prepared;
 use runs::RunsSection;
 use series::ComparedSection;
@@ -34,7 +38,7 @@ use std::collections::BTreeSet;
 const TERMINAL: [&dyn Section<Comparison>; 4] = [&RunsSection, &ComparedSection, &AloneSection, &FactsSection];
 
 /// The page of a comparison, after the answer.
-const PAGE: [&dyn Section<Comparison>; 3] = [&ComparedSection, &AloneSection, &FactsSection];
+const PAGE: [&dyn Section<Comparison>; 4] = [&BoxesSection, &ComparedSection, &AloneSection, &FactsSection];
 
 /// The document of a comparison.
 const DOCUMENT: [&dyn Section<Comparison>; 5] = [
@@ -58,6 +62,8 @@ pub struct Comparison {
     pub facts: Vec<FactDifference>,
     /// The limits of each run; empty for a run that was not judged.
     pub(crate) limits: Vec<Vec<Row>>,
+    /// The limit on the maximum of each series of each run, in ns; empty for a run that was not judged.
+    pub(crate) allowed: Vec<Vec<Option<u64>>>,
 }
 
 /// One series over the runs.
@@ -151,15 +157,19 @@ impl Comparison {
             alone,
             facts: fact_differences(&runs),
             limits: vec![Vec::new(); runs.len()],
+            allowed: vec![Vec::new(); runs.len()],
             runs,
         }
     }
 
     /// Judges each run by its own limits: one optional profile for each run.
     pub fn judged(mut self, profiles: &[Option<Profile>]) -> Self {
-        for ((_, run), (profile, rows)) in self.runs.iter().zip(profiles.iter().zip(&mut self.limits)) {
+        let kept = self.limits.iter_mut().zip(&mut self.allowed);
+        for ((_, run), (profile, (rows, allowed))) in self.runs.iter().zip(profiles.iter().zip(kept)) {
             let profiles = profile.as_slice();
-            *rows = rows_of(run, profiles, &Judgement::of(run, profiles));
+            let judgement = Judgement::of(run, profiles);
+            *rows = rows_of(run, profiles, &judgement);
+            *allowed = run.series.iter().map(|series| limit_of(&judgement, series)).collect();
         }
         self
     }

@@ -45,7 +45,7 @@ impl Comparison {
     pub fn html(&self) -> Result<String, askama::Error> {
         let comparison = &self.shown();
         Html {
-            css: crate::html::CSS,
+            css: &[crate::html::CSS, crate::html::PICTURE_CSS].concat(),
             answer: answer(comparison),
             runs: comparison.runs.iter().map(row).collect(),
             sections: section::html(&PAGE, comparison)?,

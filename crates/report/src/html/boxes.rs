@@ -76,8 +76,7 @@ pub(crate) fn plot(rows: &[(String, Vec<f64>)]) -> String {
     if boxes.is_empty() {
         return String::new();
     }
-    let longest = boxes.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let left = LEFT.max(longest as f64 * LETTER);
+    let left = boxes.iter().map(|(name, _)| letters_width(name)).fold(LEFT, f64::max);
     let width = WIDTH - LEFT + left;
     let ends = boxes.iter().flat_map(|(_, figures)| figures.ends());
     let x = Scale::log(ends, left, width - 20.0);
@@ -101,7 +100,13 @@ pub(crate) fn plot(rows: &[(String, Vec<f64>)]) -> String {
     out + "</svg>"
 }
 
-fn draw(out: &mut String, (name, left): (&str, f64), figures: &BoxFigures, x: &Scale, y: f64) {
+/// Approximate width of a name.
+pub(crate) fn letters_width(name: &str) -> f64 {
+    name.chars().count() as f64 * LETTER
+}
+
+/// One box at height `y`, with its name at the left of `left`.
+pub(crate) fn draw(out: &mut String, (name, left): (&str, f64), figures: &BoxFigures, x: &Scale, y: f64) {
     let [low, middle, high] = figures.quartiles.map(|value| x.at(value));
     let [from, to] = figures.whiskers.map(|value| x.at(value));
     let _ = write!(

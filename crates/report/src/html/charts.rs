@@ -8,6 +8,8 @@ use units::Ns;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 200.0;
+/// Width and height of a chart.
+pub(crate) const SIZE: (f64, f64) = (WIDTH, HEIGHT);
 pub(crate) const LEFT: f64 = 56.0;
 pub(crate) const RIGHT: f64 = WIDTH - 20.0;
 pub(crate) const TOP: f64 = 22.0;

@@ -3,6 +3,7 @@
 use super::overlay::CLASSES;
 use crate::Report;
 use crate::limits::{Quantity, Unit};
+use crate::verdict::Judgement;
 use model::{SeriesView, kind};
 use stats::Histogram;
 
@@ -31,7 +32,10 @@ pub(crate) fn of(report: &Report) -> Vec<Panel<'_>> {
 impl Panel<'_> {
     /// The strictest limit on a duration of its series.
     pub(crate) fn limit_ns(&self, report: &Report) -> Option<u64> {
-        self.series.iter().filter_map(|series| limit_of(report, series)).min()
+        self.series
+            .iter()
+            .filter_map(|series| limit_of(&report.judgement, series))
+            .min()
     }
 
     /// The series drawn as histograms: the worst ones, with their labels.
@@ -42,10 +46,9 @@ impl Panel<'_> {
 }
 
 /// The strictest limit on a duration of a series, for drawing: the limit on its maximum, if there is one.
-pub(crate) fn limit_of(report: &Report, series: &SeriesView) -> Option<u64> {
+pub(crate) fn limit_of(judgement: &Judgement, series: &SeriesView) -> Option<u64> {
     let checks = || {
-        report
-            .judgement
+        judgement
             .checks
             .iter()
             .filter(|check| check.series == series.spec.name && check.limit.quantity.unit() == Unit::Ns)

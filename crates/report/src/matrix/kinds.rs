@@ -5,6 +5,7 @@ use super::measure::Measure;
 use super::text::{caption, without_box};
 use super::{Matrix, boxes};
 use crate::html::{boxes as drawn, overlay};
+use crate::picture::{Drawn, Group, course};
 use crate::section::Section;
 use crate::terminal::Paint;
 use askama::Template;
@@ -36,7 +37,10 @@ impl Section<Matrix> for KindsSection {
   {% if !kind.box_svg.is_empty() %}<figure class="box"><figcaption>{{ kind.caption }}</figcaption>{{ kind.box_svg|safe }}</figure>{% endif %}
   {% for line in kind.too_short %}<p class="note">{{ line }}</p>{% endfor %}
   {% for overlay in kind.overlays %}<figure class="box"><figcaption>Number of samples (vertical) by duration (horizontal), {{ overlay.name }}; both axes logarithmic:
-    {% for key in overlay.keys %}<i class="key run{{ loop.index0 % 6 }}"></i> {{ key }} {% endfor %}</figcaption>{{ overlay.svg|safe }}</figure>{% endfor %}
+    {% for key in overlay.keys %}<i class="key run{{ loop.index0 % 6 }}"></i> {{ key }} {% endfor %}</figcaption>{{ overlay.svg|safe }}</figure>
+  {% if !overlay.course.svg.is_empty() %}<figure class="box"><figcaption>{{ overlay.course.caption }}, {{ overlay.name }}:
+    {% for key in overlay.keys %}<i class="key run{{ loop.index0 % 6 }}"></i> {{ key }} {% endfor %}</figcaption>{{ overlay.course.svg|safe }}</figure>{% endif %}
+  {% for line in overlay.course.left_out %}<p class="note">Not drawn over time: {{ line }}.</p>{% endfor %}{% endfor %}
 </section>
 {% endfor %}"##
 )]
@@ -54,11 +58,12 @@ struct KindPart {
     overlays: Vec<Overlay>,
 }
 
-/// The histograms of cells that differ only in place and isolation.
+/// The histograms and courses of cells that differ only in place and isolation.
 struct Overlay {
     name: String,
     keys: Vec<String>,
     svg: String,
+    course: Drawn,
 }
 
 impl Matrix {
@@ -116,5 +121,18 @@ fn overlaid(kind: &Kind, name: String, cells: &[(&Cell, &Measure)]) -> Overlay {
         &histograms.collect::<Vec<_>>(),
         None,
     );
-    Overlay { name, keys, svg }
+    let title = format!("{}, {name}", kind.title);
+    let series = cells.iter().map(|(_, measure)| &measure.series).enumerate().collect();
+    let group = Group {
+        name: kind.title.to_owned(),
+        series,
+        limit_ns: None,
+    };
+    let course = course::of(&title, &keys, &group);
+    Overlay {
+        name,
+        keys,
+        svg,
+        course,
+    }
 }

@@ -17,9 +17,6 @@ pub(super) static SHOWN: [&Kind; 6] = [
     &kind::TASK,
 ];
 
-/// Length of the spans in ns for which the application of ABB and the University of Torino reports maxima.
-const SPAN_NS: u64 = 20_000_000_000;
-
 /// All series of a kind, over all rounds.
 #[derive(Debug)]
 pub(super) struct Measure {
@@ -63,26 +60,11 @@ pub(super) fn in_one_length(cells: &mut [Cell]) {
         let measures = cells.iter_mut().flat_map(|cell| &mut cell.measures);
         let mut measures: Vec<&mut Measure> = measures.filter(|measure| measure.kind == kind).collect();
         let series: Vec<&SeriesView> = measures.iter().map(|measure| &measure.series).collect();
-        let span_ns = common_ns(&series);
+        let span_ns = spans::common_ns(&series);
         for measure in &mut measures {
             measure.maxima = Maxima::of(&measure.series, span_ns);
             measure.maxima.ns = with_largest(std::mem::take(&mut measure.maxima.ns), &measure.series);
         }
-    }
-}
-
-/// The length of all spans: 20 s if every box then has enough spans, otherwise the length of the longest windows.
-fn common_ns(series: &[&SeriesView]) -> u64 {
-    let longest_ns = spans::longest_ns(series.iter().copied());
-    let has_box = |series: &SeriesView, span_ns: u64| {
-        let maxima = spans::maxima(series, span_ns);
-        maxima.is_some_and(|maxima| maxima.len() >= super::boxes::LEAST)
-    };
-    let boxes: Vec<_> = series.iter().filter(|series| has_box(series, longest_ns)).collect();
-    let is_enough = !boxes.is_empty() && boxes.iter().all(|series| has_box(series, SPAN_NS));
-    match longest_ns < SPAN_NS && is_enough {
-        true => SPAN_NS,
-        false => longest_ns,
     }
 }
 

@@ -44,7 +44,7 @@ impl Matrix {
     /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn html(&self) -> Result<String, askama::Error> {
         Html {
-            css: crate::html::CSS,
+            css: &[crate::html::CSS, crate::html::PICTURE_CSS].concat(),
             name: &self.name,
             sections: section::html(&PAGE, self)?,
         }

@@ -2,6 +2,7 @@
 
 use crate::comparison::{Compared, Comparison};
 use crate::html::overlay;
+use crate::picture::Drawn;
 use crate::spans;
 use crate::text::{count, ns_or_dash};
 use askama::Template;
@@ -19,6 +20,8 @@ use units::format_ns;
   <tbody>{% for row in part.rows %}<tr>{% for cell in row %}<td{% if !loop.first %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody></table>
   <ul class="rules">{% for line in part.words %}<li>{{ line }}</li>{% endfor %}</ul>
   <figure class="box"><figcaption>Number of samples (vertical) by duration (horizontal); both axes logarithmic</figcaption>{{ part.overlay_svg|safe }}</figure>
+  {% if !part.course.svg.is_empty() %}<figure class="box"><figcaption>{{ part.course.caption }}: {% for key in part.keys %}<i class="key {{ key.0 }}"></i> {{ key.1 }} {% endfor %}</figcaption>{{ part.course.svg|safe }}</figure>{% endif %}
+  {% for line in part.course.left_out %}<p class="note">Not drawn over time: {{ line }}.</p>{% endfor %}
   {% if !part.box_svg.is_empty() %}<figure class="box"><figcaption>{{ part.box_caption }}</figcaption>{{ part.box_svg|safe }}</figure>{% endif %}
 </section>
 {% endfor %}"##
@@ -44,6 +47,9 @@ struct SeriesPart {
     overlay_svg: String,
     box_svg: String,
     box_caption: String,
+    course: Drawn,
+    /// CSS class and name of each run.
+    keys: Vec<(String, String)>,
 }
 
 fn part(comparison: &Comparison, compared: &Compared) -> SeriesPart {
@@ -71,6 +77,8 @@ fn part(comparison: &Comparison, compared: &Compared) -> SeriesPart {
         overlay_svg: overlay::histograms(&compared.name, &histograms, None),
         box_svg,
         box_caption,
+        course: comparison.course(compared),
+        keys: comparison.keys(compared),
     }
 }
 

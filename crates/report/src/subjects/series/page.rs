@@ -130,7 +130,7 @@ fn rows(report: &Report, panel: &Panel<'_>) -> Vec<SeriesRow> {
     let with_limits = panel
         .series
         .iter()
-        .map(|series| (series.figures(), limit_of(report, series)));
+        .map(|series| (series.figures(), limit_of(&report.judgement, series)));
     let figures: Vec<(Figures, Option<u64>)> = with_limits.collect();
     let scale = charts::range_scale(figures.iter().map(|(figures, limit)| (figures, *limit)));
     let rows = panel.series.iter().zip(&figures);
