@@ -34,7 +34,7 @@ pub use kernel::arguments::REPEATED;
 pub use network::DriverAnswer as NicAnswer;
 pub use threads::planned::different as planned_differences;
 
-use model::Fact;
+use model::{Fact, NOT_APPLICABLE};
 
 use super::facts::Facts;
 use super::parameters::Parameters;
@@ -102,8 +102,9 @@ pub(super) fn place(reader: &Reader) -> Option<KernelPlace> {
     })
 }
 
-/// Hypervisor and container of the machine, as text.
+/// Hypervisor and container of the machine, as text; without facts that such a machine cannot have.
 pub(super) fn environment(reader: &Reader) -> Vec<(String, Result<String, String>)> {
-    let facts = virtualisation::facts(reader).into_iter();
+    let can_have = |fact: &Fact| !fact.value.as_ref().is_ok_and(|value| value.starts_with(NOT_APPLICABLE));
+    let facts = virtualisation::facts(reader).into_iter().filter(can_have);
     facts.map(|Fact { name, value, .. }| (name, value)).collect()
 }
