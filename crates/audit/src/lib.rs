@@ -25,7 +25,8 @@ pub mod waiver;
 pub use definition::container::documents as yaml_documents;
 pub use definition::{check_definitions, is_file as is_definition_file};
 pub use gather::{
-    CacheMasks, NicAnswer, REPEATED, cache_masks, cpuset_root, domain_moves, domain_priorities, planned_differences,
+    CacheMasks, NicAnswer, REPEATED, bandwidth_shares, cache_masks, cpuset_root, domain_moves, domain_priorities,
+    planned_differences,
 };
 
 use facts::Facts;

@@ -128,6 +128,13 @@ mod tests {
                 false,
             ),
             ("resctrl/schemata", "    MB:0=100", "L3:0=f", false),
+            (
+                "resctrl/schemata",
+                "    MB:0= 50;1=100\n    L3:0=f",
+                "MB:0=50;1=100",
+                true,
+            ),
+            ("resctrl/schemata", "    MB:0=100;1=100", "MB:0=50;1=100", false),
         ] {
             let target = Target::File(file.to_owned());
             assert_eq!(

@@ -26,7 +26,7 @@ mod time;
 mod vmware;
 mod wanted;
 
-pub use cache::{Masks as CacheMasks, masks as cache_masks};
+pub use cache::{Masks as CacheMasks, masks as cache_masks, shares as bandwidth_shares};
 pub use domain::moves as domain_moves;
 pub use domain::priorities as domain_priorities;
 pub use isolation::cpusets::root as cpuset_root;

@@ -180,3 +180,24 @@ fn graphics_of_the_processor_are_idle() {
     assert_eq!(outcome_of(&HOST, &screen("connected\n")[..1], id), Pass);
     assert_eq!(outcome_of(&HOST, &[], id), Unknown, "a tree without /sys/class");
 }
+
+#[test]
+fn others_do_not_have_all_of_the_memory_bandwidth() {
+    let id = "mba-others-limited";
+    let with_flag = ("proc/cpuinfo", "vendor_id : GenuineIntel\nflags : fpu tsc cat_l3 mba\n");
+    let of = |more: &[(&str, &str)]| outcome_of(&divided(), &[&[with_flag], more].concat(), id);
+    let limited = (DEFAULT, "    L3:0=f00\n    MB:0= 50\n");
+    assert_eq!(of(&[]), Fail, "the default group has all");
+    assert_eq!(of(&[limited]), Pass);
+    let held_back = (OURS, "    L3:0=0ff\n    MB:0= 50\n");
+    assert_eq!(of(&[limited, held_back]), Fail, "real-time CPUs are held back too");
+    assert_eq!(of(&[limited, ("sys/fs/resctrl/rt/cpus_list", "2\n")]), Fail);
+    assert_eq!(of(&[(DEFAULT, "L3:0=f00\nMB:0=2048\n")]), Unknown, "no percent");
+    assert_eq!(of(&[(DEFAULT, "L3:0=f00\n")]), Unknown);
+    assert_eq!(outcome_of(&divided(), &[], id), NotApplicable, "without the flag");
+    let unmounted: Vec<_> = divided()
+        .into_iter()
+        .filter(|(path, _)| !path.contains("resctrl"))
+        .collect();
+    assert_eq!(outcome_of(&unmounted, &[with_flag], id), Fail);
+}

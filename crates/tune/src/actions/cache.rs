@@ -6,9 +6,9 @@ use super::Scene;
 use crate::operation::Operation;
 use audit::cache_masks;
 
-const ROOT: &str = "/sys/fs/resctrl";
+pub(super) const ROOT: &str = "/sys/fs/resctrl";
 /// Group with the real-time CPUs.
-const OWN: &str = "triptime";
+pub(super) const OWN: &str = "triptime";
 
 /// Real-time CPUs get up to half of the cache that no device and no other group fills; the default group loses these bits. A thread on the
 /// group's CPUs belongs to the group, unless somebody put it into another one.
@@ -69,9 +69,13 @@ fn masks(scene: &Scene<'_>, folder: &str) -> Result<Masks, String> {
     Ok(all)
 }
 
+/// True for the folder of a group that is neither the default one nor triptime's own.
+pub(super) fn is_group(name: &str) -> bool {
+    !["info", "mon_groups", "mon_data", OWN].contains(&name)
+}
+
 /// Masks of groups other than the default one and triptime's own.
 fn others(scene: &Scene<'_>, rt_cpus: &units::CpuList) -> Result<Vec<Masks>, String> {
-    let is_group = |name: &str| !["info", "mon_groups", "mon_data", OWN].contains(&name);
     let mut found = Vec::new();
     for name in scene.names(ROOT, is_group)? {
         let folder = format!("{ROOT}/{name}");

@@ -1,6 +1,7 @@
 //! Changes beyond a single write, by the names that rules give them: one file for each subject. An action only reads files and facts; the
 //! changes that it returns are shown before they are made.
 
+mod bandwidth;
 mod cache;
 mod containers;
 mod cpus;
@@ -22,7 +23,7 @@ use host::reader::Reader;
 
 type Action = fn(&Scene<'_>) -> Result<Vec<Operation>, String>;
 
-const ACTIONS: [(&str, Action); 29] = [
+const ACTIONS: [(&str, Action); 30] = [
     ("irq-affinity", interrupts::affinity),
     ("rps-off", interrupts::steering_off),
     ("irq-thread-priority", threads::of_interrupts),
@@ -45,6 +46,7 @@ const ACTIONS: [(&str, Action); 29] = [
     ("hugepages", memory::huge_pages),
     ("swapoff", memory::swap_off),
     ("cache-partition", cache::partition),
+    ("bandwidth-partition", bandwidth::partition),
     ("nic-coalesce", network::coalescing),
     ("nic-eee", network::eee),
     ("nic-ring", network::ring),

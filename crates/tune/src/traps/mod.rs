@@ -178,6 +178,10 @@ fn shared_cache(scene: &Scene<'_>, step: &TuneStep) -> Option<String> {
         let Some(masks) = cache_masks(&one.value) else {
             return Some(format!("{one}: the masks are not understood"));
         };
+        // A share of the memory bandwidth changes no mask.
+        if masks.is_empty() {
+            continue;
+        }
         groups.entry(folder.to_owned()).or_default().extend(masks);
         changed.push(folder.to_owned());
     }

@@ -1,9 +1,11 @@
 //! Shared cache and memory bandwidth.
 
+mod bandwidth;
 mod classes;
 mod resctrl;
 mod rivals;
 
+pub use bandwidth::shares;
 pub use resctrl::{Masks, masks};
 
 use units::CpuList;
@@ -42,6 +44,8 @@ pub(super) fn gather(reader: &Reader, _parameters: &Parameters, facts: &mut Fact
     };
     facts.set("cache.shared-with-others", with(resctrl::shared));
     facts.set("cache.illegal-masks", with(resctrl::illegal));
+    facts.set("bandwidth.allocation-supported", bandwidth::supported(reader));
+    facts.set("bandwidth.unlimited", with(bandwidth::unlimited));
     facts.set("cache.private-kib", with_size(reader, &found, &rt_cpus));
     // Each register read interrupts its CPU for a moment.
     let overlaps = match (supported(reader), &found) {

@@ -22,8 +22,10 @@ pub type Masks = BTreeMap<String, BTreeMap<u32, u64>>;
 pub(super) struct Group {
     pub(super) name: String,
     /// CPUs of the group, and those of its tasks.
-    cpus: CpuList,
+    pub(super) cpus: CpuList,
     pub(super) masks: Masks,
+    /// Its share of the memory bandwidth in each domain; `None` without a line `MB:`.
+    pub(super) bandwidth: Option<BTreeMap<u32, u64>>,
 }
 
 /// Limits on the masks of a resource.
@@ -70,7 +72,12 @@ fn group(reader: &Reader, name: String) -> Result<Group, HostError> {
             .filter_map(|task| allowed(reader, task.trim()));
         cpus = of_tasks.fold(cpus, |all, cpus| all.iter().chain(cpus.iter()).collect());
     }
-    Ok(Group { name, cpus, masks })
+    Ok(Group {
+        name,
+        cpus,
+        masks,
+        bandwidth: super::bandwidth::shares(&text),
+    })
 }
 
 /// CPUs of a task, such as a virtual CPU that libvirt put into the group.
@@ -127,11 +134,11 @@ fn is_sparse(reader: &Reader, folder: &str) -> Result<bool, HostError> {
 }
 
 impl Group {
-    fn is_real_time(&self, rt_cpus: &CpuList) -> bool {
+    pub(super) fn is_real_time(&self, rt_cpus: &CpuList) -> bool {
         !self.name.is_empty() && !self.cpus.is_empty() && self.cpus.without(rt_cpus).is_empty()
     }
 
-    fn shown(&self) -> &str {
+    pub(super) fn shown(&self) -> &str {
         if self.name.is_empty() {
             "the default group"
         } else {

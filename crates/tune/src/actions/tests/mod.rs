@@ -281,6 +281,33 @@ fn the_cache_is_divided() {
     assert!(why.contains("by hand"), "{why}");
 }
 
+#[test]
+fn others_get_half_of_the_memory_bandwidth() {
+    let files = [
+        ("sys/fs/resctrl/schemata", "    MB:0=100;1=100\n    L3:0=fff;1=fff\n"),
+        ("sys/fs/resctrl/cpus_list", "0-3\n"),
+        ("sys/fs/resctrl/vm/schemata", "    MB:0= 20;1=100\n"),
+        ("sys/fs/resctrl/vm/cpus_list", "1\n"),
+        ("sys/fs/resctrl/info/MB/min_bandwidth", "10\n"),
+        ("sys/fs/resctrl/info/MB/bandwidth_gran", "20\n"),
+    ];
+    let expected = [
+        "mkdir /sys/fs/resctrl/triptime",
+        "/sys/fs/resctrl/triptime/schemata = MB:0=100;1=100",
+        "/sys/fs/resctrl/triptime/cpus_list = 2-3",
+        "/sys/fs/resctrl/schemata = MB:0=60;1=60",
+        "/sys/fs/resctrl/vm/schemata = MB:0=20;1=60",
+    ];
+    assert_eq!(machine(&files, "bandwidth-partition"), expected);
+    let why = |more: &[(&'static str, &'static str)]| {
+        done(&[&files[..], more].concat(), None, "bandwidth-partition").expect_err("refused")
+    };
+    assert!(why(&[("sys/fs/resctrl/schemata", "MB:0=2048\n")]).contains("not in percent"));
+    assert!(why(&[("sys/fs/resctrl/schemata", "L3:0=fff\n")]).contains("no memory bandwidth"));
+    assert!(why(&[("sys/fs/resctrl/vm/cpus_list", "2\n")]).contains("by hand"));
+    assert!(why(&[("sys/fs/resctrl/info/MB/bandwidth_gran", "100\n")]).contains("no share between"));
+}
+
 const DRIVER: &str = "[coalesce]\nrx-usecs = 3\ntx-usecs = 50\nadaptive-rx = true\nadaptive-tx = false\n\
     [eee]\nenabled = true\n[rings]\nrx = 256\nrx-max = 4096\n[channels]\ncombined = 4\n\
     [pause]\nautoneg = true\nrx = true\ntx = false\n";
