@@ -16,9 +16,9 @@ pub const OF_QEMU: [&str; 7] = [
     "tun",
 ];
 
-/// Modules for a guest under any hypervisor that boots the image itself: the disks, network cards and channels of QEMU, VMware and Hyper-V, virtual
-/// functions of common network cards, the parts of beds, and the file system of a disk that all systems read.
-pub const OF_ANY: [&str; 30] = [
+/// Modules for a guest under any hypervisor that boots the image itself: the disks, network cards and channels of QEMU, VMware and Hyper-V, common network cards,
+/// which a guest has whole or as a virtual function, the parts of beds, and the file system of a disk that all systems read.
+pub const OF_ANY: [&str; 37] = [
     "virtio_pci",
     "virtio_net",
     "virtio_console",
@@ -35,10 +35,17 @@ pub const OF_ANY: [&str; 30] = [
     "hv_storvsc",
     "hv_netvsc",
     "e1000e",
+    "igb",
     "igbvf",
+    "igc",
+    "ixgbe",
     "ixgbevf",
+    "i40e",
     "iavf",
+    "ice",
     "mlx5_core",
+    "bnxt_en",
+    "tg3",
     "ptp_kvm",
     "veth",
     "bridge",
