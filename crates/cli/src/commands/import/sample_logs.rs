@@ -27,7 +27,7 @@ enum LogFormat {
     Logger(i64),
     Svtrace,
     /// An application's own maxima.
-    Maxima(MaximaLog),
+    Maxima(Box<MaximaLog>),
 }
 
 /// Imports the files if they are of this kind; otherwise returns `None`.
@@ -144,7 +144,7 @@ fn kind(path: &Path, interval_ns: Option<u64>) -> Result<Option<LogFormat>, Fail
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("{name}: {error}")))?;
         let log = MaximaLog::of(&name, &text, interval_ns).map_err(|error| wrong(&error))?;
-        return Ok(Some(LogFormat::Maxima(log)));
+        return Ok(Some(LogFormat::Maxima(Box::new(log))));
     }
     Ok(match logger::first_stamp_ns(&head) {
         Some(first_ns) => Some(LogFormat::Logger(first_ns)),
