@@ -2,7 +2,10 @@
 
 use super::{HEADS, MEANING};
 use crate::Report;
-use crate::terminal::{Align, Paint, TextTable, section};
+use crate::terminal::{Align, Paint, TextTable, section, wrapped};
+
+/// Columns of the explanation under the table.
+const WIDTH: usize = 96;
 
 /// One line for each fault pattern; empty if no relay was measured along the shots.
 pub(super) fn patterns(report: &Report, paint: &Paint) -> String {
@@ -16,6 +19,9 @@ pub(super) fn patterns(report: &Report, paint: &Paint) -> String {
     }
     match all.is_empty() {
         true => String::new(),
-        false => format!("{}{MEANING}\n", section(paint, "Relays during the shots", &table)),
+        false => {
+            let meaning = wrapped(MEANING, WIDTH).join("\n  ");
+            format!("{}  {meaning}\n", section(paint, "Relays during the shots", &table))
+        }
     }
 }
