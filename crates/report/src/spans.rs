@@ -110,7 +110,7 @@ pub(crate) fn boxes_of(all: &[(String, &SeriesView)]) -> (String, String) {
         match maxima(series, span_ns) {
             Some(maxima) => rows.push((name.clone(), with_largest(maxima, series))),
             None => {
-                caption += &format!("; {name} is not shown: its windows cannot be merged into spans of this length")
+                caption += &format!("; {name} is not shown: its windows cannot be merged into spans of this length");
             }
         }
     }
