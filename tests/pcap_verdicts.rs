@@ -206,7 +206,7 @@ fn a_limit_on_what_a_capture_does_not_count_is_refused_or_undecided() {
         "late.toml, line 6",
         "spacing/* has no \"late\"",
         "spacing/* has max",
-        "\"late\" is of rtt/*",
+        "\"late\" belongs to rtt/*",
     ] {
         assert!(stderr(&output).contains(part), "{part} in {}", stderr(&output));
     }
