@@ -70,7 +70,7 @@ fn an_observer_times_the_shots_of_a_test_set_as_the_test_set_does() {
         "--observe above:1500A --sv-id MU01 --start-member 1",
     );
     let own_text = own.to_str().expect("UTF-8");
-    let words = "trip ts0 --policy other --shots 6 --settle 300ms --controls no-fault --spin-ahead 150us --start-member 1 --quiet --json --out";
+    let words = "trip ts0 --policy other --shots 12 --settle 300ms --controls no-fault --spin-ahead 150us --start-member 1 --quiet --json --out";
     let mut words: Vec<&str> = words.split(' ').collect();
     words.extend([own_text, "--goose", RelayKind::default().name]);
     let mut command = inside(&publisher, &words);
@@ -81,7 +81,7 @@ fn an_observer_times_the_shots_of_a_test_set_as_the_test_set_does() {
     drop(relay);
     let document = json(&seen);
     let (played_document, own, observed) = (json(&played), shots(&own), shots(&observed));
-    assert_eq!(own.len(), 6, "{played_document}");
+    assert_eq!(own.len(), 12, "{played_document}");
     let mut close = 0;
     for (at_ns, shot) in &observed {
         // The two programs read the distance of their clocks at other instants.

@@ -232,4 +232,18 @@ mod tests {
         assert_eq!([takes(one, ""), takes(one, "apart = true")], ["1", "1-3"]);
         assert_eq!([takes(two, ""), takes(two, "apart = true")], ["1-2", "1-6"]);
     }
+
+    /// The limits of ABB are on the age at the application, which a relay in one thread does not have.
+    #[test]
+    fn plans_after_abb_have_a_receiving_thread() {
+        let judged = "1-9".parse().expect("a list");
+        for name in ["vpc", "container-table"] {
+            let plan = crate::Plan::load(name).expect("embedded");
+            let steps = plan.steps.iter().filter(|step| step.measure.family() == "trip");
+            for step in steps {
+                let (taken, relays) = (step.measure.takes(&judged).len(), step.measure.devices());
+                assert_eq!(taken, 3 * relays, "{name}: {}", step.name());
+            }
+        }
+    }
 }
