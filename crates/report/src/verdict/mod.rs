@@ -24,6 +24,7 @@ use crate::bound::{Bound, samples_known};
 use crate::contradiction::{self, Contradiction};
 use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
+use crate::subjects::shots;
 use crate::text::{capitalised, count, plural};
 pub use coverage::Coverage;
 use doubt::Doubt;
@@ -289,6 +290,14 @@ fn check(
 ) -> Check {
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
+    if limit.quantity == Quantity::Overruns {
+        let tasks = shots::tasks(run, series.spec.label());
+        doubts.extend(
+            tasks
+                .into_iter()
+                .flat_map(|task| doubt::of(run, task, Quantity::Missed, None)),
+        );
+    }
     doubts.extend(few::doubt(series, limit));
     doubts.extend(doubt::of_the_file(series, contradictions));
     let (measured, verdict, why) = match Measured::of(run, series, limit.quantity) {

@@ -9,7 +9,7 @@ use crate::Report;
 use crate::section::{Fields, Section};
 use crate::terminal::Paint;
 use crate::text::count;
-use model::{Along, Kind, RunView, Shot, kind, task};
+use model::{Along, Kind, RunView, SeriesView, Shot, kind, task};
 use std::io;
 use units::Ns;
 
@@ -78,7 +78,10 @@ impl Strain {
             overruns: tasks()
                 .map(|along| along.sum.late.saturating_add(along.sum.missed))
                 .sum(),
-            is_watched: tasks().next().is_some() && tasks().all(|along| along.is_whole),
+            is_watched: tasks().next().is_some()
+                && tasks().all(|along| along.is_whole)
+                && own_tasks(run, &run.shots[shot].name).all(|own| tasks().any(|along| along.series == own.id))
+                && tasks_of(run, all()).all(|task| task.counters.overrun == 0),
             latencies_ns: LATENCIES.map(|kind| largest(&|along| is_of(run, along, kind))),
         }
     }
@@ -86,8 +89,38 @@ impl Strain {
 
 /// True for the task that executes a relay's functions.
 fn is_task(run: &RunView, along: &Along) -> bool {
-    let series = run.series.iter().find(|series| series.id == along.series);
-    series.is_some_and(|series| series.is(&kind::TASK) && task::runs_functions(series.spec.label()))
+    tasks_of(run, std::iter::once(along)).next().is_some()
+}
+
+/// The tasks among these series that execute a relay's functions.
+fn tasks_of<'a>(run: &'a RunView, all: impl Iterator<Item = &'a Along>) -> impl Iterator<Item = &'a SeriesView> {
+    let series = all.filter_map(|along| run.series.iter().find(|series| series.id == along.series));
+    series.filter(|series| runs_functions(series))
+}
+
+fn runs_functions(series: &SeriesView) -> bool {
+    series.is(&kind::TASK) && task::runs_functions(series.spec.label())
+}
+
+/// The task of the relay whose name precedes that of the scenario in the name of a shot: `two-1` of `two-1-overcurrent`. None for a single
+/// relay without a label: any task of the run may be its.
+fn own_tasks<'a>(run: &'a RunView, shot: &str) -> impl Iterator<Item = &'a SeriesView> {
+    let is_own = move |series: &&SeriesView| {
+        let relay = task::of_label(series.spec.label()).0;
+        shot.strip_prefix(relay).is_some_and(|rest| rest.starts_with('-'))
+    };
+    let tasks = run.series.iter().filter(|series| runs_functions(series));
+    tasks.filter(is_own).collect::<Vec<_>>().into_iter()
+}
+
+/// Every task that was measured along shots of this name: a doubt about one of them is a doubt about its overruns.
+pub(crate) fn tasks<'a>(run: &'a RunView, name: &str) -> Vec<&'a SeriesView> {
+    let is_met = |series: &&SeriesView| {
+        let mut along = run.along.iter().filter(|along| along.series == series.id);
+        along.any(|along| run.shots[along.shot].name == name)
+    };
+    let tasks = run.series.iter().filter(|series| runs_functions(series));
+    tasks.filter(is_met).collect()
 }
 
 fn is_of(run: &RunView, along: &Along, kind: &Kind) -> bool {
@@ -155,7 +188,7 @@ pub(crate) fn overruns(run: &RunView, name: &str) -> Result<u64, String> {
         _ if overruns > 0 => Ok(overruns),
         (0, _) => Err("the run file has no shots of this series".to_owned()),
         (all, open) if open > 0 => Err(format!(
-            "in {} of {} shots no task of a relay was measured from the fault to the end of the watch",
+            "in {} of {} shots the task of a relay was not measured, or not without a gap, from the fault to the end of the watch",
             count(open),
             count(all)
         )),
@@ -168,7 +201,7 @@ mod tests {
     use super::{Strain, overruns, patterns};
     use crate::limits::Profile;
     use crate::verdict::{Judgement, Verdict};
-    use model::{Along, Outcome, RunView, SeriesId, SeriesSpec, Shot, Slice, kind};
+    use model::{Along, Event, EventKind, Outcome, RunView, SeriesId, SeriesSpec, Shot, Slice, kind};
     use testing::synthetic::{run, series};
 
     /// A run with a relay and two shots; along the second, its task took so long and had so many overruns.
@@ -239,7 +272,7 @@ mod tests {
             "overruns are overruns"
         );
         let why = overruns(&shots(70_000, 0, false), "overcurrent").expect_err("unknown");
-        assert!(why.starts_with("in 1 of 2 shots no task"), "{why}");
+        assert!(why.starts_with("in 1 of 2 shots the task"), "{why}");
         let why = overruns(&run_without_relay(), "overcurrent").expect_err("unknown");
         assert!(why.starts_with("in 2 of 2 shots"), "{why}");
         assert!(overruns(&shots(1, 0, true), "other").is_err());
@@ -260,5 +293,47 @@ mod tests {
         assert_eq!(verdict(&shots(1_200_000, 1, true)), Verdict::Fail);
         assert_eq!(verdict(&shots(70_000, 0, false)), Verdict::Inconclusive);
         assert_eq!(verdict(&run_without_relay()), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_task_that_lost_records_or_is_missing_proves_nothing() {
+        let mut run = shots(70_000, 0, true);
+        run.series[1].counters.overrun = 3;
+        assert!(overruns(&run, "overcurrent").is_err(), "the lost ones may be overruns");
+        let mut run = shots(70_000, 0, true);
+        run.shots
+            .iter_mut()
+            .for_each(|shot| shot.name = "two-1-overcurrent".into());
+        run.series[1].spec = SeriesSpec::of(&kind::TASK, "two-1", "x");
+        assert_eq!(overruns(&run, "two-1-overcurrent"), Ok(0));
+        run.series[1].spec = SeriesSpec::of(&kind::TASK, "two-2", "x");
+        assert_eq!(
+            overruns(&run, "two-1-overcurrent"),
+            Ok(0),
+            "of a relay elsewhere nothing is known by name"
+        );
+        let mut silent = series("task/two-1", 0, 1, 1);
+        silent.spec = SeriesSpec::of(&kind::TASK, "two-1", "x");
+        silent.id = SeriesId(2);
+        run.series.push(silent);
+        assert!(overruns(&run, "two-1-overcurrent").is_err(), "its own task is silent");
+    }
+
+    #[test]
+    fn a_doubt_about_a_task_is_a_doubt_about_its_overruns() {
+        let text = "name = \"x\"\nwhat = \"x\"\n[[limit]]\nid = \"trip.overruns\"\nseries = \"trip/*\"\nquantity = \"overruns\"\nallowed = 0\n\
+                    source = \"x\"\n";
+        let profile = Profile::parse_given(text, "x").expect("a profile");
+        let mut run = shots(70_000, 0, true);
+        run.events.extend([Event {
+            at_ns: 1,
+            since_ns: None,
+            kind: EventKind::Incomplete,
+            series: Some(SeriesId(1)),
+            text: "F1: some of its cycles are not in the run".into(),
+        }]);
+        let check = Judgement::of(&run, std::slice::from_ref(&profile)).checks.remove(0);
+        assert_eq!(check.verdict, Verdict::Inconclusive, "{}", check.why);
+        assert!(check.why.contains("some of its cycles"), "{}", check.why);
     }
 }
