@@ -116,7 +116,7 @@ fn a_command_line_of_cyclictest_is_taken_as_it_stands() {
             (Some("# Histogram"), 120),
             "{text}"
         );
-        // What cyclictest would have printed is read as such, and has every sample of the run.
+        // The output in the words of cyclictest is read as such, and has every sample of the run.
         let histogram = out(directory, &format!("histogram{number}.txt"));
         std::fs::write(&histogram, &text).expect("written");
         let again = out(directory, &format!("again{number}.triptime"));

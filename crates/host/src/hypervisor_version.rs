@@ -8,7 +8,7 @@ use model::NOT_APPLICABLE;
 const DMI: &str = "/sys/class/dmi/id";
 const XEN: &str = "/sys/hypervisor/version";
 
-/// What the hypervisor tells of its version: Xen the version itself, VMware the build of its firmware, QEMU its machine type, and others the
+/// Version of the hypervisor, as it tells it: Xen the version itself, VMware the build of its firmware, QEMU its machine type, and others the
 /// version of their firmware. Its text says which of these it is, because only the first is the hypervisor's own number.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use crate::nic::Stamps;
 pub enum Dialect {
     /// triptime's own: paced or not, with sequence numbers, at the other end triptime
     Triptime,
-    /// Those of DPDK's l2reflect, at the other end l2reflect or triptime: one frame goes back and forth, and both ends measure
+    /// DPDK's l2reflect, at the other end l2reflect or triptime: one frame goes back and forth, and both ends measure
     L2reflect,
 }
 
