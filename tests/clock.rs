@@ -132,6 +132,35 @@ impl Bed {
     }
 }
 
+/// Publishes and runs a relay with this response to the loss of PTP, which watches the slave's daemon.
+fn relay(bed: &Bed, loss: &str, options: &[&str]) -> (Running, Vec<String>) {
+    let file = bed.path("relay.toml");
+    let text = format!(
+        "[relay]\nname = \"F1\"\nptp-loss = \"{loss}\"\n[[stream]]\nname = \"bay1\"\nsv = {{ svID = \"MU01\" }}\n\
+         [[function]]\nname = \"I>>\"\nsettings.pioc = {{ pickup = 5 }}\n[[trip]]\nname = \"Q0\"\n"
+    );
+    std::fs::write(&file, text).expect("the relay's file");
+    let mut arguments: Vec<String> = vec!["relay".into(), file.display().to_string()];
+    arguments.extend(["v1", "--json", "--quiet", "--policy", "other", "--no-flight-recorder"].map(str::to_owned));
+    arguments.extend(["--ptp-interval".to_owned(), "125ms".to_owned()]);
+    arguments.extend(["--out".to_owned(), bed.path("relay.triptime").display().to_string()]);
+    arguments.extend(options.iter().map(|option| (*option).to_owned()));
+    let mut command = triptime();
+    command
+        .args(&arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    (bed.inside(&mut command), arguments)
+}
+
+/// Texts of the relay's own events.
+fn relay_events(document: &Value) -> Vec<&str> {
+    let events = document["events"].as_array().expect("events");
+    let of_relay = events.iter().filter(|event| event["kind"] == "relay");
+    of_relay.filter_map(|event| event["text"].as_str()).collect()
+}
+
 fn can_run(test: &str) -> bool {
     if Command::new("ptp4l").arg("-v").output().is_err() {
         testing::skip(test, "ptp4l is missing: scripts/need.sh test");
@@ -243,4 +272,56 @@ fn without_ptp4l_it_ends_and_says_where_it_looked() {
         "{text}"
     );
     assert!(!bed.path("run.triptime").exists());
+}
+
+#[test]
+fn a_relay_blocks_when_its_host_loses_ptp() {
+    if !can_run("a_relay_blocks_when_its_host_loses_ptp") {
+        return;
+    }
+    let bed = Bed::build();
+    let (master, _slave) = (bed.ptp4l("v0", ""), bed.ptp4l("v1", "slaveOnly 1"));
+    bed.wait_for_slave();
+    let _publisher = bed.publish("60s");
+    let socket = bed.path("v1").display().to_string();
+    // The daemon cannot steer this clock, so its offset may be any.
+    let (mut child, arguments) = relay(
+        &bed,
+        "block",
+        &["--ptp", &socket, "--ptp-limit", "10s", "--duration", "12s"],
+    );
+    support::until_thread(&mut child, "relay");
+    std::thread::sleep(Duration::from_secs(4));
+    drop(master);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let document = json(&wait(child, &arguments));
+    let events = relay_events(&document);
+    let at = |part: &str| events.iter().position(|text| text.contains(part));
+    let good = at("F1: host's clock, LTMS: PTP synchronised").unwrap_or_else(|| panic!("{events:?}"));
+    let lost = at("F1: host's clock, LTMS: PTP lost").unwrap_or_else(|| panic!("{events:?}"));
+    let blocked = events
+        .iter()
+        .skip(lost)
+        .position(|text| text.starts_with("F1: I>>") && text.contains("blocked: the host's PTP"));
+    assert!(good < lost && blocked.is_some(), "{events:?}");
+    let settings = series(&document, "task/F1")["settings"].to_string();
+    assert!(settings.contains("at loss of the host's PTP"), "{settings}");
+}
+
+#[test]
+fn a_relay_without_ptp4l_says_that_its_ptp_is_unknown() {
+    if !can_run("a_relay_without_ptp4l_says_that_its_ptp_is_unknown") {
+        return;
+    }
+    let bed = Bed::build();
+    let _publisher = bed.publish("20s");
+    let (child, arguments) = relay(&bed, "warn", &["--duration", "3s"]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let document = json(&wait(child, &arguments));
+    let events = relay_events(&document);
+    assert!(events.contains(&"F1: host's clock, LTMS: PTP unknown"), "{events:?}");
+    assert!(
+        !events.iter().any(|text| text.contains("PTP synchronised")),
+        "{events:?}"
+    );
 }

@@ -1,5 +1,6 @@
 //! State changes in a task.
 
+use crate::ptp::PtpState;
 use protection::measure::Blocks;
 use protection::supervision::SampleState;
 use protection::{Direction, Phases};
@@ -26,6 +27,8 @@ pub enum Subject {
     Breaker(usize),
     /// A stream.
     Stream(usize),
+    /// The clock of the host.
+    HostClock,
 }
 
 /// The new state.
@@ -50,6 +53,8 @@ pub enum Change {
     Restart,
     /// Synchronisation of a stream (smpSynch).
     Synch(u8),
+    /// Synchronisation of the host's clock by PTP.
+    Ptp(PtpState),
 }
 
 /// Changes from one output of a function to the next: new phases, a reset, a block. At most three.

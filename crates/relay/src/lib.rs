@@ -16,6 +16,7 @@ pub mod inputs;
 pub mod intake;
 pub mod library;
 mod pace;
+pub mod ptp;
 pub mod replay;
 mod type_test;
 pub mod words;

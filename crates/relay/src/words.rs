@@ -17,6 +17,7 @@ pub fn who(config: &Config, subject: Subject) -> (&str, String) {
         Subject::Trip(number) => (&config.trips[number].name, config.trips[number].node.to_string()),
         Subject::Breaker(number) => (&config.trips[number].name, "RBRF (50BF)".to_owned()),
         Subject::Stream(number) => (&config.streams[number].name, "LSVS".to_owned()),
+        Subject::HostClock => ("host's clock", "LTMS".to_owned()),
     }
 }
 
@@ -33,6 +34,7 @@ pub fn what(change: Change) -> String {
         Change::Samples(state) => format!("samples: {}", state_name(state)),
         Change::Restart => "counter jumped: samples start again".to_owned(),
         Change::Synch(value) => format!("smpSynch {value}"),
+        Change::Ptp(state) => format!("PTP {}", state.name()),
     }
 }
 

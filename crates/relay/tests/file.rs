@@ -94,13 +94,13 @@ fn refusals_name_line_and_key() {
         (
             "stream = \"bay1\"",
             "stream = \"bay2\"",
-            "line 26: no stream \"bay2\": did you mean \"bay1\"?",
+            "line 27: no stream \"bay2\": did you mean \"bay1\"?",
         ),
         ("pickup = 5", "pickpu = 5", "pickpu"),
         (
             "pickup = 5",
             "pickup = 500",
-            "line 20: function \"I>>\": PIOC: pickup is 500 x In; it must be",
+            "line 21: function \"I>>\": PIOC: pickup is 500 x In; it must be",
         ),
         ("pickup = 5 ", "source = 3 ", "name its stream instead"),
         (

@@ -155,6 +155,7 @@ impl Relays {
                 spin_ahead_ns: 0,
                 records: None,
                 stream_labels,
+                ptp: None,
                 beside,
             }
         };

@@ -8,9 +8,11 @@ use super::records::Tape;
 use super::series::{Stage, TASK};
 use super::words;
 use crate::error::ProbeError;
+use crate::timesync::PtpView;
 use ::relay::config::GooseOutput;
 use ::relay::engine::Placement;
 use ::relay::inputs::{Input, Inputs};
+use ::relay::ptp::PtpState;
 use ::relay::{Config, Engine, Pace, Sample};
 use run::Feed;
 use std::ops::Range;
@@ -21,6 +23,7 @@ pub(super) struct Functions {
     relay: Config,
     engine: Engine,
     inputs: Inputs,
+    ptp: Option<PtpView>,
     pace: Pace,
     burden: Burden,
     tape: Option<Tape>,
@@ -42,6 +45,7 @@ impl Functions {
         let engine = Engine::new(&relay).map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
         Ok(Self {
             inputs: Inputs::new(&relay),
+            ptp: config.ptp.clone(),
             pace: Pace::new(engine.rate()),
             burden: Burden::of(&relay.load),
             relay,
@@ -65,6 +69,8 @@ impl Functions {
     /// Processes the samples that are due, after the received ones were taken at `received`.
     pub(super) fn decide(&mut self, received: Monotonic, feed: &mut Feed) -> Decided {
         self.inputs.tell(&mut self.engine, received.as_ns());
+        let ptp = self.ptp.as_ref().map_or(PtpState::Unknown, |view| view.state(received));
+        self.engine.set_ptp(ptp);
         let due = self.pace.due(received.as_ns());
         let first = self.engine.next();
         self.engine.align(self.engine.ready(due));

@@ -29,16 +29,18 @@ pub use file::{Found, find};
 pub use records::{Folder, FolderError};
 
 use crate::error::ProbeError;
-use crate::hot::{HotThread, Running};
+use crate::hot::{Beside, HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::second::next_second;
 use crate::subscribe::{self, ClockRelation};
+use crate::timesync::{PtpView, TimeSync, TimeSyncConfig};
 use ::relay::Config;
 use ::relay::config::Cpus;
 use model::kind;
 use run::{Recorder, Stop};
+use std::time::Duration;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
 use threads::Threads;
@@ -61,6 +63,8 @@ pub struct RelayConfig {
     /// Series names of its streams, in their order, if other relays of the run receive the same streams; otherwise the series
     /// have the names of the streams.
     pub stream_labels: Vec<String>,
+    /// State of the host's PTP; without it the state is unknown.
+    pub ptp: Option<PtpView>,
     /// Names of the other relays of the step, with the CPUs of their tasks.
     pub beside: Vec<(String, Cpus)>,
 }
@@ -110,7 +114,9 @@ pub fn start_together(
 ) -> Result<Running, ProbeError> {
     let mut threads = Vec::new();
     let mut writers = Vec::new();
-    for (config, port) in relays {
+    let watch = own_watch(&relays, recorder)?;
+    for (mut config, port) in relays {
+        config.ptp = config.ptp.or_else(|| watch.as_ref().map(TimeSync::view));
         let (own, writer) = config.threads(port, recorder, stop)?;
         threads.extend(own);
         writers.extend(writer);
@@ -121,7 +127,32 @@ pub fn start_together(
         let writing = writer.begin().inspect_err(|_| stop.request())?;
         running = running.with(Some(writing));
     }
+    if let Some(watch) = watch {
+        let kept = Beside::start("relay-ptp", move |over| keep(watch, over)).map_err(|error| no_thread(&error))?;
+        running = running.with(Some(kept));
+    }
     Ok(running)
+}
+
+/// Watch over the host's PTP for relays that respond to its loss, unless the command has given them its own.
+fn own_watch(relays: &[(RelayConfig, Port)], recorder: &mut Recorder) -> Result<Option<TimeSync>, ProbeError> {
+    let is_needed = |config: &RelayConfig| config.relay.ptp_loss.looks() && config.ptp.is_none();
+    match relays.iter().any(|(config, _)| is_needed(config)) {
+        true => TimeSync::start(&TimeSyncConfig::default(), recorder).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Keeps the watch until the relays have ended.
+fn keep(watch: TimeSync, over: &Stop) {
+    while !over.requested() {
+        std::thread::park_timeout(Duration::from_secs(1));
+    }
+    watch.stop();
+}
+
+fn no_thread(error: &std::io::Error) -> ProbeError {
+    ProbeError::NoTraffic(format!("relay: the system has no thread left: {error}"))
 }
 
 impl RelayConfig {

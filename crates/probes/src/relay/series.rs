@@ -218,6 +218,7 @@ impl Words {
                 "records".into(),
                 if config.records.is_some() { "yes" } else { "no" }.into(),
             ),
+            ("at loss of the host's PTP".into(), relay.ptp_loss.name().into()),
             ("policy".into(), config.policy.to_string()),
             (setting::CPU.into(), cpu),
             ("spin ahead".into(), Ns(config.spin_ahead_ns).to_string()),

@@ -3,6 +3,7 @@
 use crate::notice::notices;
 use ::relay::Config;
 use ::relay::events::{Change, Event, Subject};
+use ::relay::ptp::PtpState;
 use ::relay::words::{what, who};
 use protection::measure::Blocks;
 use protection::supervision::SampleState;
@@ -29,6 +30,8 @@ notices! {
         Restart = 7,
         /// smpSynch changed.
         Synch = 8,
+        /// The state of the host's PTP changed.
+        Ptp = 9,
         /// A ring had no room for this many items.
         Refused = 100,
     }
@@ -58,6 +61,7 @@ pub(super) fn packed(event: &Event) -> (Notice, u64, u64) {
         Subject::Trip(number) => (1, number),
         Subject::Breaker(number) => (2, number),
         Subject::Stream(number) => (3, number),
+        Subject::HostClock => (4, 0),
     };
     let (notice, detail) = match event.change {
         Change::Start(phases, direction) => (
@@ -75,6 +79,7 @@ pub(super) fn packed(event: &Event) -> (Notice, u64, u64) {
         ),
         Change::Restart => (Notice::Restart, 0),
         Change::Synch(value) => (Notice::Synch, u64::from(value)),
+        Change::Ptp(state) => (Notice::Ptp, state as u64),
     };
     (notice, kind << 32 | number as u64, detail)
 }
@@ -86,7 +91,8 @@ pub(super) fn text(config: &Config, notice: Notice, whose: u64, detail: u64) -> 
         0 => Subject::Function(number),
         1 => Subject::Trip(number),
         2 => Subject::Breaker(number),
-        _ => Subject::Stream(number),
+        3 => Subject::Stream(number),
+        _ => Subject::HostClock,
     };
     let phases = Phases::of_bits((detail & 0xff) as u8);
     let change = match notice {
@@ -99,6 +105,7 @@ pub(super) fn text(config: &Config, notice: Notice, whose: u64, detail: u64) -> 
         Notice::Samples => Change::Samples(STATES[(detail as usize).min(STATES.len() - 1)]),
         Notice::Restart => Change::Restart,
         Notice::Synch => Change::Synch(detail as u8),
+        Notice::Ptp => Change::Ptp(*PtpState::ALL.get(detail as usize)?),
         Notice::Refused => return None,
     };
     let (name, node) = who(config, subject);
@@ -110,6 +117,7 @@ mod tests {
     use super::{Notice, packed, text};
     use ::relay::config;
     use ::relay::events::{Change, Event, Subject};
+    use ::relay::ptp::PtpState;
     use protection::measure::Blocks;
     use protection::supervision::SampleState;
     use protection::{Direction, Phases};
@@ -144,6 +152,10 @@ mod tests {
         assert_eq!(
             of(function, Change::Blocked(Blocks::LOST | Blocks::INSTANT)),
             "R1: F1, PIOC (50): blocked: lost samples, different instants"
+        );
+        assert_eq!(
+            of(Subject::HostClock, Change::Ptp(PtpState::Lost)),
+            "R1: host's clock, LTMS: PTP lost"
         );
         let stream = Subject::Stream(0);
         assert_eq!(

@@ -13,6 +13,7 @@ mod facts;
 mod judge;
 mod series;
 mod system;
+mod view;
 mod watcher;
 
 use crate::error::ProbeError;
@@ -22,6 +23,7 @@ use run::{Recorder, Stop};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Duration;
+pub use view::PtpView;
 use watcher::Watcher;
 
 /// Settings of the watch over the clock.
@@ -63,6 +65,7 @@ impl Default for TimeSyncConfig {
 pub struct TimeSync {
     stop: Stop,
     thread: Option<JoinHandle<()>>,
+    view: PtpView,
 }
 
 impl TimeSync {
@@ -83,6 +86,7 @@ impl TimeSync {
         };
         let mut watcher = Watcher::new(config, ptp, recorder, events);
         recorder.add_facts(watcher.facts());
+        let view = watcher.view();
         watcher.look();
         let stop = Stop::new();
         let told = stop.clone();
@@ -98,7 +102,14 @@ impl TimeSync {
         Ok(Self {
             stop,
             thread: Some(thread),
+            view,
         })
+    }
+
+    /// State of the host's PTP, for other threads.
+    #[must_use]
+    pub fn view(&self) -> PtpView {
+        self.view.clone()
     }
 
     /// Takes a last reading and ends.

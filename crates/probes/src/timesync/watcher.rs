@@ -4,6 +4,7 @@ use super::client::{Client, Daemon};
 use super::judge::{Judge, Look, Rules};
 use super::series::{CARD, Clocks, DELAY, OFFSET, SLOTS};
 use super::system::{self, CardClock, Chrony};
+use super::view::PtpView;
 use super::{TimeSyncConfig, facts};
 use model::{Counter, EventKind, Fact};
 use run::{ClockWatch, Events, Feed, Recorder};
@@ -48,6 +49,7 @@ pub(super) struct Watcher {
     chrony_asked: Option<Monotonic>,
     offsets: Signed,
     looks: u64,
+    view: PtpView,
 }
 
 impl Watcher {
@@ -94,7 +96,13 @@ impl Watcher {
             chrony_asked: None,
             offsets: Signed::default(),
             looks: 0,
+            view: PtpView::new(config.interval_ns),
         }
+    }
+
+    /// State of the host's PTP, for other threads.
+    pub(super) fn view(&self) -> PtpView {
+        self.view.clone()
     }
 
     /// Facts known before the first reading.
@@ -121,6 +129,7 @@ impl Watcher {
             look.unsynchronised = self.unsynchronised();
         }
         let found = self.judge.look(at, &look);
+        self.view.set(at, found.ptp);
         if let Some(offset_ns) = found.offset_ns {
             self.offsets.add(offset_ns);
             let size = i64::try_from(offset_ns.unsigned_abs()).unwrap_or(i64::MAX);

@@ -75,6 +75,7 @@ fn relay_on(cpus: Cpus) -> Recorded {
         policy: Policy::Other,
         spin_ahead_ns: 50_000,
         stream_labels: Vec::new(),
+        ptp: None,
         beside: Vec::new(),
     };
     let mut run = Run::start();

@@ -88,8 +88,10 @@ impl Blocks {
     pub const SIMULATED: Self = Self(512);
     /// The measured sets of a function are of different instants.
     pub const INSTANT: Self = Self(1024);
+    /// The clock of the relay's host does not follow PTP, or nothing tells whether it does.
+    pub const HOST_CLOCK: Self = Self(2048);
 
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 12] = [
         "quality",
         "lost samples",
         "synchronisation",
@@ -101,6 +103,7 @@ impl Blocks {
         "harmonics",
         "simulation",
         "different instants",
+        "the host's PTP",
     ];
 
     /// True if there is any reason.
@@ -169,8 +172,10 @@ mod tests {
 
     #[test]
     fn reasons_have_names() {
-        let both = Blocks::QUALITY | Blocks::INSTANT;
-        assert_eq!(both.reasons().collect::<Vec<_>>(), ["quality", "different instants"]);
+        let all = Blocks::QUALITY | Blocks::INSTANT | Blocks::HOST_CLOCK;
+        let names = ["quality", "different instants", "the host's PTP"];
+        assert_eq!(all.reasons().collect::<Vec<_>>(), names);
+        assert_eq!(Blocks::of_bits(all.bits()), all);
         assert_eq!(Blocks::NONE.reasons().count(), 0);
     }
 }

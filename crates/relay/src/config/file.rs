@@ -8,6 +8,7 @@ use super::trips::TripKeys;
 use super::values::{Span, Text};
 use super::{Config, Cpus, Recording, TaskLoad, goose};
 use crate::error::ConfigError;
+use crate::ptp::PtpLoss;
 use serde::Deserialize;
 use std::ops::RangeInclusive;
 use toml::Spanned;
@@ -44,6 +45,8 @@ struct RelayKeys {
     wait: Option<Span>,
     priority: Option<u8>,
     cpus: Option<Text<Cpus>>,
+    #[serde(default)]
+    ptp_loss: PtpLoss,
     #[serde(default)]
     simulation: bool,
     #[serde(default)]
@@ -190,6 +193,7 @@ impl RelayKeys {
             wait_ns,
             priority,
             cpus: self.cpus.map_or(Cpus::One(None), |cpus| cpus.0),
+            ptp_loss: self.ptp_loss,
             simulation: self.simulation,
             in_test: self.test,
             streams: Vec::new(),

@@ -22,6 +22,7 @@ pub use inputs::GooseInput;
 pub(crate) use order::RESIDUALS;
 pub use order::{CHANNELS, Order};
 
+use crate::ptp::PtpLoss;
 use protection::breaker::RbrfSettings;
 use protection::measure::BaySettings;
 use protection::supervision::{Questionable, SampleSupervision};
@@ -48,6 +49,8 @@ pub struct Config {
     pub priority: u8,
     /// CPUs of the live tasks.
     pub cpus: Cpus,
+    /// Response to the loss of the host's PTP.
+    pub ptp_loss: PtpLoss,
     /// True if simulated samples are accepted (`LPHD.Sim`).
     pub simulation: bool,
     /// True if values for tests are accepted (mode test).

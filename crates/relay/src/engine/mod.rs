@@ -7,6 +7,7 @@
 //! Only [`Engine::new`] allocates memory.
 
 mod align;
+mod host;
 mod lane;
 mod logic;
 mod outputs;
@@ -17,7 +18,9 @@ pub(crate) use outputs::{ALARM, WARNING};
 
 use crate::config::{Config, Feed};
 use crate::events::{Change, Event, Subject};
+use crate::ptp::PtpState;
 use align::Axis;
+use host::HostClock;
 use lane::Lane;
 use logic::Logic;
 use outputs::Outputs;
@@ -81,6 +84,7 @@ pub struct Engine {
     sets: Box<[Measured]>,
     logic: Logic,
     outputs: Outputs,
+    host: HostClock,
     events: Vec<Event>,
     /// True if there are samples that `decide` has not processed.
     is_fresh: bool,
@@ -132,8 +136,9 @@ impl Engine {
             steering: Tracker::new(TrackerSettings::default(), &rated, 1.0)?,
             master: None,
             sets: vec![Measured::default(); lanes.len()].into_boxed_slice(),
-            events: Vec::with_capacity(CHANGES * (lanes.len() + logic.subjects())),
+            events: Vec::with_capacity(CHANGES * (1 + lanes.len() + logic.subjects())),
             outputs: Outputs::new(config),
+            host: HostClock::new(config.ptp_loss),
             lanes,
             logic,
             is_fresh: false,
@@ -182,6 +187,7 @@ impl Engine {
         let mut tracked = None;
         for (index, (lane, set)) in self.lanes.iter_mut().zip(&mut self.sets).enumerate() {
             lane.measure(&self.reference, last, self.logic.needs_half_cycle(index), set);
+            set.health.stream |= self.host.blocks();
             let is_there = lane.track(&mut self.reference, set);
             if is_there && (tracked.is_none() || self.master == Some(index)) {
                 tracked = Some(index);
@@ -206,6 +212,11 @@ impl Engine {
         self.events.clear();
         let mut gooses = 0;
         let is_fresh = std::mem::take(&mut self.is_fresh);
+        let has_new_state = self.host.change(|change| {
+            let at = self.axis.next.saturating_sub(1);
+            let subject = Subject::HostClock;
+            self.events.push(Event { at, subject, change });
+        });
         if is_fresh {
             let at = self.axis.next - 1;
             let events = &mut self.events;
@@ -215,10 +226,11 @@ impl Engine {
             }
             self.logic.step(at, &Inputs::of(&self.sets), &mut tell);
         }
-        // Inputs are followed even without samples.
-        if is_fresh || self.outputs.has_new_input() {
+        // Inputs and the host's clock are followed even without samples.
+        if is_fresh || has_new_state || self.outputs.has_new_input() {
             let states = self.lanes.iter().map(|lane| lane.supervision.status());
-            gooses = self.outputs.step(&self.logic, outputs::health(states));
+            let health = self.host.health().max(outputs::health(states));
+            gooses = self.outputs.step(&self.logic, health);
         }
         Decision {
             events: &self.events,
@@ -229,6 +241,11 @@ impl Engine {
     /// Sets an input, by its number; the next [`Engine::decide`] publishes it.
     pub fn set_input(&mut self, number: usize, value: bool) {
         self.outputs.set_input(number, value);
+    }
+
+    /// Sets the state of the host's PTP, for the next task. Without effect in a relay that ignores its loss.
+    pub fn set_ptp(&mut self, state: PtpState) {
+        self.host.set(state);
     }
 
     /// Samples a second.

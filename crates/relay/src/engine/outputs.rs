@@ -5,7 +5,7 @@ use crate::config::{Config, Feed};
 use protection::supervision::{SampleState, SampleStatus};
 
 /// Values of `Health` (IEC 61850-7-3): all well.
-const WELL: u8 = 1;
+pub(super) const WELL: u8 = 1;
 /// Samples are missing.
 pub(crate) const WARNING: u8 = 2;
 /// A stream cannot be processed.

@@ -100,6 +100,7 @@ impl Story {
             Subject::Trip(number) => self.trips.get_mut(number),
             Subject::Breaker(number) => self.breakers.get_mut(number),
             Subject::Stream(number) => self.streams.get_mut(number),
+            Subject::HostClock => None,
         }
     }
 
@@ -149,7 +150,7 @@ impl Tally {
                 self.release(at_ns);
                 None
             }
-            Change::Samples(_) | Change::Restart | Change::Synch(_) => None,
+            Change::Samples(_) | Change::Restart | Change::Synch(_) | Change::Ptp(_) => None,
         }
     }
 

@@ -133,6 +133,7 @@ fn event<'a>(config: &'a Config, row: &Row) -> Event<'a> {
             Subject::Trip(_) => "trip",
             Subject::Breaker(_) => "breaker-failure",
             Subject::Stream(_) => "stream",
+            Subject::HostClock => "host-clock",
         },
         name,
         node,
@@ -169,6 +170,10 @@ fn event<'a>(config: &'a Config, row: &Row) -> Event<'a> {
         Change::Synch(value) => {
             event.smp_synch = Some(value);
             "synch"
+        }
+        Change::Ptp(state) => {
+            event.state = Some(state.name());
+            "ptp"
         }
     };
     event

@@ -33,7 +33,7 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         capture: args.capture,
     };
     let records = args.records.as_deref().map(|path| open(path, &relay)).transpose()?;
-    let config = RelayConfig {
+    let mut config = RelayConfig {
         relay,
         records,
         clock: args.live.clock,
@@ -41,6 +41,7 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         policy: port_args.policy,
         spin_ahead_ns: args.live.spin_ahead,
         stream_labels: Vec::new(),
+        ptp: None,
         beside: Vec::new(),
     };
     ready(&config, &[], Some(interface), &args.run)?;
@@ -67,6 +68,7 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     // A relay always watches its clock, as part of its self-monitoring.
     let watch = args.time.watch_always(args.live.clock, &mut run.session.recorder);
     let outcome = watch.map_err(SessionError::from).and_then(|watch| {
+        config.ptp = Some(watch.view());
         let started = config.start(port, &mut run.session.recorder, &stop);
         let outcome = run.attend(started);
         drop(watch);

@@ -49,6 +49,7 @@ impl Played {
             spin_ahead_ns: 0,
             records: None,
             stream_labels: Vec::new(),
+            ptp: None,
             beside: Vec::new(),
         };
         let Rings {

@@ -116,8 +116,7 @@ impl Writer {
                 self.events.write(EventKind::Relay, self.folder.write(&record));
             }
         };
-        Beside::start("relay-records", work)
-            .map_err(|error| ProbeError::NoTraffic(format!("relay: the system has no thread left: {error}")))
+        Beside::start("relay-records", work).map_err(|error| super::no_thread(&error))
     }
 
     fn drain(&mut self) {

@@ -5,6 +5,7 @@
 mod tests;
 
 use super::client::{DaemonState, PtpError};
+use ::relay::ptp::PtpState;
 use model::EventKind;
 use units::{Monotonic, Ns, SignedNs};
 use wire::ptp::{ClockIdentity, PortData, PortState};
@@ -55,6 +56,8 @@ pub(super) struct Found {
     pub(super) delay_ns: Option<i64>,
     /// True if a distance was due but could not be read.
     pub(super) missing: bool,
+    /// State of the host's PTP after this reading.
+    pub(super) ptp: PtpState,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +86,13 @@ enum Trouble {
     Unsynchronised,
 }
 
+impl Trouble {
+    /// True if nothing was said about PTP.
+    fn is_silence(self) -> bool {
+        matches!(self, Self::Silent | Self::Gone | Self::Unsynchronised)
+    }
+}
+
 /// State kept from one reading to the next.
 pub(super) struct Judge {
     rules: Rules,
@@ -93,6 +103,7 @@ pub(super) struct Judge {
     /// Last time at which a new Sync message was seen.
     last_sync: Option<Monotonic>,
     was_silent: bool,
+    ptp: PtpState,
 }
 
 impl Judge {
@@ -104,6 +115,7 @@ impl Judge {
             last_good: None,
             last_sync: None,
             was_silent: false,
+            ptp: PtpState::Unknown,
         }
     }
 
@@ -133,7 +145,19 @@ impl Judge {
             let text = format!("the wall clock stepped by {}", SignedNs(step_ns));
             trouble = Some((Trouble::Step, text));
         }
+        let state = match &trouble {
+            Some((kind, _)) if kind.is_silence() => PtpState::Unknown,
+            Some((Trouble::Card, _)) if matches!(look.card, Some(Err(_))) => PtpState::Unknown,
+            Some(_) => PtpState::Lost,
+            None => PtpState::Synchronised,
+        };
         self.conclude(at, trouble, &mut found.said);
+        // A clock that calms down keeps the state of its last trouble until it is good.
+        if state != PtpState::Synchronised || self.condition == Condition::Good {
+            self.ptp = state;
+        }
+        // Another source may keep this clock, but it says nothing about PTP.
+        found.ptp = look.ptp.as_ref().map_or(PtpState::Unknown, |_| self.ptp);
         found
     }
 

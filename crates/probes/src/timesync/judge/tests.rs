@@ -1,5 +1,6 @@
 use super::super::client::{DaemonState, PtpError};
 use super::{Found, Judge, Look, Rules};
+use ::relay::ptp::PtpState;
 use model::EventKind;
 use units::Monotonic;
 use wire::ptp::{
@@ -297,4 +298,40 @@ fn leap_seconds_and_offsets_from_tai_are_told() {
     let found = story.hear(leaping);
     assert_eq!(said(&found), [(2, EventKind::TimeSync); 2]);
     assert!(found.said[1].2.contains("61 seconds"), "{found:?}");
+}
+
+#[test]
+fn ptp_is_synchronised_only_on_the_word_of_its_daemon() {
+    let mut story = Story::new(rules());
+    let look = |ptp| Look { ptp, ..Look::default() };
+    let good = |ingress_ns| look(Some(Ok(slave(0, ingress_ns))));
+    let steps = [
+        (look(Some(Err(silent()))), PtpState::Unknown),
+        (good(1), PtpState::Unknown),
+        (good(2), PtpState::Synchronised),
+        (look(Some(Ok(in_state(PortState::Listening)))), PtpState::Lost),
+        (good(3), PtpState::Lost),
+        (good(4), PtpState::Synchronised),
+        (look(Some(Err(silent()))), PtpState::Unknown),
+    ];
+    for (number, (look, state)) in steps.iter().enumerate() {
+        assert_eq!(story.see(look).ptp, *state, "reading {number}");
+    }
+    let unread = Look {
+        card: Some(Err("no /dev/ptp0".into())),
+        ..good(5)
+    };
+    assert_eq!(story.see(&unread).ptp, PtpState::Unknown);
+    let far = Look {
+        card: Some(Ok(1_001)),
+        ..good(6)
+    };
+    assert_eq!(story.see(&far).ptp, PtpState::Lost);
+    // Chrony or the kernel may find this clock good; that is no word about PTP.
+    let mut without = Story::new(Rules { own: None, ..rules() });
+    let found = without.see(&Look::default());
+    assert_eq!(
+        (said(&found), found.ptp),
+        (vec![(1, EventKind::ClockGood)], PtpState::Unknown)
+    );
 }
