@@ -1,7 +1,7 @@
 //! Options of a guest.
 
 use crate::arguments::size;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use place::guest::{Accel, Channel, GuestKernel, GuestSpec, MEMORY};
 use std::path::PathBuf;
 use units::CpuList;
@@ -121,6 +121,14 @@ impl MachineArgs {
             ..usual
         })
     }
+}
+
+/// The same guest, after a message if it leaves no CPU for QEMU's own threads.
+pub(crate) fn told(spec: GuestSpec) -> GuestSpec {
+    if let Some(why) = spec.leaves_no_cpu() {
+        say(&why);
+    }
+    spec
 }
 
 fn accel(text: &str) -> Result<Accel, String> {

@@ -36,6 +36,7 @@ pub mod memory;
 pub mod mounts;
 mod network;
 pub mod nic;
+pub mod nodes;
 mod open_text;
 mod power;
 pub mod processes;

@@ -12,6 +12,7 @@ use super::qemu;
 use super::qemu::line::{NAME, Ways};
 use super::qemu::machine::{CHANNEL_WAY, CONSOLE_WAY, InMemory, Machine};
 use super::qemu::threads;
+use super::share::Share;
 use super::up::Up;
 use super::{Cable, Guest, GuestSpec, PlaceError, accel, cable};
 use bed::{DeviceEnd, SecondCard};
@@ -20,8 +21,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use sys::privilege::{Capability, has};
-use sys::thread::allowed_cpus;
-use units::CpuList;
 
 /// Interval between checks for errors during the boot.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
@@ -102,6 +101,7 @@ impl Maker<'_> {
             name: NAME.to_owned(),
             kvm,
             locked: has(Capability::IpcLock),
+            share: Share::here(self.spec),
             image: self.image.path(),
             console: CONSOLE_WAY.to_owned(),
             channel: CHANNEL_WAY.to_owned(),
@@ -112,7 +112,7 @@ impl Maker<'_> {
         };
         let words = qemu::line::words(self.spec, &ways);
         let begun = Instant::now();
-        let (machine, stream) = Machine::start(&self.program, &words, plugged, emulator_cpus(self.spec))?;
+        let (machine, stream) = Machine::start(&self.program, &words, plugged, ways.share.emulator.clone())?;
         let (channel, greeting) = Channel::new(stream).map_err(|error| PlaceError::Io {
             path: self.program.clone(),
             error,
@@ -132,6 +132,7 @@ impl Maker<'_> {
             spec: self.spec,
             program: &self.program,
             words: &words,
+            ways: &ways,
             image_octets: self.image_octets,
             processor: &processor,
             kvm,
@@ -148,6 +149,7 @@ impl Maker<'_> {
         Ok(Guest {
             what: describe(self.spec, &greeting, kvm),
             processor,
+            leaves_no_cpu: ways.share.leaves_no_cpu,
             up: Arc::new(up),
             greeting,
             interface,
@@ -167,15 +169,6 @@ pub(super) fn describe(spec: &GuestSpec, greeting: &Greeting, kvm: bool) -> Stri
         false => "QEMU, emulated: timing is no evidence",
     };
     format!("vm: {how}; {cpus} virtual CPUs, kernel {release}")
-}
-
-/// The CPUs of QEMU's own threads: those without a virtual CPU, if there are any.
-pub(super) fn emulator_cpus(spec: &GuestSpec) -> CpuList {
-    let allowed = allowed_cpus();
-    match &spec.host_cpus {
-        Some(taken) if !allowed.without(taken).is_empty() => allowed.without(taken),
-        _ => CpuList::from_iter([]),
-    }
 }
 
 /// Waits for the agent's greeting.

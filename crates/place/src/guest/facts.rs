@@ -2,13 +2,13 @@
 
 use super::boot::shown;
 use super::message::Greeting;
+use super::qemu::line::Ways;
 use super::{GuestSpec, fact};
 use host::Host;
 use model::Fact;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use sys::privilege::{Capability, has};
 
 /// Properties of a running guest.
 pub(super) struct Made<'a> {
@@ -16,6 +16,8 @@ pub(super) struct Made<'a> {
     /// QEMU, and its command line.
     pub(super) program: &'a Path,
     pub(super) words: &'a [String],
+    /// The settings behind it.
+    pub(super) ways: &'a Ways,
     pub(super) image_octets: usize,
     /// The processor or the emulation that runs it, as text.
     pub(super) processor: &'a str,
@@ -46,7 +48,11 @@ impl Made<'_> {
             own("processor", self.processor.to_owned()),
             own("virtual CPUs", format!("{}, {isolated}", spec.cpus)),
             own("virtual CPUs on this machine's", placed),
-            own("memory", format!("{} MiB, {}", spec.memory >> 20, memory(self.kvm))),
+            own("threads of QEMU itself", self.ways.share.emulator_in_words()),
+            own(
+                "memory",
+                format!("{} MiB, {}", self.ways.memory(spec) >> 20, memory(self.ways)),
+            ),
             own("kernel", kernel),
             own("why this kernel", spec.why_kernel.clone()),
             own("kernel arguments", spec.kernel_arguments()),
@@ -66,12 +72,23 @@ impl Made<'_> {
     }
 }
 
-fn memory(kvm: bool) -> &'static str {
-    match (kvm, has(Capability::IpcLock)) {
-        (true, true) => "all of it taken at the start, locked, not merged",
-        (true, false) => "all of it taken at the start, not merged; not locked, because CAP_IPC_LOCK is missing",
-        (false, _) => "neither taken at the start nor locked",
+fn memory(ways: &Ways) -> String {
+    if !ways.kvm {
+        return "neither taken at the start nor locked".to_owned();
     }
+    let pages = match ways.share.page_kib {
+        Some(kib) => format!("huge pages of {} MiB", kib >> 10),
+        None => "small pages, because too few huge ones are free (vm.nr_hugepages, hugepages=)".to_owned(),
+    };
+    let node = match ways.share.nodes.is_empty() {
+        true => String::new(),
+        false => format!(" on node {}", ways.share.nodes),
+    };
+    let locked = match ways.locked {
+        true => "locked",
+        false => "not locked, because CAP_IPC_LOCK is missing",
+    };
+    format!("{pages}{node}; all of it taken at the start, not merged, {locked}")
 }
 
 /// First line of the program's version output.

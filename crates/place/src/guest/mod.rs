@@ -30,6 +30,7 @@ pub(crate) mod message;
 mod modules;
 pub(crate) mod peer;
 mod qemu;
+mod share;
 mod shown;
 mod spec;
 mod up;
@@ -92,6 +93,7 @@ pub struct Guest {
     greeting: Greeting,
     what: String,
     processor: String,
+    leaves_no_cpu: bool,
     interface: String,
     mac: [u8; 6],
     facts: Vec<Fact>,
@@ -124,9 +126,10 @@ impl Guest {
         self.up.machine.process()
     }
 
-    /// Problems that the guest reports from its boot.
-    pub fn complaints(&self) -> &[String] {
-        &self.greeting.complaints
+    /// Problems of its boot: those that the guest reports, and QEMU's own threads without a CPU of their own.
+    pub fn complaints(&self) -> Vec<String> {
+        let shares = self.leaves_no_cpu.then(share::emulator_shares);
+        self.greeting.complaints.iter().cloned().chain(shares).collect()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Description of a guest without booting it.
 
-use super::boot::{emulator_cpus, shown};
+use super::boot::shown;
 use super::modules::{OF_ANY, OF_QEMU};
 use super::qemu::domain::{Nic, xml};
 use super::qemu::line::{NAME, Ways, words};
+use super::share::Share;
 use super::{Accel, GuestSpec, OWN_PROGRAM, PlaceError, choose_modules, make_image, pack_image};
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,7 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
         name: NAME.to_owned(),
         kvm: spec.accel != Accel::Tcg && spec.icount.is_none(),
         locked: true,
+        share: Share::here(spec),
         image: IMAGE.to_owned(),
         console: "stdio".to_owned(),
         channel: "socket,path=triptime-guest.sock,server=on,wait=off".to_owned(),
@@ -50,7 +52,7 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
         domain = xml(
             spec,
             &format!("/var/lib/libvirt/images/{IMAGE}"),
-            &emulator_cpus(spec),
+            &ways.share,
             nic.as_ref()
         ),
     ))
@@ -77,7 +79,7 @@ pub fn domain(spec: &GuestSpec, kernel: &Path, image: &Path) -> String {
         kernel: kernel.to_owned(),
         ..spec.clone()
     };
-    xml(&spec, &image.display().to_string(), &emulator_cpus(&spec), None)
+    xml(&spec, &image.display().to_string(), &Share::here(&spec), None)
 }
 
 /// The image for hypervisors that boot it themselves: compressed, with all modules of this folder that any of them needs.

@@ -3,6 +3,7 @@
 use super::super::PlaceError;
 use super::super::container::RuntimeName;
 use super::kernel::GuestKernel;
+use super::share::{Share, emulator_shares};
 use crate::cpu_list;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -158,6 +159,11 @@ impl GuestSpec {
             host_cpus: part.or_else(|| self.host_cpus.clone()),
             ..self.clone()
         }
+    }
+
+    /// Message if the virtual CPUs take every CPU that this process may use, so that none is left for QEMU's own threads.
+    pub fn leaves_no_cpu(&self) -> Option<String> {
+        Share::here(self).leaves_no_cpu.then(emulator_shares)
     }
 
     fn all_cpus(&self) -> CpuList {

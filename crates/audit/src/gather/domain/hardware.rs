@@ -9,10 +9,9 @@ use crate::definition::domain::Domain;
 use crate::facts::{IntoKnown, Subject};
 use crate::value::{Known, Unknown, Value};
 use host::error::HostError;
+pub(super) use host::nodes::NODES_ONLINE;
 use host::reader::Reader;
 
-const NODES: &str = "/sys/devices/system/node";
-pub(super) const NODES_ONLINE: &str = "/sys/devices/system/node/online";
 const PCI: &str = "/sys/bus/pci/devices";
 
 /// Smallest huge page that the memory may consist of, in KiB.
@@ -49,24 +48,11 @@ pub(super) fn nodes(scene: &Scene<'_>) -> Known {
 
 /// Nodes of a set of CPUs.
 pub(super) fn nodes_of(reader: &Reader, cpus: &CpuList) -> Known {
-    let online = reader.cpus(NODES_ONLINE).map_err(Unknown::from)?;
-    let mut nodes = Vec::new();
-    let mut placed = Vec::new();
-    for node in online.iter() {
-        let of_node = reader
-            .cpus(&format!("{NODES}/node{node}/cpulist"))
-            .map_err(Unknown::from)?;
-        let here: Vec<u32> = cpus.iter().filter(|cpu| of_node.contains(*cpu)).collect();
-        if !here.is_empty() {
-            nodes.push(node);
-        }
-        placed.extend(here);
+    let (nodes, elsewhere) = host::nodes::of_cpus(reader, cpus).map_err(Unknown::from)?;
+    match elsewhere.is_empty() {
+        true => nodes.into_known(),
+        false => Err(Unknown::unclear(format!("no node of this machine has CPU {elsewhere}"))),
     }
-    let elsewhere = cpus.without(&placed.into_iter().collect());
-    if !elsewhere.is_empty() {
-        return Err(Unknown::unclear(format!("no node of this machine has CPU {elsewhere}")));
-    }
-    nodes.into_iter().collect::<CpuList>().into_known()
 }
 
 /// Nodes of the devices that the guest uses. A device on a machine without nodes reports -1.

@@ -3,7 +3,7 @@
 use super::disk::DiskArgs;
 use super::{CommandArgs, absolute, unwritten, write};
 use crate::failure::{Failure, say};
-use crate::guest::MachineArgs;
+use crate::guest::{MachineArgs, told};
 use place::guest::{GuestSpec, VCPUS, domain, image_for_any};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) struct GuestArgs {
 }
 
 pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
-    let spec = args.machine.spec(VCPUS)?.for_loader();
+    let spec = told(args.machine.spec(VCPUS)?.for_loader());
     if let Some(word) = args
         .command
         .words

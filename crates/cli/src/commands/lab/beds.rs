@@ -3,7 +3,7 @@
 use crate::commands::qualify::{kind, runtime};
 use crate::ending;
 use crate::failure::Failure;
-use crate::guest::MachineArgs;
+use crate::guest::{MachineArgs, told};
 use crate::verdict::write;
 use bed::Network;
 use lab::{Asked, Lab, LabName, Labs, forward};
@@ -102,7 +102,7 @@ impl UpArgs {
             cpus: self.cpus.clone().unwrap_or_default(),
             runtime: self.runtime.map(|runtime| runtime.name().to_owned()),
             guest: match place == PlaceKind::Vm || self.machine.is_named() {
-                true => Some(self.machine.spec(VCPUS)?),
+                true => Some(told(self.machine.spec(VCPUS)?)),
                 false => None,
             },
         };

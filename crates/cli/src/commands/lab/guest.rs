@@ -76,7 +76,7 @@ fn booted(args: &GuestArgs) -> Result<Box<dyn Place>, Failure> {
     if guest.is_emulated() {
         say(&format_args!("the guest is {}", guest.processor()));
     }
-    complain(guest.complaints());
+    complain(&guest.complaints());
     Ok(Box::new(guest))
 }
 

@@ -2,6 +2,7 @@
 
 use super::{QualifyArgs, outline};
 use crate::failure::Failure;
+use crate::guest::told;
 use crate::ready::{explained, no_connection, not_to_be_disturbed};
 use crate::run_file::{Judged, Run};
 use bed::Bed;
@@ -147,11 +148,11 @@ impl Prepared {
                 let spec = args.guest.spec(plan.guest_cpus())?;
                 let usual = || roles.host_cpus(spec.cpus as usize * plan.devices());
                 let host_cpus = spec.host_cpus.clone().or_else(usual);
-                PlaceSpec::Guest(Box::new(GuestSpec {
+                PlaceSpec::Guest(Box::new(told(GuestSpec {
                     host_cpus,
                     runtime,
                     ..spec
-                }))
+                })))
             }
         })
     }

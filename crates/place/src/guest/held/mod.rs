@@ -8,7 +8,7 @@
 mod stream;
 mod visit;
 
-use super::boot::{LOOK, describe, emulator_cpus};
+use super::boot::{LOOK, describe};
 use super::channel::CallError;
 use super::how::{self, How};
 use super::image;
@@ -17,6 +17,7 @@ use super::modules;
 use super::qemu::line::Ways;
 use super::qemu::machine::{InMemory, begin};
 use super::qemu::{self, threads};
+use super::share::Share;
 use super::{Cable, GuestSpec, PlaceError, accel, cable, spec};
 use crate::processes;
 use bed::DeviceEnd;
@@ -139,6 +140,7 @@ impl HeldGuest {
             name: self.id.clone(),
             kvm,
             locked: sys::privilege::has(sys::privilege::Capability::IpcLock),
+            share: Share::here(spec),
             image: image.path(),
             console: format!("file,path={}", path(CONSOLE)),
             channel: format!("socket,path={},server=on,wait=off", path(SOCKET)),
@@ -150,7 +152,7 @@ impl HeldGuest {
         // The process stays when the terminal is closed.
         command.args(qemu::line::words(spec, &ways)).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
-        let cpus = emulator_cpus(spec);
+        let cpus = ways.share.emulator.clone();
         let start = move || begin(command, Some(plugged), &cpus, |_| {});
         let started = std::thread::spawn(start).join();
         started.unwrap_or_else(|_| Err(self.refused("the thread that starts QEMU ended")))

@@ -1,10 +1,10 @@
 //! The same guest as a libvirt domain, for display.
 
 use super::super::CHANNEL;
+use super::super::share::{NO_CPU_LEFT, Share, whole_pages};
 use super::super::spec::{Accel, Channel, GuestSpec};
 use super::line::NAME;
 use std::fmt::Write;
-use units::CpuList;
 
 /// A port of this machine for the guest, exclusive or shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,28 +15,34 @@ pub(in super::super) struct Nic {
     pub(in super::super) pci: Option<String>,
 }
 
+/// Size of the huge pages of a domain, in KiB. Smaller ones fail the guest's set-up less well: see the rule dom-memory-backing.
+const PAGE_KIB: u64 = 1 << 20;
+
 /// The domain's XML, with the image in the file `image`. Of the emulator's threads only the CPUs are set.
-pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, nic: Option<&Nic>) -> String {
+pub(in super::super) fn xml(spec: &GuestSpec, image: &str, share: &Share, nic: Option<&Nic>) -> String {
     let (kernel, arguments) = (
         escaped(&spec.kernel.display().to_string()),
         escaped(&spec.kernel_arguments()),
     );
     let image = escaped(image);
-    let (cpus, memory) = (spec.cpus, spec.memory >> 20);
-    let [kind, backing, cpu] = match spec.accel {
-        Accel::Tcg => ["qemu", "", "<cpu mode='maximum'/>"],
-        Accel::Auto | Accel::Kvm => [
+    let cpus = spec.cpus;
+    let (kind, memory, cpu) = match spec.accel {
+        Accel::Tcg => (
+            "qemu",
+            format!("  <memory unit='MiB'>{}</memory>\n", spec.memory >> 20),
+            "<cpu mode='maximum'/>",
+        ),
+        Accel::Auto | Accel::Kvm => (
             "kvm",
-            "  <memoryBacking><hugepages/><nosharepages/><locked/></memoryBacking>\n",
+            huge(spec.memory),
             "<cpu mode='host-passthrough' migratable='off'><feature policy='require' name='tsc-deadline'/></cpu>",
-        ],
+        ),
     };
     format!(
         "<domain type='{kind}'>
   <name>{NAME}</name>
-  <memory unit='MiB'>{memory}</memory>
-{backing}  <vcpu placement='static'>{cpus}</vcpu>
-{cputune}  <os>
+{memory}  <vcpu placement='static'>{cpus}</vcpu>
+{cputune}{numatune}  <os>
     <type arch='x86_64' machine='q35'>hvm</type>
     <kernel>{kernel}</kernel>
     <initrd>{image}</initrd>
@@ -56,27 +62,58 @@ pub(in super::super) fn xml(spec: &GuestSpec, image: &str, emulator: &CpuList, n
   </devices>
 </domain>
 ",
-        cputune = cputune(spec, emulator),
+        cputune = cputune(spec, share),
+        numatune = numatune(share),
         channel = channel(spec.channel),
         interface = nic.map(interfaces).unwrap_or_default(),
     )
 }
 
-fn cputune(spec: &GuestSpec, emulator: &CpuList) -> String {
+/// Memory of the whole huge pages that it takes, locked.
+fn huge(memory: u64) -> String {
+    let memory = whole_pages(memory, PAGE_KIB);
+    let (mebioctets, pages) = (memory >> 20, memory / (PAGE_KIB << 10));
+    format!(
+        "  <!-- {pages} huge page(s) of 1 GiB, reserved before the start: hugepagesz=1G hugepages={pages} on the host's command line -->
+  <memory unit='MiB'>{mebioctets}</memory>
+  <memoryBacking><hugepages><page size='1' unit='G'/></hugepages><nosharepages/><locked/></memoryBacking>\n"
+    )
+}
+
+fn cputune(spec: &GuestSpec, share: &Share) -> String {
     let Some(host) = &spec.host_cpus else {
-        return String::new();
+        return "  <!-- virtual CPUs run anywhere: the option host-cpus pins them and QEMU's own threads -->\n"
+            .to_owned();
     };
     let mut text = "  <cputune>\n".to_owned();
     for (vcpu, cpu) in host.iter().enumerate() {
         let _ = writeln!(text, "    <vcpupin vcpu='{vcpu}' cpuset='{cpu}'/>");
     }
-    if !emulator.is_empty() {
-        let _ = writeln!(text, "    <emulatorpin cpuset='{emulator}'/>");
+    match share.emulator.is_empty() {
+        false => {
+            let _ = writeln!(text, "    <emulatorpin cpuset='{}'/>", share.emulator);
+        }
+        // A comment of XML cannot contain two hyphens.
+        true => {
+            let why = NO_CPU_LEFT.replace("--", "");
+            let _ = writeln!(text, "    <!-- no emulatorpin: QEMU's own threads run {why} -->");
+        }
     }
     let last = spec.cpus.saturating_sub(1);
     let _ = writeln!(text, "    <vcpusched vcpus='0-{last}' scheduler='fifo' priority='1'/>");
     text.push_str("  </cputune>\n");
     text
+}
+
+/// Memory from the nodes of the CPUs only.
+fn numatune(share: &Share) -> String {
+    match share.nodes.is_empty() {
+        true => String::new(),
+        false => format!(
+            "  <numatune><memory mode='strict' nodeset='{}'/></numatune>\n",
+            share.nodes
+        ),
+    }
 }
 
 fn channel(channel: Channel) -> String {
@@ -103,7 +140,7 @@ fn interfaces(nic: &Nic) -> String {
     };
     format!(
         "    <interface type='direct' trustGuestRxFilters='yes'><source dev='{name}' mode='bridge'/><model type='virtio'/>\
-         <driver name='vhost'/></interface>\n    {alone}\n"
+         <driver name='vhost' rx_queue_size='1024'/></interface>\n    {alone}\n"
     )
 }
 
@@ -126,45 +163,4 @@ fn escaped(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Nic, xml};
-    use crate::guest::spec::{Accel, GuestSpec};
-    use units::CpuList;
-
-    #[test]
-    fn the_domain_has_the_recommended_settings() {
-        let mut spec = GuestSpec::new("/boot/vmlinuz".into(), "/lib/modules/x".into());
-        spec.host_cpus = Some(CpuList::from_iter([2, 3]));
-        spec.arguments = "note=\"<&>\"".to_owned();
-        let mut nic = Nic {
-            name: "eth1".to_owned(),
-            pci: Some("0000:01:00.1".to_owned()),
-        };
-        let text = xml(&spec, "/srv/image", &CpuList::from_iter([0, 1]), Some(&nic));
-        for wanted in [
-            "<vcpupin vcpu='1' cpuset='3'/>",
-            "<emulatorpin cpuset='0-1'/>",
-            "<vcpusched vcpus='0-1' scheduler='fifo' priority='1'/>",
-            "<locked/>",
-            "<memballoon model='none'/>",
-            "note=&quot;&lt;&amp;&gt;&quot;</cmdline>",
-            "<source dev='eth1' mode='bridge'/>",
-            "<address domain='0x0000' bus='0x01' slot='0x00' function='0x1'/>",
-            "name='triptime'/>",
-        ] {
-            assert!(text.contains(wanted), "no {wanted} in {text}");
-        }
-        nic.pci = None;
-        let text = xml(&spec, "i", &CpuList::from_iter([]), Some(&nic));
-        assert!(
-            text.contains("cannot be passed through") && !text.contains("hostdev"),
-            "{text}"
-        );
-        spec.host_cpus = None;
-        spec.accel = Accel::Tcg;
-        let text = xml(&spec, "i", &CpuList::from_iter([]), None);
-        assert!(!text.contains("cputune"));
-        // Omits settings that libvirt refuses for an emulated guest, or that need a reservation first.
-        assert!(text.contains("type='qemu'") && !text.contains("host-passthrough") && !text.contains("hugepages"));
-    }
-}
+mod tests;

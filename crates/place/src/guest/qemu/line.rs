@@ -2,6 +2,7 @@
 //! audit for domains (`triptime audit --domain`).
 
 use super::super::CHANNEL;
+use super::super::share::{Share, whole_pages};
 use super::super::spec::{Channel, GuestSpec};
 
 /// The name of the guest.
@@ -16,6 +17,8 @@ pub(in super::super) struct Ways {
     pub(in super::super) kvm: bool,
     /// True if its memory may be locked.
     pub(in super::super) locked: bool,
+    /// The part of this machine that it gets.
+    pub(in super::super) share: Share,
     /// File of the image.
     pub(in super::super) image: String,
     /// Target of the console, as in `-chardev`, without an id.
@@ -122,16 +125,40 @@ fn processor(line: &mut CommandLine, spec: &GuestSpec, kvm: bool) {
     }
 }
 
-/// With KVM the memory is allocated at the start and locked; an emulated guest gains nothing from this.
+/// With KVM the memory is allocated at the start and locked, in huge pages and on the node of its CPUs where there are any; an emulated guest gains
+/// nothing from this.
 fn memory(line: &mut CommandLine, spec: &GuestSpec, ways: &Ways) {
-    let mebioctets = spec.memory >> 20;
+    let mebioctets = ways.memory(spec) >> 20;
     line.add("-m", format!("{mebioctets}M"));
-    if ways.kvm {
-        let backend = format!("memory-backend-ram,id=ram,size={mebioctets}M,prealloc=on,merge=off");
-        line.add("-object", backend);
+    if !ways.kvm {
+        return;
     }
-    if ways.kvm && ways.locked {
+    let backend = match ways.share.page_kib {
+        Some(kib) => format!("memory-backend-memfd,id=ram,size={mebioctets}M,hugetlb=on,hugetlbsize={kib}K"),
+        None => format!("memory-backend-ram,id=ram,size={mebioctets}M"),
+    };
+    let nodes = &ways.share.nodes;
+    // QEMU may be built without this, and one node needs no binding.
+    let bound: String = match nodes.is_empty() || !ways.share.has_other_nodes {
+        true => String::new(),
+        false => {
+            let each = nodes.iter().map(|node| format!(",host-nodes={node}"));
+            each.chain([",policy=bind".to_owned()]).collect()
+        }
+    };
+    line.add("-object", format!("{backend},prealloc=on,merge=off{bound}"));
+    if ways.locked {
         line.add("-overcommit", "mem-lock=on");
+    }
+}
+
+impl Ways {
+    /// Memory of a guest in bytes: whole huge pages if it consists of such.
+    pub(in super::super) fn memory(&self, spec: &GuestSpec) -> u64 {
+        match self.share.page_kib {
+            Some(kib) if self.kvm => whole_pages(spec.memory, kib),
+            _ => spec.memory,
+        }
     }
 }
 
@@ -150,16 +177,22 @@ impl CommandLine {
 
 #[cfg(test)]
 mod tests {
-    use super::{Card, Way, Ways, words};
+    use super::{Card, Share, Way, Ways, words};
     use crate::guest::spec::{Channel, GuestSpec};
+    use units::CpuList;
 
     fn line(kvm: bool, change: impl FnOnce(&mut GuestSpec)) -> String {
+        with(kvm, Share::default(), change)
+    }
+
+    fn with(kvm: bool, share: Share, change: impl FnOnce(&mut GuestSpec)) -> String {
         let mut spec = GuestSpec::new("vmlinuz".into(), "modules".into());
         change(&mut spec);
         let ways = Ways {
             name: "relay".to_owned(),
             kvm,
             locked: true,
+            share,
             image: "image".to_owned(),
             console: "stdio".to_owned(),
             channel: "socket,fd=0".to_owned(),
@@ -201,6 +234,32 @@ mod tests {
             assert!(line.contains(wanted), "no {wanted} in {line}");
         }
         assert!(!line.contains("balloon") && !line.contains("usb"), "{line}");
+    }
+
+    #[test]
+    fn its_memory_is_in_free_huge_pages_and_near_its_cpus() {
+        let mut share = Share {
+            nodes: CpuList::from_iter([1]),
+            has_other_nodes: true,
+            page_kib: Some(1 << 20),
+            ..Share::default()
+        };
+        let giant = with(true, share.clone(), |_| {});
+        let wanted = "-m 1024M -object memory-backend-memfd,id=ram,size=1024M,hugetlb=on,hugetlbsize=1048576K,prealloc=on,merge=off,\
+                      host-nodes=1,policy=bind";
+        assert!(giant.contains(wanted), "{giant}");
+        share.page_kib = None;
+        share.has_other_nodes = false;
+        let small = with(true, share.clone(), |_| {});
+        assert!(
+            small.contains("-m 768M -object memory-backend-ram") && !small.contains("policy=bind"),
+            "{small}"
+        );
+        share.page_kib = Some(2048);
+        assert!(
+            !with(false, share, |_| {}).contains("hugetlb"),
+            "an emulated guest takes none"
+        );
     }
 
     #[test]
