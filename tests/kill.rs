@@ -97,6 +97,54 @@ impl Round {
     }
 }
 
+#[test]
+fn a_file_that_a_kill_left_makes_way_where_force_is_given() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let out = directory.path().join("run.triptime");
+    let words = |duration: &str| {
+        let words =
+            format!("wakeup --cpus 0 --policy other --interval 1ms --window 200ms --quiet --duration {duration} --out");
+        let words = words.split(' ').map(str::to_owned);
+        words.chain([out.display().to_string()]).collect::<Vec<String>>()
+    };
+    let again = |force: &[&str]| {
+        let words = words("300ms");
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(force.iter().copied()).collect();
+        let output = run(&words);
+        (output.status.code(), stderr(&output))
+    };
+    let mut command = triptime();
+    let mut child = Running::start(command.args(words("60s")).stdout(Stdio::null()).stderr(Stdio::null()));
+    let until = Instant::now() + Duration::from_secs(60);
+    while stored(&out) == 0 {
+        assert!(Instant::now() < until, "no window was written");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (status, said) = again(&["--force"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("another process has it open"), "a live writer: {said}");
+    let before = stored(&out);
+    child.kill().expect("SIGKILL");
+    child.wait().expect("ended");
+    let (status, said) = again(&[]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("exists already"), "{said}");
+    let (status, said) = again(&["--force"]);
+    assert_eq!(status, Some(0), "{said}");
+    let aside = directory.path().join("run.killed.triptime");
+    assert!(said.contains(&format!("it is {} now", aside.display())), "{said}");
+    assert!(stored(&aside) >= before, "the windows of the killed run are there");
+    let events = RunFile::open(&out).expect("a run").events().expect("events");
+    assert!(
+        events
+            .iter()
+            .any(|event| event.text.contains("a kill or a power cut left it"))
+    );
+    let (status, said) = again(&["--force"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("its run has ended"), "{said}");
+}
+
 /// Number of cycles in the closed windows of a running measurement; 0 if it has no file yet.
 fn stored(file: &Path) -> u64 {
     let Ok(run) = RunFile::open(file) else { return 0 };

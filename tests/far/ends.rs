@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::left::Before;
-use support::{json, root_or_skip, series, signal, stderr, wait};
+use support::{json, root_or_skip, series, signal, stderr, until_sent, wait};
 
 #[test]
 fn a_far_end_that_is_killed_ends_the_run_with_what_it_had() {
@@ -44,6 +44,61 @@ fn a_far_end_that_is_killed_ends_the_run_with_what_it_had() {
     let far = FarEnd::start(&machines, &secret);
     assert!(far.end(Signal::INT).status.success());
     before.nothing_is_left();
+}
+
+/// A step in which the test set publishes.
+const PUBLISHED: &str = r#"
+[[step]]
+probe = "sampled-values"
+duration = "6s"
+streams = 1
+rate = 4000
+asdus = 1
+policy = "fifo:60"
+"#;
+
+#[test]
+fn a_port_of_the_publisher_that_was_down_for_a_moment_is_an_event_in_its_step() {
+    if !root_or_skip("a_port_of_the_publisher_that_was_down_for_a_moment_is_an_event_in_its_step") {
+        return;
+    }
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let (machines, secret) = (Machines::new(), secret(directory.path(), "secret", "0123456789abcdef"));
+    let out = directory.path().join("run.triptime");
+    let far = FarEnd::start(&machines, &secret);
+    let words = words(directory.path(), PUBLISHED, &secret, &out.display().to_string());
+    let child = start(&machines, &words);
+    far.until_said("sampled values of the plan short");
+    until_sent(&child, "pb0", 4_000);
+    machines.blink();
+    let output = wait(child, &["qualify"]);
+    assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
+    let events = RunFile::open(&out).expect("a run").events().expect("events");
+    let at = |kind: EventKind, text: &str| {
+        let found = events
+            .iter()
+            .find(|event| event.kind == kind && event.text.starts_with(text));
+        found.unwrap_or_else(|| panic!("{text}: {events:?}")).at_ns
+    };
+    let lost = at(EventKind::Link, "pb0 lost its carrier");
+    let step = "sampled values";
+    assert!(at(EventKind::StepStarted, step) < lost && lost < at(EventKind::StepStopped, step));
+    let document = json(&output);
+    let checks = document["checks"].as_array().expect("checks");
+    let of = |series: &str| {
+        checks
+            .iter()
+            .filter(|check| check["series"] == series)
+            .collect::<Vec<_>>()
+    };
+    for check in of("spacing/MU01")
+        .iter()
+        .filter(|check| check["limit"] == "spacing.lost")
+    {
+        assert_ne!(check["verdict"], "pass", "{check}");
+    }
+    assert!(far.end(Signal::INT).status.success());
 }
 
 /// Steps of which the second needs the process bus.

@@ -124,6 +124,12 @@ impl Machines {
         ip(&self.there, &["link", "set", "pb1", "down"]);
     }
 
+    /// Takes the port of the test set down, and up again.
+    pub(crate) fn blink(&self) {
+        ip(&self.here, &["link", "set", "pb0", "down"]);
+        ip(&self.here, &["link", "set", "pb0", "up"]);
+    }
+
     /// Makes the switch of the second network forward nothing; its ports stay up.
     pub(crate) fn cut(&self) {
         ip(&self.switch, &["link", "set", "switch", "down"]);

@@ -37,7 +37,8 @@ pub(crate) struct RunArgs {
     /// are always kept
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     pub(crate) file_budget: u64,
-    /// Start even if the disk certainly has too little room for the run, and run until the disk is full
+    /// Start even if the disk certainly has too little room for the run, and run until the disk is full. If a kill left the file that --out
+    /// names, rename that one, and write a new one
     #[arg(long)]
     pub(crate) force: bool,
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)

@@ -94,7 +94,8 @@ impl From<StoreError> for Failure {
             | StoreError::NotARunFile { .. }
             | StoreError::NewerSchema { .. }
             | StoreError::Damaged { .. }
-            | StoreError::Exists { .. } => Self::Usage(text),
+            | StoreError::Exists { .. }
+            | StoreError::InTheWay { .. } => Self::Usage(text),
             _ => Self::CouldNotMeasure(text),
         }
     }

@@ -2,9 +2,9 @@
 
 use bed::Network;
 use host::CpuFacts;
-use place::PlaceKind;
 use place::container::{Container, Containers};
 use place::guest::runtime_for_guest;
+use place::{PlaceError, PlaceKind};
 use plan::{Cell, Isolation};
 use units::CpuList;
 
@@ -17,6 +17,8 @@ const VETH: &str =
 pub struct Here {
     /// The reason if containers are not available.
     pub container: Result<(), String>,
+    /// The reason if others use up at this moment what containers need: each cell looks again before it is measured.
+    pub container_waits: Option<String>,
     /// The reason if guests are not available.
     pub guest: Result<(), String>,
     /// The reason if containers in guests are not available.
@@ -32,10 +34,14 @@ pub struct Here {
 impl Here {
     /// Inspects this machine, on which these CPUs are judged; `guest` has the reason if guests are not available.
     pub fn look(facts: &CpuFacts, measured: &CpuList, guest: Result<(), String>) -> Self {
+        let (container, container_waits) = match Container::up(&Containers::default(), None) {
+            Ok(_) => (Ok(()), None),
+            Err(PlaceError::Busy(why)) => (Ok(()), Some(why)),
+            Err(error) => (Err(error.to_string()), None),
+        };
         Self {
-            container: Container::up(&Containers::default(), None)
-                .map(|_| ())
-                .map_err(|error| error.to_string()),
+            container,
+            container_waits,
             guest,
             runtime_for_guest: runtime_for_guest(None).map(|_| ()).map_err(|error| error.to_string()),
             partition: bed::partition::clean_up().and_then(|()| bed::partition::possible()),
@@ -84,6 +90,7 @@ mod tests {
     fn here(isolated: &str) -> Here {
         Here {
             container: Err("no runtime".to_owned()),
+            container_waits: None,
             guest: Ok(()),
             runtime_for_guest: Err("install crun".to_owned()),
             partition: Err("no cpuset".to_owned()),

@@ -220,6 +220,19 @@ impl State {
         missing
     }
 
+    /// Takes back cells that were left out and can be measured at this time: each at the end of every round. Returns their names in words.
+    pub fn regain(&mut self, possible: &[Cell]) -> Vec<String> {
+        let (back, out) = std::mem::take(&mut self.left_out)
+            .into_iter()
+            .partition::<Vec<_>, _>(|left| possible.contains(&left.cell));
+        self.left_out = out;
+        for LeftOut { cell, .. } in &back {
+            self.order.iter_mut().for_each(|round| round.push(cell.name()));
+            self.cells.push(cell.clone());
+        }
+        back.into_iter().map(|left| left.cell.words()).collect()
+    }
+
     /// Stores the reason of a failed measurement.
     pub fn fails(&mut self, cell: &Cell, round: u32, why: String) {
         self.works(cell, round);
@@ -301,6 +314,16 @@ mod tests {
         assert_eq!(read.left_out, [said]);
         state.works(&cell("memory"), 2);
         assert!(state.failed.is_empty());
+    }
+
+    #[test]
+    fn a_cell_that_was_left_out_comes_back_where_it_is_possible() {
+        let mut state = state();
+        assert!(state.regain(&[cell("none"), cell("memory")]).is_empty());
+        assert_eq!(state.regain(&[cell("none"), cell("disk")]), [cell("disk").words()]);
+        assert!(state.left_out.is_empty() && state.cells.contains(&cell("disk")));
+        let missing = state.missing(2, |cell, _| cell.load != "disk");
+        assert_eq!(missing, [(1, cell("disk")), (2, cell("disk"))]);
     }
 
     #[test]

@@ -9,6 +9,9 @@ pub enum PlaceError {
     /// A requirement of the place is missing on this machine.
     #[error("{0}")]
     NotAvailable(String),
+    /// Others use a requirement of the place up; they may free it at any time.
+    #[error("{0}")]
+    Busy(String),
     /// Error of the kernel.
     #[error(transparent)]
     Sys(#[from] SysError),

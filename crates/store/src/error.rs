@@ -49,6 +49,14 @@ pub enum StoreError {
         /// Path of the existing file.
         path: PathBuf,
     },
+    /// The file stays where it is, because it is not one that a kill left.
+    #[error("{}: exists already, and {why}: --force renames only a file that a kill left; name another file with --out", path.display())]
+    InTheWay {
+        /// Path of the existing file.
+        path: PathBuf,
+        /// Why it stays.
+        why: String,
+    },
     /// The disk is full, or a quota or the device refused the write. Everything written before is safe.
     #[error("{}: the disk is full or refuses writing ({detail}): earlier data is kept; free some space", path.display())]
     DiskFull {

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aside;
 mod columns;
 mod error;
 mod merge;
@@ -19,6 +20,7 @@ mod slices;
 mod spikes;
 mod writer;
 
+pub use aside::move_aside;
 pub use error::StoreError;
 pub use place::FilePlace;
 pub use reader::{HistogramSpan, RunFile, SeriesTotals};

@@ -2,6 +2,7 @@
 
 use crate::CampaignError;
 use ::matrix::{Chosen, Here, LeftOut, Setup, State, StateError, choose, expected_ns, plan_file};
+use place::PlaceKind;
 use plan::{Cell, MatrixTable, Plan, Roles};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,6 +15,8 @@ pub struct Course {
     pub chosen: Chosen,
     /// The cells that cannot be measured here.
     pub left_out: Vec<LeftOut>,
+    /// Why cells with containers could not be measured at this moment; each looks again.
+    pub waits: Option<String>,
     /// Time for all of it, in ns.
     pub budget_ns: Option<u64>,
     /// Largest number of measurements of each cell.
@@ -36,9 +39,17 @@ impl Course {
             chosen: choose(&possible, budget_ns, table.repetitions),
             plan,
             left_out,
+            waits: here.container_waits.clone(),
             budget_ns,
             repetitions: table.repetitions,
         }
+    }
+
+    /// A sentence about cells that could not be measured at this moment.
+    pub fn waiting(&self) -> Option<String> {
+        let has_containers = self.chosen.cells.iter().any(|cell| cell.place == PlaceKind::Container);
+        let why = self.waits.as_ref().filter(|_| has_containers)?;
+        Some(format!("containers, looked at again before each of their cells: {why}"))
     }
 
     /// Errors if there is nothing to measure.
@@ -64,7 +75,8 @@ impl Course {
         )))
     }
 
-    /// The state in the folder, if it belongs to this matrix; otherwise a new one.
+    /// The state in the folder, if it belongs to this matrix, with the cells that were left out and are possible at this time; otherwise a new
+    /// one.
     ///
     /// # Errors
     /// The folder has other contents.
@@ -78,8 +90,10 @@ impl Course {
             plan: self.plan.text.clone(),
             options,
         };
-        if let Some(state) = State::read(folder)? {
+        if let Some(mut state) = State::read(folder)? {
             state.is_of(&setup, seed, folder)?;
+            // This machine may have what it lacked when the matrix began, such as a runtime.
+            state.regain(&self.chosen.cells);
             return Ok(state);
         }
         let seed = seed.unwrap_or_else(another);

@@ -9,7 +9,7 @@ use crate::failure::{Failure, say};
 use crate::page;
 use crate::progress::Progress;
 use ended::Ending;
-use model::RunState;
+use model::{EventKind, RunState};
 use probes::Port;
 use probes::copier::{CaptureSpec, Extent};
 use report::limits::Profile;
@@ -19,7 +19,7 @@ use session::detach::log_of;
 use session::preflight::Intent;
 use session::{RunSpec, SessionError, beside, window};
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use units::CpuList;
 
 /// A run of one command, with the options for its answer.
@@ -180,9 +180,34 @@ pub(crate) fn started(spec: RunSpec, quiet: bool) -> Result<session::Run, Failur
     };
     ending::on_signals_but(&stop.flag(), hangup)?;
     let progress = Progress::new(quiet, spec.thresholds.clone());
+    let aside = match spec.force && !spec.run.may_be_numbered {
+        true => make_way(&spec.run.file)?,
+        false => None,
+    };
     let run = session::Run::start(spec, stop, Box::new(progress))?;
+    if let Some(text) = aside {
+        run.session.recorder.events().write(EventKind::Note, text);
+    }
     run.unlisted().iter().for_each(|why| say(why));
     Ok(run)
+}
+
+/// Renames a run file of this name if a kill left it; returns a sentence about it, which is also printed.
+///
+/// # Errors
+/// The file is a run that has ended or is still being written, or no run.
+pub(crate) fn make_way(file: &Path) -> Result<Option<String>, Failure> {
+    if !file.exists() {
+        return Ok(None);
+    }
+    let aside = store::move_aside(file)?;
+    let text = format!(
+        "{}: a kill or a power cut left it; it is {} now",
+        file.display(),
+        aside.display()
+    );
+    say(&text);
+    Ok(Some(text))
 }
 
 fn limits_text(name: &str) -> Result<String, Failure> {

@@ -77,7 +77,7 @@ impl Containers {
             return Ok(None);
         };
         match left_us.saturating_sub(LEFT_US) / self.side_by_side.max(1) {
-            0 => Err(PlaceError::NotAvailable(format!(
+            0 => Err(PlaceError::Busy(format!(
                 "no real-time budget is left for a container: other control groups have all but {left_us} us in a second \
                  (cpu.rt_runtime_us below /sys/fs/cgroup/cpu): end their containers, or `rmdir` the groups that are empty"
             ))),

@@ -158,13 +158,14 @@ impl Session {
             events.write_at(pair.monotonic, EventKind::Emulated, why);
         }
         let idle = Idle::of(spec.hold_idle, &spec.measured, &events);
+        let watched = [spec.interfaces.as_slice(), &spec.ports].concat();
         // Tracing sends and receives nothing: it may run together with the measurement that it traces.
         let claimed = match is_tracing {
             true => Vec::new(),
-            false => [spec.interfaces.as_slice(), &spec.ports].concat(),
+            false => watched.clone(),
         };
         let cache = CacheReadings::new(Host::live(), spec.measured.clone(), spec.run.window_ns);
-        let watch = Watch::start((events, pair.monotonic), spec.interfaces.clone(), claimed, cache);
+        let watch = Watch::start((events, pair.monotonic), watched, claimed, cache);
         Ok(Self {
             recorder,
             stop,

@@ -5,6 +5,8 @@ mod open;
 mod view;
 mod why;
 
+pub(crate) use open::is_unended;
+
 use crate::columns::{clock_from_word, counters, optional_unsigned, unsigned};
 use crate::error::{Fault, StoreError};
 use crate::merge::decode;

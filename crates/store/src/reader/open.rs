@@ -67,6 +67,12 @@ pub(super) fn open(path: &Path) -> Result<RunFile, StoreError> {
     })
 }
 
+/// True if the end of the run at `path` was not recorded.
+pub(crate) fn is_unended(path: &Path) -> Result<bool, StoreError> {
+    check_header(path)?;
+    Ok(connect(path)?.1.is_open)
+}
+
 /// Refuses a file that is not a run, based on its first hundred bytes. They never change after the creation of a run,
 /// so a log next to the file cannot replace them. Returns true if the file has a log next to it until the run is
 /// closed.

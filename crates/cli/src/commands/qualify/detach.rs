@@ -3,7 +3,7 @@
 use super::QualifyArgs;
 use super::lasting::Lasting;
 use crate::failure::{Failure, say};
-use crate::run_file::claim;
+use crate::run_file::{claim, make_way};
 use crate::verdict::write;
 use plan::Plan;
 use session::detach::{Detached, Unit, has_systemd, log_of, unit_name};
@@ -117,6 +117,9 @@ fn file(args: &QualifyArgs, plan: &Plan) -> Result<PathBuf, Failure> {
     };
     let file = std::path::absolute(&file).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
     // A matrix continues in its folder.
+    if args.run.force && !is_folder {
+        make_way(&file)?;
+    }
     if file.exists() && !is_folder {
         return Err(store::StoreError::Exists { path: file }.into());
     }

@@ -77,6 +77,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
     };
     ending::on_signals_but(&interrupted, hangup)?;
     if !args.run.quiet {
+        course.waiting().iter().for_each(|text| say(text));
         say(&format_args!(
             "the measurements go to {}, in the order of seed {}",
             folder.display(),

@@ -62,6 +62,7 @@ fn text(course: &Course, roles: &Roles, kernel: Option<&str>) -> String {
             .collect(),
     );
     list("Left out", left_out(course));
+    list("Not possible at this moment", course.waiting().into_iter().collect());
     list(
         "Steps of each",
         plan.steps
