@@ -1,12 +1,14 @@
 //! Each way in which a guest can end is reported, and leaves nothing behind.
 
-use crate::{boots, with};
+use crate::{boots, kernel, with};
+use model::EventKind;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
-use support::{run, start, stderr, wait};
+use store::RunFile;
+use support::{json, root_or_skip, run, series, start, stderr, wait};
 
 /// The process of QEMU that `parent` started; waits until it exists.
 fn qemu_of(parent: u32) -> Pid {
@@ -119,4 +121,90 @@ fn what_is_no_kernel_is_told() {
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("did not come up") && said.contains("it said"), "{said}");
+}
+
+/// Three steps in one guest.
+const STEPS: &str = r#"
+name = "three"
+what = "Three steps in one guest"
+limits = "substation"
+window = "500ms"
+place = "vm"
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+"#;
+
+/// A step that measures wake-ups for this time.
+fn step(label: &str, duration: &str) -> String {
+    format!(
+        "[[step]]\nprobe = \"wakeup\"\nlabel = \"{label}\"\nduration = \"{duration}\"\ninterval = \"10ms\"\npolicy = \"fifo:80\"\n"
+    )
+}
+
+/// Waits until the run in this file has begun its second step.
+fn until_second_step(file: &Path) {
+    let end = Instant::now() + Duration::from_secs(300);
+    let begun = || {
+        let events = RunFile::open(file).and_then(|run| run.events()).unwrap_or_default();
+        let steps = events.iter().filter(|event| event.kind == EventKind::StepStarted);
+        steps.count()
+    };
+    while begun() < 2 {
+        assert!(Instant::now() < end, "no second step in 300 s");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn what_was_measured_before_a_guest_is_lost_is_kept() {
+    let test = "what_was_measured_before_a_guest_is_lost_is_kept";
+    let Some(kernel) = kernel(test).filter(|_| root_or_skip(test)) else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let steps = [step("before", "2s"), step("lost", "100s"), step("after", "1s")];
+    std::fs::write(path("plan.toml"), STEPS.to_owned() + &steps.concat()).expect("written");
+    let (plan, out, kernel) = (path("plan.toml"), path("run.triptime"), kernel.display().to_string());
+    let arguments = [
+        "qualify",
+        &plan,
+        "--accel",
+        "tcg",
+        "--kernel",
+        &kernel,
+        "--out",
+        &out,
+        "--json",
+        "--quiet",
+        "--disturb",
+    ];
+    let child = start(&arguments);
+    let qemu = qemu_of(child.id());
+    until_second_step(Path::new(&out));
+    kill_process(qemu, Signal::KILL).expect("killed");
+    let output = wait(child, &arguments);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("QEMU ended (signal: 9"), "{said}");
+    let document = json(&output);
+    let before = series(&document, "wakeup/before/cpu1");
+    assert!(
+        before["received"].as_u64().is_some_and(|samples| samples > 20),
+        "{before}"
+    );
+    assert_eq!(document["run"]["state"], "interrupted", "{}", document["run"]);
+    let events = document["events"].as_array().expect("events");
+    let says = |text: &str| {
+        events
+            .iter()
+            .any(|event| event["text"].as_str().is_some_and(|own| own.contains(text)))
+    };
+    assert!(says("not measured to the end"), "{events:?}");
+    assert!(
+        says("not measured, because the place of the device failed before"),
+        "{events:?}"
+    );
 }

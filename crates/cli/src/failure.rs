@@ -154,9 +154,10 @@ impl From<SessionError> for Failure {
             SessionError::Sys(error) => error.into(),
             SessionError::Bed(BedError::Sys(error)) => error.into(),
             SessionError::Bed(error @ BedError::NotAvailable(_)) => Self::CouldNotMeasure(error.to_string()),
-            SessionError::Memory(why) | SessionError::Room(why) | SessionError::StepsLost(why) => {
-                Self::CouldNotMeasure(why)
-            }
+            SessionError::Memory(why)
+            | SessionError::Room(why)
+            | SessionError::StepsLost(why)
+            | SessionError::PlaceLost(why) => Self::CouldNotMeasure(why),
             SessionError::Place(error) => error.into(),
             SessionError::Load(error) => error.into(),
             SessionError::Wrong(why) => Self::Usage(why),

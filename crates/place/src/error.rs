@@ -23,6 +23,14 @@ pub enum PlaceError {
         /// The error of the system.
         error: std::io::Error,
     },
+    /// The place does not answer, or the connection to it is broken.
+    #[error("in the {place}: {said}")]
+    Lost {
+        /// `container`, `guest`.
+        place: &'static str,
+        /// Time that was waited, and what is known of it.
+        said: String,
+    },
     /// The command there ended with an error, or too early.
     #[error("in the {place}: {said}")]
     Failed {

@@ -45,24 +45,56 @@ fn lost((name, before): &Seen, (_, now): &Seen) -> Option<String> {
     Some(format!("{name} {change}"))
 }
 
-/// Steps that failed because of a link, with their reasons.
+/// Steps that failed because of a link or a place, with their reasons.
 #[derive(Default)]
-pub(super) struct LostSteps(Vec<String>);
+pub(super) struct LostSteps {
+    texts: Vec<String>,
+    /// True if a place failed: no step after it is begun.
+    is_place_lost: bool,
+}
 
 impl LostSteps {
-    /// Records that these steps, which began at `began`, failed with `error` while links were `lost`: all that was measured since then is in doubt.
-    pub(super) fn add(&mut self, group: &[Step], error: &SessionError, lost: &str, began: Monotonic, events: &Events) {
+    /// Records that these steps, which began at `began`, failed with `error`, because links were `lost` or their place failed: all that was measured
+    /// since then is in doubt.
+    pub(super) fn add(
+        &mut self,
+        group: &[Step],
+        error: &SessionError,
+        lost: Option<String>,
+        began: Monotonic,
+        events: &Events,
+    ) {
         let names: Vec<&str> = group.iter().map(Step::name).collect();
-        let text = format!("{}: not measured to the end, because {lost}: {error}", names.join(", "));
+        self.is_place_lost |= lost.is_none();
+        let lost = lost.map(|lost| format!("{lost}: ")).unwrap_or_default();
+        let text = format!("{}: not measured to the end, because {lost}{error}", names.join(", "));
         events.write_since(began, EventKind::Incomplete, text.clone());
-        self.0.push(text);
+        self.texts.push(text);
+    }
+
+    /// True if the places of the plan do not answer.
+    pub(super) fn is_place_lost(&self) -> bool {
+        self.is_place_lost
+    }
+
+    /// Records that these steps were not begun, because the places of the plan do not answer.
+    pub(super) fn leave(&mut self, group: &[Step], events: &Events) {
+        let names: Vec<&str> = group.iter().map(Step::name).collect();
+        let text = format!(
+            "{}: not measured, because the place of the device failed before",
+            names.join(", ")
+        );
+        events.write(EventKind::Incomplete, text.clone());
+        self.texts.push(text);
     }
 
     /// The outcome of the plan: an error if there is any such step.
     pub(super) fn outcome(self) -> Result<(), SessionError> {
-        match self.0.is_empty() {
-            true => Ok(()),
-            false => Err(SessionError::StepsLost(self.0.join("; "))),
+        let text = self.texts.join("; ");
+        match (self.texts.is_empty(), self.is_place_lost) {
+            (true, _) => Ok(()),
+            (false, false) => Err(SessionError::StepsLost(text)),
+            (false, true) => Err(SessionError::PlaceLost(text)),
         }
     }
 }

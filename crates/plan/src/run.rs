@@ -13,7 +13,7 @@ use bed::loads::Loads;
 use bed::{Bed, End};
 use host::CpuFacts;
 use model::EventKind;
-use place::{Place, PlaceSpec, up};
+use place::{Place, PlaceError, PlaceSpec, up};
 use run::{Events, Stop};
 use session::SessionError;
 use session::runner::{Position, Runner, Underway};
@@ -131,6 +131,10 @@ impl Steps<'_, '_> {
             if self.runner.session.stop.requested() {
                 break;
             }
+            if lost.is_place_lost() {
+                lost.leave(group, &events);
+                continue;
+            }
             self.runner.position = Some(Position {
                 step: at + 1,
                 of,
@@ -156,9 +160,11 @@ impl Steps<'_, '_> {
             say(EventKind::StepStopped);
             own.stop(&events);
             if let Err(error) = outcome {
-                match links.lost(used) {
-                    Some(links) => lost.add(group, &error, &links, began, &events),
-                    None => return Err(error),
+                // What was measured before is kept. A guest that is gone takes its links with it.
+                let is_place = matches!(error, SessionError::Place(PlaceError::Lost { .. }));
+                match links.lost(used).filter(|_| !is_place) {
+                    None if !is_place => return Err(error),
+                    links => lost.add(group, &error, links, began, &events),
                 }
             }
         }

@@ -56,7 +56,7 @@ impl Ended {
         let is_cut_short = self
             .outcome
             .as_ref()
-            .is_err_and(|error| self.told_to_end || is_of_the_interface(error) || error.is_of_steps());
+            .is_err_and(|error| self.told_to_end || is_of_the_interface(error) || error.leaves_steps());
         let [outcome, closed] = [&mut self.outcome, &mut self.closed].map(|one| std::mem::replace(one, Ok(())));
         let became = match (outcome, closed) {
             // A step that was ended during its preparation has measured nothing.

@@ -1,7 +1,7 @@
 //! A command running at the other end of a channel: in a guest, or on the far machine.
 
 use super::super::{Away, Job, PlaceError, Returned};
-use super::channel::{Call, CallError, Incoming};
+use super::channel::{Call, CallError, Incoming, Wait};
 use super::message::{Ended, GuestAnswer, Request};
 use super::peer::Peer;
 use std::fs::File;
@@ -10,11 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempPath};
 
-/// Time that the guest may take to start a program; a busy emulated guest is slow.
-const START_PATIENCE: Duration = Duration::from_secs(60);
 /// Silence before the guest is asked whether it still answers. A measurement may be silent for days, but a guest that hangs never answers.
 const SILENCE: Duration = Duration::from_secs(30);
 
@@ -158,9 +156,13 @@ struct Listener {
 impl Listener {
     /// Lines may arrive before the confirmation of the start.
     fn until_started(&mut self) -> Result<(), PlaceError> {
+        let wait = Wait::of(self.up.patience());
         loop {
-            let incoming = self.call.receive(START_PATIENCE);
-            match incoming.map_err(|error| self.up.failed(&error))? {
+            let incoming = wait.receive(&self.call).map_err(|error| match error {
+                CallError::Silence(_) => self.up.failed_at("it did not start the command", &error),
+                CallError::Broken(_) => self.up.failed(&error),
+            });
+            match incoming? {
                 Incoming::Answer {
                     answer: GuestAnswer::Started,
                     ..
@@ -175,11 +177,19 @@ impl Listener {
     }
 
     fn listen(mut self) {
+        let mut heard = Instant::now();
         loop {
             match self.call.receive(SILENCE) {
-                Ok(incoming) => self.take(incoming),
+                Ok(incoming) => {
+                    heard = Instant::now();
+                    self.take(incoming);
+                }
                 Err(CallError::Silence(_)) => {
-                    if let Err(error) = self.up.is_there() {
+                    // One deadline from the last sign of life on: the silence until the question counts.
+                    let wait = Wait::since(heard, SILENCE + self.up.patience());
+                    let answered = self.up.is_there(&wait);
+                    heard = Instant::now();
+                    if let Err(error) = answered {
                         return self.give_up(&error);
                     }
                 }

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time limit for sending; all messages to the guest are small.
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ pub(crate) enum Incoming {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
     /// Nothing arrived in this time.
-    #[error("it did not answer in {} s", .0.as_secs())]
+    #[error("it did not answer in {:.0} s", .0.as_secs_f64())]
     Silence(Duration),
     /// The channel is broken.
     #[error("the channel to it: {0}")]
@@ -185,6 +185,34 @@ impl Call {
                 .channel
                 .why()
                 .unwrap_or_else(|| CallError::Broken("nothing reads it".to_owned())),
+        })
+    }
+}
+
+/// One wait for the other end with one deadline, however many messages it takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wait {
+    begun: Instant,
+    patience: Duration,
+}
+
+impl Wait {
+    /// A wait that begins at this instant and ends `patience` later.
+    pub(crate) fn since(begun: Instant, patience: Duration) -> Self {
+        Self { begun, patience }
+    }
+
+    /// A wait that begins now.
+    pub(crate) fn of(patience: Duration) -> Self {
+        Self::since(Instant::now(), patience)
+    }
+
+    /// Waits for the next message of a call. The error of a passed deadline has the time since the wait began.
+    pub(crate) fn receive(&self, call: &Call) -> Result<Incoming, CallError> {
+        let left = self.patience.saturating_sub(self.begun.elapsed());
+        call.receive(left).map_err(|error| match error {
+            CallError::Silence(_) => CallError::Silence(self.begun.elapsed()),
+            broken @ CallError::Broken(_) => broken,
         })
     }
 }

@@ -1,9 +1,13 @@
 //! A running guest: its process and its channel, shared by all commands in it.
 
 use super::channel::{CallError, Channel};
-use super::peer::Peer;
+use super::peer::{PATIENCE, Peer};
 use super::qemu::machine::Machine;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Time that an emulated guest may take to answer: with loads in it and on its host, a minute was too short.
+const EMULATED_PATIENCE: Duration = Duration::from_secs(240);
 
 /// A running guest. Dropping it ends the guest.
 #[derive(Debug)]
@@ -24,6 +28,13 @@ impl Peer for Up {
 
     fn name(&self) -> &'static str {
         "guest"
+    }
+
+    fn patience(&self) -> Duration {
+        match self.kvm {
+            true => PATIENCE,
+            false => EMULATED_PATIENCE,
+        }
     }
 
     fn last_words(&self, error: &CallError) -> Option<String> {

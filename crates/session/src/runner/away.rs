@@ -1,7 +1,7 @@
 //! An end of a step in another place: starts it, sends it what it needs, and merges its run into the run here.
 
 use crate::session::{Session, SessionError};
-use model::setting;
+use model::{EventKind, setting};
 use place::line::{Asked, FromPlace, ToPlace, Told, read, written};
 use place::{Away, Job, Place, PlaceError};
 use run::{Adopted, Explain, Shared, Stop};
@@ -23,6 +23,8 @@ pub struct AwayEnd {
     place: Arc<dyn Place>,
     away: Arc<Mutex<Box<dyn Away>>>,
     stop: Stop,
+    /// How far the place's `CLOCK_REALTIME` was ahead at its start, in ns; `None`: not known.
+    ahead_ns: Option<i64>,
     /// Thread that answers its questions, from its start on.
     answers: Mutex<Option<JoinHandle<()>>>,
 }
@@ -51,6 +53,7 @@ impl Launched {
             threads: BTreeMap::new(),
         };
         let end = AwayEnd {
+            ahead_ns: place.clock().ok().map(|clock| clock.offset_ns),
             place: Arc::clone(place),
             away: Arc::clone(&answering.away),
             stop: stop.clone(),
@@ -104,9 +107,10 @@ impl Launched {
                     None => return Err(self.end.failed(&format!("sent an unknown message: \"{line}\""))),
                 },
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(self
-                        .end
-                        .failed(&format!("not ready after {} s", READY_PATIENCE.as_secs())));
+                    return Err(PlaceError::Lost {
+                        place: self.end.place.kind().name(),
+                        said: format!("not ready after {} s", READY_PATIENCE.as_secs()),
+                    });
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(self.end.ended_early()),
             }
@@ -157,14 +161,29 @@ impl AwayEnd {
         if left.status != 0 {
             return Err(self.failed(&left.said).into());
         }
+        let ahead_ns = self.ahead_ns(session)?;
         session.recorder.adopt(Adopted {
             file: left.run.to_path_buf(),
             place: self.place.kind().name().to_owned(),
-            ahead_ns: self.place.clock()?.offset_ns,
+            ahead_ns,
             settings: vec![(setting::PLACE.to_owned(), self.place.describe().to_owned())],
             doubts: self.place.doubts(),
         })?;
         Ok(())
+    }
+
+    /// How far its `CLOCK_REALTIME` is ahead, in ns. A place that is too busy to answer keeps the offset of its start: its measurement is not lost.
+    fn ahead_ns(&self, session: &Session) -> Result<i64, PlaceError> {
+        match (self.place.clock(), self.ahead_ns) {
+            (Ok(clock), _) => Ok(clock.offset_ns),
+            (Err(error), Some(ahead_ns)) => {
+                let text =
+                    format!("the clock offset is that of the start, because the end could not be asked: {error}");
+                session.recorder.events().write(EventKind::Note, text);
+                Ok(ahead_ns)
+            }
+            (Err(error), None) => Err(error),
+        }
     }
 
     fn ended_early(&self) -> PlaceError {

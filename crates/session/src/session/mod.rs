@@ -66,6 +66,9 @@ pub enum SessionError {
     /// Steps of a plan that failed because a link was down. All the others were measured.
     #[error("{0}")]
     StepsLost(String),
+    /// Steps of a plan that failed because a place did not answer, and those after them. All before were measured.
+    #[error("{0}")]
+    PlaceLost(String),
     /// Error of one of the kernel's tracers.
     #[error(transparent)]
     Trace(#[from] trace::TraceError),
@@ -75,6 +78,11 @@ impl SessionError {
     /// True if single steps of a plan failed, and all the others were measured.
     pub(crate) fn is_of_steps(&self) -> bool {
         matches!(self, Self::StepsLost(_))
+    }
+
+    /// True if it leaves measurements of other steps.
+    pub(crate) fn leaves_steps(&self) -> bool {
+        matches!(self, Self::StepsLost(_) | Self::PlaceLost(_))
     }
 }
 
