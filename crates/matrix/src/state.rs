@@ -3,6 +3,7 @@
 use super::{Chosen, order};
 use plan::Cell;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,12 @@ pub struct State {
     /// Failed measurements so far; each is tried again when the matrix is continued.
     #[serde(default)]
     pub failed: Vec<Failed>,
+    /// Cells without a measurement because the rest of the budget was too short; each is tried again when the matrix is continued.
+    #[serde(default)]
+    pub over_budget: Vec<LeftOut>,
+    /// Duration of the last measurement of each cell by its name, in ns: the estimates of the others follow it.
+    #[serde(default)]
+    pub took_ns: BTreeMap<String, u64>,
 }
 
 /// Reasons why a folder cannot be the matrix's.
@@ -132,6 +139,8 @@ impl State {
             cells: chosen.cells,
             left_out: left_out.into_iter().chain(without_time).collect(),
             failed: Vec::new(),
+            over_budget: Vec::new(),
+            took_ns: BTreeMap::new(),
         }
     }
 
@@ -240,9 +249,28 @@ impl State {
         self.failed.push(Failed { cell, round, why });
     }
 
+    /// Stores that the rest of the budget is too short for a cell that has no measurement yet.
+    pub fn leaves(&mut self, cell: &Cell, why: String) {
+        self.over_budget.retain(|one| one.cell != *cell);
+        self.over_budget.push(LeftOut {
+            why,
+            cell: cell.clone(),
+        });
+    }
+
+    /// Expected duration of one measurement of a cell, in ns: that of its last one; else the longest of its kind of place, with `planned_ns` as the
+    /// least; else `planned_ns`.
+    pub fn expected_ns(&self, cell: &Cell, planned_ns: u64) -> u64 {
+        let own = self.took_ns.get(&cell.name()).copied();
+        let alike = self.cells.iter().filter(|other| other.place == cell.place);
+        let longest = alike.filter_map(|other| self.took_ns.get(&other.name()).copied()).max();
+        own.unwrap_or_else(|| longest.unwrap_or(planned_ns).max(planned_ns))
+    }
+
     /// Removes that entry after a successful measurement.
     pub fn works(&mut self, cell: &Cell, round: u32) {
         let name = cell.name();
+        self.over_budget.retain(|one| one.cell != *cell);
         self.failed
             .retain(|failed| (&failed.cell, failed.round) != (&name, round));
     }
@@ -368,6 +396,31 @@ mod tests {
         let left = state.missing(2, |cell, round| done.contains(&(round, cell.clone())));
         assert_eq!(left, all[4..]);
         assert_eq!(state.missing(1, |_, _| false).len(), 3);
+    }
+
+    #[test]
+    fn later_cells_are_expected_to_take_what_the_first_of_their_place_took() {
+        let mut state = state();
+        let guest = |load: &str| Cell {
+            place: PlaceKind::Vm,
+            ..cell(load)
+        };
+        let [native, first, second] = [cell("none"), guest("none"), guest("memory")];
+        state.cells = vec![native.clone(), first.clone(), second.clone()];
+        assert_eq!(state.expected_ns(&second, 39), 39, "nothing is known yet");
+        state.took_ns.insert(first.name(), 210);
+        assert_eq!(
+            [&native, &first, &second].map(|cell| state.expected_ns(cell, 39)),
+            [39, 210, 210]
+        );
+        state.took_ns.insert(second.name(), 180);
+        assert_eq!(state.expected_ns(&second, 39), 180, "its own duration decides");
+        let folder = tempfile::tempdir().expect("a folder");
+        state.leaves(&second, "not run: budget".to_owned());
+        state.write(folder.path()).expect("written");
+        assert_eq!(State::read(folder.path()).expect("read"), Some(state.clone()));
+        state.works(&second, 1);
+        assert!(state.over_budget.is_empty(), "a measurement was made");
     }
 
     #[test]

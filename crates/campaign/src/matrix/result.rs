@@ -42,7 +42,8 @@ pub fn of_state(state: &State, folder: &Path) -> Result<Matrix, CampaignError> {
         }
         runs.extend(measured(&causes_file(folder, cell), true)?);
     }
-    let left_out = state.left_out.iter().map(|one| (&one.cell, one.why.clone(), false));
+    let left_out = state.left_out.iter().chain(&state.over_budget);
+    let left_out = left_out.map(|one| (&one.cell, one.why.clone(), false));
     let of_name = |name: &str| state.cells.iter().find(|cell| cell.name() == name);
     let failed = state.failed.iter().filter_map(|one| {
         let why = format!("measurement {}: {}", one.round, one.why);

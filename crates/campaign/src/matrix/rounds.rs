@@ -27,8 +27,6 @@ pub struct Rounds<'a> {
     pub interrupted: Arc<AtomicBool>,
     /// Reports progress, if the user asked for it.
     pub tell: Say<'a>,
-    /// Duration of the last measurement of each cell.
-    pub took_ns: Vec<(Cell, u64)>,
     /// Keeper of the matrix's folder.
     pub keeper: FolderKeeper,
 }
@@ -58,6 +56,10 @@ impl Rounds<'_> {
                 break;
             }
             for (at, cell) in missing.iter().enumerate() {
+                if !self.fits(self.needed_ns(std::slice::from_ref(cell))) {
+                    self.leave(round, cell)?;
+                    continue;
+                }
                 self.progress(round, (at, missing.len()), cell, &missing[at..]);
                 if self.one(round, cell)? {
                     return Ok(RoundsEnd::Interrupted);
@@ -72,6 +74,20 @@ impl Rounds<'_> {
         let is_done = |cell: &Cell, of: u32| of != round || is_complete(&run_file(&folder, cell, of));
         let missing = self.state.missing(round, is_done);
         Ok(missing.into_iter().map(|(_, cell)| cell).collect())
+    }
+
+    /// Leaves out a measurement that does not fit into the rest of the budget. Earlier measurements of the cell stay.
+    fn leave(&mut self, round: u32, cell: &Cell) -> Result<(), CampaignError> {
+        let budget = self.budget_ns.unwrap_or(u64::MAX);
+        let left = budget.saturating_sub(self.state.spent_ns);
+        let [needed, left, budget] =
+            [self.needed_ns(std::slice::from_ref(cell)), left, budget].map(|ns| format_ns(ns as f64));
+        let why = format!("not run: budget: about {needed} needed, {left} of {budget} left");
+        (self.tell)(&format_args!("{}: {why}", cell.words()));
+        if round == 1 {
+            self.state.leaves(cell, why);
+        }
+        self.write()
     }
 
     /// Measures a cell once; returns true if it was interrupted.
@@ -162,8 +178,7 @@ impl Rounds<'_> {
         let took_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.state.spent_ns += took_ns;
         if matches!(ended, Ended::Complete) {
-            self.took_ns.retain(|(known, _)| known != cell);
-            self.took_ns.push((cell.clone(), took_ns));
+            self.state.took_ns.insert(cell.name(), took_ns);
         }
         if self.interrupted.load(Ordering::Relaxed) {
             self.write()?;
@@ -175,12 +190,9 @@ impl Rounds<'_> {
         Ok(self.state.write(&self.folder.now()?)?)
     }
 
-    /// Expected duration of these cells: their last duration, or an estimate from their steps.
+    /// Expected duration of these cells.
     fn needed_ns(&self, cells: &[Cell]) -> u64 {
-        let one = |cell: &Cell| {
-            let took = self.took_ns.iter().find(|(known, _)| known == cell).map(|(_, ns)| *ns);
-            took.unwrap_or_else(|| expected_ns(self.plan, cell))
-        };
+        let one = |cell: &Cell| self.state.expected_ns(cell, expected_ns(self.plan, cell));
         cells.iter().map(one).fold(0, u64::saturating_add)
     }
 

@@ -97,7 +97,6 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
                 say(text);
             }
         },
-        took_ns: Vec::new(),
         keeper,
     };
     let end = rounds.measure();
