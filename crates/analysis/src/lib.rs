@@ -32,7 +32,7 @@ pub use bursts::BurstCounts;
 pub use gaps::Gap;
 pub use goose::GooseCounts;
 pub use losses::Loss;
-pub use shaping::{Shaping, SrClass};
+pub use shaping::{Credit, Shaping, SrClass};
 pub use sink::{Event, EventKind, Sink, Window};
 pub use summary::{Detail, FirstMalformed, StreamSummary, Summary};
 

@@ -11,6 +11,12 @@ const CLOCK_TOLERANCE: i64 = 5_000;
 /// Octets of the longest frame of another class on the wire: 1522 with tag and FCS, 8 of preamble, 12 of gap.
 const LONGEST_OTHER: i64 = 1_542;
 
+/// Octets of a frame on the wire beyond its header and payload: FCS, preamble and gap.
+const AROUND: i64 = 4 + 8 + 12;
+
+/// Octets of the shortest frame without FCS.
+const SHORTEST: i64 = 60;
+
 /// SR class, by the default priorities of IEEE 802.1Q (table 34-1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SrClass {
@@ -57,18 +63,58 @@ impl Shaping {
     }
 }
 
-/// The state of one stream.
+/// Credit of a stream: by how much a frame comes before its time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Credit {
+pub struct Credit {
     /// Earliest time at which the next frame has its interval.
     due_ns: Option<i64>,
-    shaping: Shaping,
+    increment_ns: i64,
 }
 
 impl Credit {
-    pub(crate) fn new(class: SrClass) -> Self {
+    /// One frame in each interval of the class.
+    pub fn of_class(class: SrClass) -> Self {
+        Self::every(class.interval_ns())
+    }
+
+    /// Frames of this many octets, from destination to payload, at the idle slope of a shaper in kbit/s: one frame in the time in which
+    /// the shaper gains the credit for it.
+    pub fn of_slope(octets: usize, kbit_per_second: u32) -> Self {
+        let on_wire = i64::try_from(octets).unwrap_or(i64::MAX / 2).max(SHORTEST) + AROUND;
+        Self::every(on_wire.saturating_mul(8 * 1_000_000) / i64::from(kbit_per_second.max(1)))
+    }
+
+    fn every(interval_ns: i64) -> Self {
         Self {
             due_ns: None,
+            increment_ns: interval_ns - interval_ns / CLOCK_TOLERANCE,
+        }
+    }
+
+    /// Takes the next frame; returns the time in ns by which it came before its interval, 0 if it did not.
+    pub fn lead_ns(&mut self, time_ns: i64) -> i64 {
+        let due_ns = self.due_ns.unwrap_or(time_ns);
+        self.due_ns = Some(due_ns.max(time_ns).saturating_add(self.increment_ns));
+        due_ns.saturating_sub(time_ns).max(0)
+    }
+
+    /// Begins anew, because the time of a frame is not known.
+    pub fn forget(&mut self) {
+        self.due_ns = None;
+    }
+}
+
+/// The state of one stream.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shaped {
+    credit: Credit,
+    shaping: Shaping,
+}
+
+impl Shaped {
+    pub(crate) fn new(class: SrClass) -> Self {
+        Self {
+            credit: Credit::of_class(class),
             shaping: Shaping {
                 class,
                 lead_ns: 0,
@@ -80,17 +126,13 @@ impl Credit {
     /// Takes the next frame of the stream; a frame without a stamp begins anew.
     pub(crate) fn take(&mut self, time_ns: Option<i64>, frame: u64) {
         let Some(time_ns) = time_ns else {
-            self.due_ns = None;
+            self.credit.forget();
             return;
         };
-        let due_ns = self.due_ns.unwrap_or(time_ns);
-        let lead_ns = due_ns.saturating_sub(time_ns);
+        let lead_ns = self.credit.lead_ns(time_ns);
         if lead_ns > self.shaping.lead_ns {
             (self.shaping.lead_ns, self.shaping.frame) = (lead_ns, frame);
         }
-        let interval_ns = self.shaping.class.interval_ns();
-        let increment_ns = interval_ns - interval_ns / CLOCK_TOLERANCE;
-        self.due_ns = Some(due_ns.max(time_ns).saturating_add(increment_ns));
     }
 
     pub(crate) fn shaping(self) -> Shaping {
@@ -100,11 +142,11 @@ impl Credit {
 
 #[cfg(test)]
 mod tests {
-    use super::{Credit, Shaping, SrClass};
+    use super::{Credit, Shaped, Shaping, SrClass};
 
     /// The longest lead of frames with these stamps.
     fn lead(class: SrClass, times: impl IntoIterator<Item = i64>) -> (i64, u64) {
-        let mut credit = Credit::new(class);
+        let mut credit = Shaped::new(class);
         for (frame, time_ns) in times.into_iter().enumerate() {
             credit.take(Some(time_ns), frame as u64);
         }
@@ -144,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_frame_without_a_stamp_begins_anew() {
-        let mut credit = Credit::new(SrClass::A);
+        let mut credit = Shaped::new(SrClass::A);
         for time_ns in [Some(0), None, Some(10)] {
             credit.take(time_ns, 1);
         }
@@ -152,6 +194,23 @@ mod tests {
         assert_eq!(
             [3, 2, 0, 7].map(SrClass::of),
             [Some(SrClass::A), Some(SrClass::B), None, None]
+        );
+    }
+
+    #[test]
+    fn a_slope_gains_the_credit_of_a_frame_in_its_time_on_the_wire() {
+        // 1538 octets on the wire at 98 688 kbit/s, as a class A of one full frame in 125 us.
+        let mut credit = Credit::of_slope(1_514, 98_432);
+        let leads: Vec<i64> = [0, 125_000, 250_000, 365_000, 500_000]
+            .map(|at| credit.lead_ns(at))
+            .into();
+        assert!(leads[..3].iter().all(|lead| *lead == 0), "{leads:?}");
+        assert!((9_900..=10_000).contains(&leads[3]), "{leads:?}");
+        assert_eq!(leads[4], 0);
+        // A frame shorter than the shortest takes its time.
+        assert_eq!(
+            Credit::of_slope(14, 1_000).increment_ns,
+            Credit::of_slope(60, 1_000).increment_ns
         );
     }
 }

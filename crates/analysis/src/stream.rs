@@ -4,7 +4,7 @@ use crate::arrival::Arrival;
 use crate::goose::GooseStream;
 use crate::losses::Loss;
 use crate::numbered::Numbered;
-use crate::shaping::{Credit, SrClass};
+use crate::shaping::{Shaped, SrClass};
 use crate::sink::{Budget, EventKind, Notes, Sink, Window};
 use crate::spacing::{Spacing, Stamp, Wraps};
 use crate::summary::{Detail, StreamSummary};
@@ -40,7 +40,7 @@ pub(crate) struct AnalysedStream {
     /// Counts of `Order` and `Rules`, which only grow, at the last call.
     counted: Counters,
     /// Of an AVTP stream with the priority of an SR class.
-    credit: Option<Credit>,
+    credit: Option<Shaped>,
     /// No more frames of the stream are due.
     has_ended: bool,
     /// Source of its last frame, if the rules of its protocol do not check it.
@@ -158,7 +158,7 @@ impl AnalysedStream {
 
     /// Judges the stream by the shaper of its class, if its first frame has the priority of one.
     pub(crate) fn shaped_as(&mut self, class: Option<SrClass>) {
-        self.credit = class.map(Credit::new);
+        self.credit = class.map(Shaped::new);
     }
 
     /// Notes the end mark of the stream.
@@ -347,7 +347,7 @@ impl AnalysedStream {
             stamps_back: back,
             unstamped,
             stamp_step_ns,
-            shaping: self.credit.map(Credit::shaping),
+            shaping: self.credit.map(Shaped::shaping),
             events_unlisted: self.budget.unlisted,
             detail,
         }

@@ -9,6 +9,7 @@
 mod captured;
 pub mod copier;
 mod cpus;
+mod credit;
 mod departures;
 mod error;
 mod found;

@@ -89,6 +89,23 @@ pub static LISTEN: Kind = Kind {
     words: &[],
 };
 
+/// `credit/*`
+pub static CREDIT: Kind = Kind {
+    name: "credit",
+    title: "Credit of the shaper",
+    what: "By how much a frame came before its interval: the credit-based shaper of IEEE 802.1Qav allows as much as another frame \
+           takes. More than that is over the threshold.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counts: &[],
+    words: &[(
+        Counter::Overflow,
+        "Frames further before their interval than the shaper's credit allows",
+    )],
+};
+
 /// `arrival/*`
 pub static ARRIVAL: Kind = Kind {
     name: "arrival",

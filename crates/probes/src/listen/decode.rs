@@ -79,6 +79,8 @@ pub(super) struct Decoded {
     pub(super) stream: StreamId,
     pub(super) number: Number,
     pub(super) source: Mac,
+    /// Priority in its VLAN tag.
+    pub(super) pcp: Option<u8>,
 }
 
 /// Decodes the stream of a frame and its number. `None` if the stream is of no wanted kind; an error if the frame breaks a rule
@@ -114,6 +116,7 @@ fn sampled_values(ethernet: &EthernetView<'_>, prints: &Fingerprints) -> Result<
         stream,
         number: own(first.seq_data()).unwrap_or_else(|| samples(&frame, &first, prints)),
         source: ethernet.src(),
+        pcp: ethernet.vlan().map(VlanTag::pcp),
     })
 }
 
@@ -150,6 +153,7 @@ fn other(ethernet: &EthernetView<'_>) -> Option<Decoded> {
         stream,
         number,
         source: ethernet.src(),
+        pcp: ethernet.vlan().map(VlanTag::pcp),
     })
 }
 

@@ -11,6 +11,9 @@
 //! have smpCnt, and the time is used, too: during a silence the frames due are lost; a jump of half a second or more that does
 //! not fit the elapsed time is treated as a new start.
 //!
+//! With stamps of the NIC, frames of an SR class (priority 3 or 2) are also judged by the credit of the shaper at the other end of the
+//! wire: `credit/STREAM`.
+//!
 //! Hooks: AF_PACKET on one interface. Produces: `listen/STREAM` (listener delta, with the stream's counters) and, for all streams
 //! together, `delivery/listen` (kernel receive stamp -> application has the frame). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a
 //! real-time policy.
@@ -22,6 +25,7 @@ mod receiver;
 mod series;
 mod stream;
 
+use crate::credit::Allowed;
 use crate::error::ProbeError;
 use crate::framing::Framing;
 use crate::hot::{HotThread, Running};
@@ -85,13 +89,24 @@ impl ListenConfig {
     }
 }
 
+impl ListenConfig {
+    /// Credit by which frames of the SR classes are judged. The kernel stamps frames when it gets round to them, so that a frame
+    /// after a late stamp seems early.
+    fn allowed(&self, port: &Port) -> Result<Allowed, String> {
+        match self.stamps {
+            ReceiveStamps::Software => Err("it needs the stamps of the NIC (--stamps hardware)".into()),
+            ReceiveStamps::Hardware => Allowed::receiving(port),
+        }
+    }
+}
+
 /// Number of frames in the ring: half a second of a stream at 125 us.
 const RING_FRAMES: usize = 4_096;
 
 /// Bytes kept of each frame; all fields that are read come well before that.
 const FRAME_BYTES: usize = 512;
 
-/// Number of streams at the configured interval that the recorder's ring has room for, at two records a frame.
+/// Number of streams at the configured interval that the recorder's ring has room for, at three records a frame.
 const STREAMS_IN_RING: u64 = 4;
 
 /// Options of the packet socket of this probe: every frame of the framings, whatever its destination.
@@ -121,7 +136,7 @@ pub static ABOUT: About = About {
     name: "listen",
     words: "listen",
     what: "A paced stream as it arrives: one frame -> the next.",
-    kinds: &[&kind::LISTEN, &kind::DELIVERY],
+    kinds: &[&kind::LISTEN, &kind::DELIVERY, &kind::CREDIT],
     page: "guide/talk-listen.md",
 };
 
@@ -142,13 +157,15 @@ impl Probe for ListenConfig {
             ));
         }
         port.follow_nic(recorder)?;
-        let describe = Box::new(series::Listen::of(self, &port));
-        let per_second = STREAMS_IN_RING * 2 * 1_000_000_000 / self.period.whole_ns();
-        let slots = usize::from(self.max_streams) + 1;
+        let allowed = self.allowed(&port);
+        let describe = Box::new(series::Listen::of(self, &port, &allowed));
+        let per_second = STREAMS_IN_RING * 3 * 1_000_000_000 / self.period.whole_ns();
+        let streams = usize::from(self.max_streams);
+        let slots = 1 + streams + if allowed.is_ok() { streams } else { 0 };
         let mut feed = recorder.feed(crate::hot::capacity(per_second), slots, describe);
         feed.announce(series::DELIVERY, "listen");
         let frames = Arc::new(AtomicU64::new(0));
-        let mut receiver = receiver::Receiver::new(self, port, stop.clone(), Arc::clone(&frames));
+        let mut receiver = receiver::Receiver::new(self, port, stop.clone(), Arc::clone(&frames), allowed.is_ok());
         let thread = HotThread::new(
             "listen",
             self.policy,

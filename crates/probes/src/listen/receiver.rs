@@ -3,12 +3,13 @@
 use super::ListenConfig;
 use super::decode::{Broken, are_namesakes, decode, write_label};
 use super::notice::Notice;
-use super::series::{DELIVERY, slot};
+use super::series::{DELIVERY, credit_slot, slot};
 use super::stream::{ListenedStream, Pace};
 use crate::error::ProbeError;
 use crate::framing::Framing;
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Reception};
+use analysis::{Credit, SrClass};
 use model::StreamId;
 use run::{Feed, LABEL_BYTES, Stop};
 use std::sync::Arc;
@@ -40,6 +41,8 @@ struct StreamTable {
     likely: usize,
     unplaced: u64,
     malformed: u64,
+    /// True if frames of the SR classes are judged by the credit of a shaper.
+    judges_credit: bool,
     prints: Fingerprints,
     /// Sample memory for streams that have not appeared yet, so that the receiving thread allocates none.
     histories: Vec<History>,
@@ -48,7 +51,13 @@ struct StreamTable {
 }
 
 impl Receiver {
-    pub(super) fn new(config: &ListenConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(
+        config: &ListenConfig,
+        port: Port,
+        stop: Stop,
+        frames: Arc<AtomicU64>,
+        judges_credit: bool,
+    ) -> Self {
         let most = usize::from(config.max_streams);
         let table = StreamTable {
             streams: Vec::with_capacity(most),
@@ -61,6 +70,7 @@ impl Receiver {
             likely: 0,
             unplaced: 0,
             malformed: 0,
+            judges_credit,
             prints: Fingerprints::new(),
             histories: (0..most.min(HISTORIES)).map(|_| History::of_a_second()).collect(),
             looked: Monotonic::from_ns(0),
@@ -127,7 +137,8 @@ impl Account for StreamTable {
         if let Some(kernel) = arrival.kernel {
             feed.sample(DELIVERY, arrival.at, arrival.wall - kernel, 0);
         }
-        match self.find(&decoded.stream, feed) {
+        let class = decoded.pcp.and_then(SrClass::of).filter(|_| self.judges_credit);
+        match self.find(&decoded.stream, class, feed) {
             Some(stream) => stream.frame(&decoded, arrival, feed),
             None => self.unplaced += 1,
         }
@@ -148,7 +159,7 @@ impl Account for StreamTable {
 
 impl StreamTable {
     /// Finds the stream of a frame, or adds a new one if there is room.
-    fn find(&mut self, id: &StreamId, feed: &mut Feed) -> Option<&mut ListenedStream> {
+    fn find(&mut self, id: &StreamId, class: Option<SrClass>, feed: &mut Feed) -> Option<&mut ListenedStream> {
         let count = self.streams.len();
         let known = (0..count)
             .map(|step| (self.likely + step) % count)
@@ -169,8 +180,14 @@ impl StreamTable {
             .count();
         let octets = write_label(id, namesakes, &mut label);
         feed.announce_bytes(slot(number), &label[..octets]);
+        let credit = class.map(Credit::of_class);
+        let credit = credit.and_then(|credit| Some((credit_slot(number, u16::try_from(self.most).ok()?), credit)));
+        if let Some((slot, _)) = credit {
+            feed.announce_bytes(slot, &label[..octets]);
+        }
         let history = self.histories.pop().unwrap_or_else(History::of_a_second);
-        self.streams.push(ListenedStream::new(number, *id, self.pace, history));
+        self.streams
+            .push(ListenedStream::new(number, *id, self.pace, history).judging(credit));
         self.streams.last_mut()
     }
 }

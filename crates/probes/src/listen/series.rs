@@ -2,6 +2,7 @@
 
 use super::ListenConfig;
 use super::notice::Notice;
+use crate::credit::{self, Allowed};
 use crate::nic::NicClock;
 use crate::port::Port;
 use model::{EventKind, SeriesClock, SeriesSpec, kind, setting, under};
@@ -15,19 +16,26 @@ pub(super) fn slot(stream: u16) -> u16 {
     1 + stream
 }
 
+/// Slot of the credit of stream number `stream`, of up to `most` streams.
+pub(super) fn credit_slot(stream: u16, most: u16) -> u16 {
+    slot(most).saturating_add(stream)
+}
+
 /// Names and settings of the series of `listen`.
 pub(super) struct Listen {
     pub(super) config: ListenConfig,
     pub(super) interface: String,
     nic: Option<NicClock>,
+    allowed: Result<Allowed, String>,
 }
 
 impl Listen {
-    pub(super) fn of(config: &ListenConfig, port: &Port) -> Self {
+    pub(super) fn of(config: &ListenConfig, port: &Port, allowed: &Result<Allowed, String>) -> Self {
         Self {
             config: config.clone(),
             interface: port.interface().to_owned(),
             nic: port.nic_clock(),
+            allowed: allowed.clone(),
         }
     }
 
@@ -48,6 +56,9 @@ impl Listen {
             ("policy".into(), config.policy.to_string()),
             ("cpu".into(), cpu),
         ];
+        if slot != DELIVERY {
+            settings.push(credit::setting(&self.allowed));
+        }
         if let Some(nic) = &self.nic {
             match slot {
                 DELIVERY => settings.extend(nic.settings()),
@@ -64,10 +75,25 @@ impl Listen {
     }
 }
 
+impl Listen {
+    fn credit(&self, slot: u16, label: &str) -> SeriesSpec {
+        let what = "time by which a frame of an SR class came before its class measurement interval";
+        SeriesSpec {
+            clock: SeriesClock::Realtime,
+            threshold_ns: self.allowed.as_ref().ok().map(|allowed| allowed.most_ns),
+            settings: self.settings(slot),
+            ..SeriesSpec::of(&kind::CREDIT, &self.label(label), what)
+        }
+    }
+}
+
 impl Describe for Listen {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
         let stamp = config.stamps.maker();
+        if slot >= credit_slot(0, config.max_streams) {
+            return self.credit(slot, label);
+        }
         let (kind, what) = match slot {
             DELIVERY => (
                 &kind::DELIVERY,

@@ -5,6 +5,7 @@ use super::notice::Notice;
 use super::order::{Order, OrderStep};
 use super::series::slot;
 use crate::reception::Arrival;
+use analysis::Credit;
 use model::{Counter, StreamId};
 use run::Feed;
 use units::{Monotonic, Ns, SignedNs};
@@ -67,6 +68,8 @@ pub(super) struct ListenedStream {
     history: History,
     restarts: u64,
     stale: u64,
+    /// Slot and state of the credit of its SR class; `None` if it is not judged.
+    credit: Option<(u16, Credit)>,
 }
 
 impl ListenedStream {
@@ -87,12 +90,19 @@ impl ListenedStream {
             history,
             restarts: 0,
             stale: 0,
+            credit: None,
         }
+    }
+
+    /// Measures how far frames come before their interval, into this slot.
+    pub(super) fn judging(self, credit: Option<(u16, Credit)>) -> Self {
+        Self { credit, ..self }
     }
 
     /// Accounts for one frame.
     pub(super) fn frame(&mut self, decoded: &Decoded, arrival: &Arrival, feed: &mut Feed) {
         self.follow_source(decoded.source, arrival, feed);
+        self.follow_credit(arrival, feed);
         match decoded.number {
             Number::Own {
                 session,
@@ -104,6 +114,16 @@ impl ListenedStream {
         }
         self.heard = arrival.heard;
         self.is_silent = false;
+    }
+
+    /// Every frame takes credit, whatever its number.
+    #[inline]
+    fn follow_credit(&mut self, arrival: &Arrival, feed: &mut Feed) {
+        match (&mut self.credit, arrival.stamp_ns) {
+            (Some((slot, credit)), Some(stamp_ns)) => feed.sample(*slot, arrival.at, credit.lead_ns(stamp_ns), 0),
+            (Some((_, credit)), None) => credit.forget(),
+            (None, _) => {}
+        }
     }
 
     /// A second source with the same identity may hide losses of the first one.
@@ -363,4 +383,73 @@ impl ListenedStream {
 /// Full number of a counter's first value: far enough above 0 that an earlier frame arriving late has a number, too.
 fn first_number(value: u32, modulus: u32) -> u64 {
     u64::from(value) + u64::from(modulus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ListenedStream, Pace};
+    use crate::listen::decode::{Decoded, Mark, Number};
+    use crate::reception::Arrival;
+    use analysis::{Credit, SrClass};
+    use model::{SeriesSpec, StreamId, StreamKind, kind};
+    use run::{Describe, FeedItem, Heard};
+    use units::{Monotonic, Realtime};
+    use wire::ether::Mac;
+    use wire::sequence::History;
+
+    struct Nameless;
+
+    impl Describe for Nameless {
+        fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
+            SeriesSpec::of(&kind::CREDIT, label, "x")
+        }
+    }
+
+    /// Leads in slot 9 of frames with these stamps.
+    fn leads(stamps: &[Option<i64>]) -> Vec<i64> {
+        let id = StreamId::named(StreamKind::Avtp, b"1");
+        let pace = Pace {
+            interval_ns: 125_000,
+            late_after_ns: 187_500,
+            per_second: Some(8_000),
+        };
+        let credit = Some((9, Credit::of_class(SrClass::A)));
+        let mut stream = ListenedStream::new(0, id, pace, History::of_a_second()).judging(credit);
+        let (mut feed, mut heard) = Heard::of(1 << 8, 10, Box::new(Nameless));
+        for (sequence, stamp_ns) in (0_u64..).zip(stamps) {
+            let decoded = Decoded {
+                stream: id,
+                number: Number::Own {
+                    session: 1,
+                    sequence,
+                    mark: Mark::None,
+                },
+                source: Mac([2; 6]),
+                pcp: Some(3),
+            };
+            let at = Monotonic::from_ns(sequence.cast_signed() * 125_000);
+            let arrival = Arrival {
+                stamp_ns: *stamp_ns,
+                kernel: None,
+                heard: at,
+                at,
+                wall: Realtime::from_ns(at.as_ns()),
+            };
+            stream.frame(&decoded, &arrival, &mut feed);
+        }
+        let of_credit = |item| match item {
+            FeedItem::Sample { slot: 9, value_ns, .. } => Some(value_ns),
+            _ => None,
+        };
+        heard.take().into_iter().filter_map(of_credit).collect()
+    }
+
+    #[test]
+    fn a_frame_after_a_late_one_has_taken_its_credit() {
+        let even = [0, 125_000, 250_000].map(Some);
+        assert_eq!(leads(&even), [0, 0, 0]);
+        let held = leads(&[0, 165_000, 250_000, 375_000].map(Some));
+        assert!((39_900..=40_000).contains(&held[2]), "{held:?}");
+        assert_eq!(leads(&[Some(0), None, Some(10)]), [0, 0], "a frame without a stamp");
+    }
 }

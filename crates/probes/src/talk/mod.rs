@@ -12,8 +12,8 @@
 //! last frames are missing.
 //!
 //! Hooks: AF_PACKET on one interface, one send call each interval. Produces: `talk/LABEL` (talker delta), `send/LABEL` (the send
-//! call), and with stamps `departure/LABEL` (due instant -> the driver has the frame, or the NIC has sent it). Needs:
-//! `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy; `CAP_NET_ADMIN` and an ETF queueing discipline for launch times.
+//! call), with stamps `departure/LABEL` (due instant -> the driver has the frame, or the NIC has sent it), and on a port with one
+//! credit-based shaper `credit/LABEL` (how far a frame was sent before the shaper has the credit for it). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy; `CAP_NET_ADMIN` and an ETF queueing discipline for launch times.
 
 mod frame;
 mod options;
@@ -23,6 +23,7 @@ mod series;
 
 pub use frame::{AVTP_DESTINATION, SV_DESTINATION};
 
+use crate::credit::Allowed;
 use crate::error::ProbeError;
 use crate::framing::Framing;
 use crate::hot::{HotThread, Running};
@@ -31,6 +32,7 @@ use crate::nic::Stamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::second::next_second;
+use analysis::Credit;
 use model::kind;
 pub use options::TalkOptions;
 use run::{Recorder, Stop};
@@ -93,6 +95,14 @@ impl TalkConfig {
             cpu: None,
             label: None,
             threshold_ns: None,
+        }
+    }
+
+    /// Credit by which its frames are judged.
+    fn allowed(&self, port: &Port) -> Result<Allowed, String> {
+        match self.launch_time {
+            true => Err("frames with a launch time leave at that time, not when they are handed over".into()),
+            false => Allowed::sending(port),
         }
     }
 
@@ -162,7 +172,7 @@ pub static ABOUT: About = About {
     name: "talk",
     words: "talk",
     what: "One frame each interval: due instant -> just before the send call.",
-    kinds: &[&kind::TALK, &kind::SEND, &kind::DEPARTURE],
+    kinds: &[&kind::TALK, &kind::SEND, &kind::DEPARTURE, &kind::CREDIT],
     page: "guide/talk-listen.md",
 };
 
@@ -185,17 +195,24 @@ impl Probe for TalkConfig {
         port.check_stamps(self.stamps).map_err(ProbeError::Usage)?;
         port.follow_nic(recorder)?;
         let frame = frame::Frame::new(self, &port)?;
-        let describe = Box::new(series::Talk::of(self, &port));
-        // Two samples each cycle, and one for the stamp.
-        let capacity = crate::hot::capacity(3 * 1_000_000_000 / self.period.whole_ns());
-        let mut feed = recorder.feed(capacity, 3, describe);
+        let allowed = self.allowed(&port);
+        let describe = Box::new(series::Talk::of(self, &port, &allowed));
+        // Two samples each cycle, one for the stamp, and one for the credit.
+        let capacity = crate::hot::capacity(4 * 1_000_000_000 / self.period.whole_ns());
+        let mut feed = recorder.feed(capacity, series::SLOTS, describe);
         feed.announce(series::TALK, self.label());
         feed.announce(series::SEND, self.label());
         if self.stamps != Stamps::Off {
             feed.announce(series::DEPARTURE, self.label());
         }
+        let slope_kbit = allowed.ok().and_then(|allowed| allowed.slope_kbit);
+        let credit = slope_kbit.map(|slope| Credit::of_slope(frame.bytes().len(), slope));
+        if credit.is_some() {
+            feed.announce(series::CREDIT, self.label());
+        }
         let totals = Arc::new(Totals::default());
-        let mut sender = sender::Sender::new(self.clone(), port, frame, stop.clone(), Arc::clone(&totals));
+        let mut sender =
+            sender::Sender::new(self.clone(), port, frame, stop.clone(), Arc::clone(&totals)).judging(credit);
         let thread = HotThread::new(
             "talk",
             self.policy,

@@ -1,12 +1,13 @@
 //! The sending loop.
 
 use super::frame::{Change, Frame};
-use super::series::{DEPARTURE, Notice, SEND, TALK};
+use super::series::{CREDIT, DEPARTURE, Notice, SEND, TALK};
 use super::{TalkConfig, Totals};
 use crate::departures::{Called, Departures};
 use crate::error::ProbeError;
 use crate::framing::mark;
 use crate::port::Port;
+use analysis::Credit;
 use model::Counter;
 use run::{Feed, Stop};
 use std::sync::Arc;
@@ -58,6 +59,8 @@ pub(super) struct Sender {
     /// Number of frames that the queueing discipline dropped because they missed their launch time.
     dropped: u64,
     departures: Option<Departures>,
+    /// Credit of the port's shaper; `None` if it is not judged.
+    credit: Option<Credit>,
 }
 
 impl Sender {
@@ -85,7 +88,13 @@ impl Sender {
             refused: 0,
             dropped: 0,
             departures,
+            credit: None,
         }
+    }
+
+    /// Measures how far frames are sent before the shaper has the credit for them.
+    pub(super) fn judging(self, credit: Option<Credit>) -> Self {
+        Self { credit, ..self }
     }
 
     /// Sends from `start` until the duration is over or a stop is requested.
@@ -196,6 +205,9 @@ impl Sender {
     fn account(&mut self, delta_ns: i64, ran: Monotonic, returned: Monotonic, feed: &mut Feed) {
         feed.sample(TALK, ran, delta_ns, self.number);
         feed.sample(SEND, returned, returned - ran, self.number);
+        if let Some(credit) = &mut self.credit {
+            feed.sample(CREDIT, ran, credit.lead_ns(ran.as_ns()), self.number);
+        }
         let late = SignedNs(delta_ns) > Ns(self.config.late_after_ns);
         feed.count(TALK, Counter::Late, ran, u64::from(late));
         self.late += u64::from(late);

@@ -1,6 +1,7 @@
 //! Names and meaning of the series of `talk`.
 
 use super::TalkConfig;
+use crate::credit::{self, Allowed};
 use crate::nic::{NicClock, Stamps};
 use crate::notice::notices;
 use crate::port::Port;
@@ -15,6 +16,10 @@ pub(super) const SEND: u16 = 1;
 
 /// Slot of the departure stamps.
 pub(super) const DEPARTURE: u16 = 2;
+/// Slot of the credit of the port's shaper.
+pub(super) const CREDIT: u16 = 3;
+/// Number of slots.
+pub(super) const SLOTS: usize = 4;
 
 notices! {
     /// Notices of `talk`, each with a number of cycles or frames.
@@ -38,14 +43,16 @@ pub(super) struct Talk {
     config: TalkConfig,
     interface: String,
     nic: Option<NicClock>,
+    allowed: Result<Allowed, String>,
 }
 
 impl Talk {
-    pub(super) fn of(config: &TalkConfig, port: &Port) -> Self {
+    pub(super) fn of(config: &TalkConfig, port: &Port, allowed: &Result<Allowed, String>) -> Self {
         Self {
             config: config.clone(),
             interface: port.interface().to_owned(),
             nic: port.nic_clock(),
+            allowed: allowed.clone(),
         }
     }
 
@@ -69,6 +76,7 @@ impl Talk {
             ),
             ("policy".into(), config.policy.to_string()),
             ("cpu".into(), cpu),
+            credit::setting(&self.allowed),
         ];
         if let Some(tag) = config.vlan {
             settings.push(("vlan".into(), format!("{}, priority {}", tag.vid(), tag.pcp())));
@@ -78,6 +86,12 @@ impl Talk {
 }
 
 impl Talk {
+    /// Threshold of the credit.
+    fn most_ns(&self, slot: u16) -> Option<u64> {
+        let allowed = self.allowed.as_ref().ok().filter(|_| slot == CREDIT);
+        allowed.map(|allowed| allowed.most_ns)
+    }
+
     /// Series of the departure stamps, with due instants converted to the wall clock.
     fn departure(&self, label: &str) -> SeriesSpec {
         let mut settings = self.settings();
@@ -101,11 +115,16 @@ impl Describe for Talk {
                 "planned hand-over of a frame with launch time -> just before its send call",
             ),
             (DEPARTURE, _) => return self.departure(label),
+            (CREDIT, _) => (
+                &kind::CREDIT,
+                "time by which a frame was sent before the port's shaper has the credit for it",
+            ),
             _ => (&kind::SEND, "just before the send call -> it returned"),
         };
         SeriesSpec {
             interval_ns: Some(self.config.period.as_f64()),
             settings: self.settings(),
+            threshold_ns: self.most_ns(slot),
             ..SeriesSpec::of(kind, label, what)
         }
     }

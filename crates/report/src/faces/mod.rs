@@ -18,6 +18,7 @@ use crate::subjects::checks::{
     ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection,
 };
 use crate::subjects::contradiction::ContradictionSection;
+use crate::subjects::ends::EndsSection;
 use crate::subjects::events::EventsSection;
 use crate::subjects::inventory::InventorySection;
 use crate::subjects::method::MethodSection;
@@ -55,7 +56,7 @@ pub(crate) const TERMINAL: [&dyn Section; 18] = [
 ];
 
 /// Sections of the page, after its first screen.
-pub(crate) const PAGE: [&dyn Section; 17] = [
+pub(crate) const PAGE: [&dyn Section; 18] = [
     &ContradictionSection,
     &CapacitySection,
     &ChecksSection,
@@ -66,6 +67,7 @@ pub(crate) const PAGE: [&dyn Section; 17] = [
     &TypeTestSection,
     &ShotsSection,
     &RecordingSection,
+    &EndsSection,
     &SeriesSection,
     &ReadingsSection,
     &NicsSection,

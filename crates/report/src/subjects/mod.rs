@@ -2,6 +2,7 @@
 
 pub(crate) mod checks;
 pub(crate) mod contradiction;
+pub(crate) mod ends;
 pub(crate) mod events;
 pub(crate) mod inventory;
 pub(crate) mod method;

@@ -193,7 +193,7 @@ mod tests {
     fn a_card_as_the_guide_wants_it_passes() {
         let judgement = judge(&wakeups(good_card()));
         assert_eq!(judgement.verdict, Verdict::Pass, "{:?}", judgement.requirements);
-        assert_eq!(judgement.sentence(), "1 of 7 limits measured, all within (7 checks).");
+        assert_eq!(judgement.sentence(), "1 of 8 limits measured, all within (7 checks).");
         for (fact, value, why) in [
             ("rx-usecs", "21", "rx-usecs is 21; wanted: at most 20 us"),
             ("tx-usecs", "5000", "tx-usecs is 5000; wanted: at most 20 us"),

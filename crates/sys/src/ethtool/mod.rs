@@ -78,6 +78,11 @@ pub fn stamping(name: &str) -> Result<Told<TimeStamping>, SysError> {
     Ok(Asker::new(name).stamping())
 }
 
+/// Rate of the link of the interface `name` in Mbit/s; `None` if its driver does not report it.
+pub fn speed_mbit(name: &str) -> Option<u32> {
+    Asker::new(name).link().ok()?.speed_mbit
+}
+
 /// Both kinds of query.
 struct Asker<'a> {
     family: Told<Family>,
@@ -100,9 +105,7 @@ impl Asker<'_> {
         Ethtool {
             // Generic netlink has no such request.
             driver: self.legacy(|control| control.ask(ioctl::GET_DRIVER).map(|octets| legacy::driver(&octets))),
-            link: self.ask(Request::LinkModes, decode::link, |control| {
-                control.link_settings().map(|octets| legacy::link(&octets))
-            }),
+            link: self.link(),
             detected: self
                 .ask(Request::LinkState, decode::detected, |control| {
                     control.ask(ioctl::GET_LINK).map(|octets| legacy::detected(&octets))
@@ -134,6 +137,12 @@ impl Asker<'_> {
             }),
             stamping: self.stamping(),
         }
+    }
+
+    fn link(&self) -> Told<LinkSettings> {
+        self.ask(Request::LinkModes, decode::link, |control| {
+            control.link_settings().map(|octets| legacy::link(&octets))
+        })
     }
 
     fn stamping(&self) -> Told<TimeStamping> {

@@ -5,6 +5,7 @@
 //! in the kernel, since a socket bound to one EtherType loses the VLAN tag of SV and GOOSE frames. It does not see frames sent from
 //! its own interface (`PACKET_IGNORE_OUTGOING`); a reflector would otherwise reflect them.
 
+mod egress;
 mod events;
 mod filter;
 mod launch;
@@ -15,6 +16,7 @@ mod sender;
 mod socket;
 mod transmit;
 
+pub use egress::Egress;
 pub use events::{LaunchError, LaunchFault, TxEvent, TxStage, TxStamp};
 pub use listeners::{Listener, Process, listeners};
 pub use port::PacketPort;

@@ -1,5 +1,6 @@
 //! A packet port: ring, filter and socket combined.
 
+use super::egress::Egress;
 use super::ring::{Ring, RxFrame};
 use super::sender::{PacketSender, refusal};
 use super::socket::{NicStamps, Socket, statistics};
@@ -22,6 +23,7 @@ pub struct PacketPort {
     name: Arc<str>,
     mac: [u8; 6],
     mtu: u32,
+    egress: Egress,
     nic_stamps: NicStamps,
     tells_sent: bool,
     counters: LinkCounters,
@@ -40,6 +42,7 @@ impl PacketPort {
         if !link.ethernet {
             return Err(SysError::NotEthernet { name: link.name });
         }
+        let egress = Egress::of(&link);
         let mut program = filter::program(&options.ethertypes, options.hidden)?;
         let protocol = receive_protocol(options)?;
         let name: Arc<str> = link.name.into();
@@ -87,6 +90,7 @@ impl PacketPort {
             name,
             mac: link.mac,
             mtu: link.mtu,
+            egress,
             nic_stamps,
             tells_sent: options.tx_stamps || options.launch_times,
         })
@@ -100,6 +104,11 @@ impl PacketPort {
     /// The interface's largest payload when the port was opened, in octets, without the 14 of the Ethernet header.
     pub fn mtu(&self) -> u32 {
         self.mtu
+    }
+
+    /// Rate and shapers of the interface when the port was opened.
+    pub fn egress(&self) -> &Egress {
+        &self.egress
     }
 
     /// The interface's name.

@@ -9,7 +9,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, 
 use testing::synthetic::{run, series};
 
 /// Kinds of series, and the counters that their code counts in addition to the samples.
-const COUNTED: [(&str, &str); 31] = [
+const COUNTED: [(&str, &str); 32] = [
     ("wakeup", "missed"),
     ("noise", ""),
     ("rtt", "lost late duplicate reordered missed"),
@@ -20,6 +20,7 @@ const COUNTED: [(&str, &str); 31] = [
     ("send", ""),
     ("departure", ""),
     ("listen", "lost late duplicate reordered"),
+    ("credit", ""),
     ("arrival", "lost duplicate conflicting reordered"),
     ("hop", "lost duplicate reordered"),
     ("delivery", ""),
