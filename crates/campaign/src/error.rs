@@ -1,6 +1,7 @@
 //! Reasons why several runs give no answer.
 
 use ::matrix::StateError;
+use certificate::CertificateError;
 use plan::PlanError;
 use probes::ProbeError;
 use report::limits::LimitsError;
@@ -35,6 +36,9 @@ pub enum CampaignError {
     /// Error of a matrix's folder.
     #[error(transparent)]
     State(#[from] StateError),
+    /// Error of a certificate.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
     /// Error of the journal of changes.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -1,18 +1,21 @@
-//! Several runs that together give one answer: the largest number of streams that a host sustains, a matrix of conditions, or the effect of a
-//! setting.
+//! Several runs that together give one answer: the largest number of streams that a host sustains, a matrix of conditions, the effect of a
+//! setting, or an acceptance.
 //!
 //! Each decides the next run from the results of those before it. The command line passes the request, and shows the answer.
 
 #![forbid(unsafe_code)]
 
+pub mod acceptance;
 pub mod capacity;
 mod error;
+mod evidence;
 pub mod matrix;
 pub mod proof;
 mod stored;
 
 pub use error::CampaignError;
-pub use stored::profile_of;
+pub use evidence::evidence;
+pub use stored::{profile_of, search_of};
 
 use std::fmt::Display;
 

@@ -1,6 +1,7 @@
-//! Limits stored in a run file.
+//! Limits and searches stored in a run file.
 
 use crate::CampaignError;
+use report::capacity::{self, Search};
 use report::limits::Profile;
 use store::RunFile;
 
@@ -21,6 +22,23 @@ pub fn profile_of(run: &RunFile, given: Option<Profile>) -> Result<Option<Profil
     }
     let profile = kept.map(|text| Profile::parse(&text, &format!("kept in {}", run.path().display())));
     Ok(profile.transpose()?)
+}
+
+/// The search that a run answers, if it belongs to one.
+///
+/// # Errors
+/// The stored search cannot be read.
+pub fn search_of(run: &RunFile) -> Result<Option<Search>, CampaignError> {
+    let Some(text) = run.document(capacity::DOCUMENT)? else {
+        return Ok(None);
+    };
+    serde_json::from_str(&text).map(Some).map_err(|error| {
+        let file = run.path().display();
+        CampaignError::Wrong(format!(
+            "{file}: its document \"{}\" cannot be read: {error}",
+            capacity::DOCUMENT
+        ))
+    })
 }
 
 /// True if the command of a run had limits, which it then stores.

@@ -177,6 +177,7 @@ impl From<CampaignError> for Failure {
             CampaignError::Store(error) => error.into(),
             CampaignError::Limits(error) => error.into(),
             CampaignError::State(error) => error.into(),
+            CampaignError::Certificate(error) => Self::Usage(error.to_string()),
             CampaignError::Journal(error) => Self::CouldNotMeasure(error.to_string()),
         }
     }

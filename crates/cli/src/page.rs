@@ -42,6 +42,13 @@ pub(crate) fn check(page: Option<&Path>, out: Option<&Path>) -> Result<(), Failu
     HTML.check(page)
 }
 
+/// A certificate.
+pub(crate) const CERTIFICATE: FileKind = FileKind {
+    option: "--out",
+    mark: b"\"schema\": \"triptime.certificate/1\"",
+    what: "a certificate of triptime",
+};
+
 impl FileKind {
     /// Refuses a file that another option of the same command also names.
     ///

@@ -1,6 +1,5 @@
 //! Makes the user's report and the exit status from a run file.
 
-use crate::about::evidence;
 use crate::again;
 use crate::arguments::{PageArgs, RunArgs};
 use crate::face::FaceArgs;
@@ -11,7 +10,6 @@ use crate::timeline;
 use model::{RunView, SeriesId, kind};
 use plan::Plan;
 use report::Report;
-use report::capacity::{self, Search};
 use report::contradiction;
 use report::limits::Profile;
 use report::tables::Layout;
@@ -65,7 +63,7 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let recording = run::survey(&run)?;
     let view = run.view()?;
     let profile = campaign::profile_of(&run, profile)?;
-    let search = search(&run)?;
+    let search = campaign::search_of(&run)?;
     let table = layout_of_plan(&run)?;
     let again = again::after(&view.info.arguments, view.duration_ns);
     let report = Report::new(view, profile.into_iter().collect())
@@ -73,21 +71,6 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
         .with_again(again);
     let timeline = timeline::of_longest(&run, &report.stalls)?;
     Ok(report.with_search(search).with_table(table).with_timeline(timeline))
-}
-
-/// The search that the run answers, if it belongs to one.
-fn search(run: &RunFile) -> Result<Option<Search>, Failure> {
-    let Some(text) = run.document(capacity::DOCUMENT)? else {
-        return Ok(None);
-    };
-    let search = serde_json::from_str(&text);
-    search.map(Some).map_err(|error| {
-        let file = run.path().display();
-        Failure::Usage(format!(
-            "{file}: its document \"{}\" cannot be read: {error}",
-            capacity::DOCUMENT
-        ))
-    })
 }
 
 /// True if this run's end returned the frames: the other end measures and judges the round trips. The role may be unknown before both ends
@@ -100,7 +83,7 @@ fn only_reflected(run: &RunView) -> bool {
 fn write_html(report: &Report, pages: &PageArgs, path: &Path) -> Result<(), Failure> {
     let about = pages.about.clone().unwrap_or_default();
     let html = report
-        .html(&about, Some(&evidence(&report.run.file)))
+        .html(&about, Some(&campaign::evidence(&report.run.file)))
         .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML report: {error}")))?;
     page::HTML.write(path, &html)
 }

@@ -16,6 +16,13 @@ pub(crate) fn identity() -> Result<String, PlaceError> {
     Ok(place::build()? + &commit.unwrap_or_default())
 }
 
+/// Version, commit and build in one line, as a certificate states them.
+pub(crate) fn one_line() -> String {
+    let build = place::build().map_or_else(|_| "not known".to_owned(), |build| id(&build).to_owned());
+    let commit = COMMIT.unwrap_or("not known");
+    format!("{}, commit {commit}, build {build}", env!("CARGO_PKG_VERSION"))
+}
+
 /// Text of `--version`, without the name: number, commit, target, contents, and supported formats.
 pub(crate) fn long() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(text);

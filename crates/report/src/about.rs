@@ -1,11 +1,11 @@
 //! Statements about a test that its operator supplies, for the acceptance record at the beginning of the printed page.
 //! They are only in the page, not in the run file.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use units::foreign::Show;
 
 /// The fields of the record that are not measured. An empty field is left to be filled in by hand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct About {
     /// The kind of test: `Factory acceptance test`.

@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod capacity;
+pub(crate) mod certify;
 pub(crate) mod compare;
 pub(crate) mod cpus;
 pub(crate) mod cyclictest;
@@ -30,3 +31,4 @@ pub(crate) mod talk;
 pub(crate) mod trace;
 pub(crate) mod trip;
 pub(crate) mod tune;
+pub(crate) mod verify;

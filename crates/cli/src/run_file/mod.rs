@@ -210,7 +210,8 @@ pub(crate) fn make_way(file: &Path) -> Result<Option<String>, Failure> {
     Ok(Some(text))
 }
 
-fn limits_text(name: &str) -> Result<String, Failure> {
+/// Text of a limit profile inside the binary, or of a file.
+pub(crate) fn limits_text(name: &str) -> Result<String, Failure> {
     match Profile::embedded_text(name) {
         Some(text) => Ok(text.to_owned()),
         None => std::fs::read_to_string(name).map_err(|error| Failure::Usage(format!("{name}: {error}"))),

@@ -1,0 +1,60 @@
+//! Makes a certificate from run files.
+
+use super::deviations;
+use super::judged::JudgedRun;
+use crate::CampaignError;
+use certificate::{Certificate, SCHEMA, Statement};
+use report::limits::Profile;
+use report::verdict::Verdict;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// How a figure near its limit is decided: the rule that every verdict of this program follows.
+const DECISION_RULE: &str = "Simple acceptance (JCGM 106:2012, 8.2): a figure of one clock passes if it does not exceed its limit. \
+    A figure between two clocks passes only if it does not exceed its limit with the uncertainty of the clocks added, fails only if it \
+    exceeds it with that uncertainty subtracted, and is undecided between. A figure that something may hide a worse value of is undecided.";
+
+/// Statements of a certificate that nobody measured.
+pub struct Statements {
+    /// The user's statements about the test, by their keys.
+    pub about: Map<String, Value>,
+    /// Instant of the certificate, RFC 3339.
+    pub issued: String,
+    /// Version and build of this program.
+    pub issued_by: String,
+}
+
+/// The certificate of the runs in these files, without a signature. `profile` judges them, with its text; without one, the limits kept in
+/// each run do.
+///
+/// # Errors
+/// A file that cannot be read, was not closed, or that no limits judge.
+pub fn certify(
+    files: &[PathBuf],
+    profile: Option<&(Profile, String)>,
+    statements: Statements,
+) -> Result<Certificate, CampaignError> {
+    let (mut runs, mut found, mut verdicts) = (Vec::new(), Vec::new(), Vec::new());
+    for file in files {
+        let run = JudgedRun::read(file, profile)?;
+        if !run.report.is_judged() {
+            return Err(CampaignError::Wrong(format!(
+                "{}: no limits judge this run; name a profile with --limits",
+                file.display()
+            )));
+        }
+        found.extend(deviations::of(&run));
+        verdicts.push(run.report.verdict());
+        runs.push(run.certified()?);
+    }
+    Ok(Certificate::new(Statement {
+        schema: SCHEMA.to_owned(),
+        issued: statements.issued,
+        issued_by: statements.issued_by,
+        verdict: Verdict::over(verdicts).word().to_owned(),
+        decision_rule: DECISION_RULE.to_owned(),
+        about: statements.about,
+        deviations: found,
+        runs,
+    })?)
+}

@@ -1,0 +1,110 @@
+//! The file form of a certificate: the statement, then its signatures.
+
+use crate::{CertificateError, SCHEMA, Signed, Statement};
+use serde_json::Value;
+
+/// First line of a signature.
+const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
+
+/// A certificate as it was read or made.
+#[derive(Debug, Clone)]
+pub struct Certificate {
+    /// The signed text: everything before the first signature.
+    signed: String,
+    /// The statement in it.
+    pub statement: Statement,
+    /// Its signatures, in the order of the file.
+    pub signatures: Vec<Signed>,
+}
+
+impl Certificate {
+    /// A certificate without a signature.
+    ///
+    /// # Errors
+    /// The statement cannot be written as JSON.
+    pub fn new(statement: Statement) -> Result<Self, CertificateError> {
+        let text =
+            serde_json::to_string_pretty(&statement).map_err(|error| CertificateError::Form(error.to_string()))?;
+        Ok(Self {
+            signed: text + "\n",
+            statement,
+            signatures: Vec::new(),
+        })
+    }
+
+    /// Reads a certificate. The signatures are not checked.
+    ///
+    /// # Errors
+    /// The text before the signatures is not a statement of a schema that this version knows, or a signature block cannot be read.
+    pub fn parse(text: &str) -> Result<Self, CertificateError> {
+        let cut = begins(text).first().copied().unwrap_or(text.len());
+        let (signed, blocks) = text.split_at(cut);
+        Ok(Self {
+            statement: statement(signed)?,
+            signatures: signatures(blocks, 0)?,
+            signed: signed.to_owned(),
+        })
+    }
+
+    /// Adds the signatures of another file, as `ssh-keygen -Y sign` writes one.
+    ///
+    /// # Errors
+    /// The text is not made of signature blocks.
+    pub fn add_signatures(&mut self, text: &str) -> Result<(), CertificateError> {
+        let more = signatures(text, self.signatures.len())?;
+        self.signatures.extend(more);
+        Ok(())
+    }
+
+    /// The text that is signed.
+    pub fn signed_text(&self) -> &str {
+        &self.signed
+    }
+
+    /// The whole file.
+    ///
+    /// # Errors
+    /// A signature cannot be written.
+    pub fn text(&self) -> Result<String, CertificateError> {
+        let mut text = self.signed.clone();
+        for signature in &self.signatures {
+            text.push_str(&signature.text()?);
+        }
+        Ok(text)
+    }
+}
+
+fn statement(text: &str) -> Result<Statement, CertificateError> {
+    let form = |error: serde_json::Error| CertificateError::Form(error.to_string());
+    let value: Value = serde_json::from_str(text).map_err(form)?;
+    match value["schema"].as_str() {
+        Some(SCHEMA) => serde_json::from_value(value).map_err(form),
+        Some(other) => Err(CertificateError::Schema(other.to_owned())),
+        None => Err(CertificateError::Form("it has no \"schema\"".to_owned())),
+    }
+}
+
+/// Places at which a signature begins, each at the beginning of a line.
+fn begins(text: &str) -> Vec<usize> {
+    let at_line = |at: &usize| *at == 0 || text.as_bytes()[at - 1] == b'\n';
+    text.match_indices(BEGIN).map(|(at, _)| at).filter(at_line).collect()
+}
+
+/// The signatures of a text that has nothing else in it; `before` signatures were read before.
+fn signatures(text: &str, before: usize) -> Result<Vec<Signed>, CertificateError> {
+    let mut ends = begins(text);
+    if !text[..ends.first().copied().unwrap_or(text.len())].trim().is_empty() {
+        return Err(CertificateError::Signature {
+            number: before + 1,
+            why: format!("it does not begin with {BEGIN}"),
+        });
+    }
+    ends.push(text.len());
+    let blocks = ends.windows(2).map(|ends| &text[ends[0]..ends[1]]).enumerate();
+    blocks
+        .map(|(at, block)| Signed::parse(before + at + 1, block))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

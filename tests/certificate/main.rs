@@ -1,0 +1,203 @@
+//! Certificates: signed, checked by OpenSSH itself, judged again elsewhere, and broken in many ways.
+
+mod bench;
+mod tampered;
+
+use bench::{Bench, outcome, ssh_keygen};
+use serde_json::Value;
+use std::fs;
+use support::{json, root_or_skip, run, stderr};
+
+#[test]
+fn a_certificate_is_checked_by_openssh_and_judged_again_elsewhere() {
+    let bench = Bench::new();
+    let certificate = bench.certificate();
+    let verified = bench.verify(&[]);
+    assert_eq!(
+        (verified.status.code(), outcome(&verified).as_str()),
+        (Some(0), "holds"),
+        "{}",
+        stderr(&verified)
+    );
+    let verified = json(&verified);
+    assert_eq!(verified["verdict"], "pass");
+    assert_eq!(verified["signatures"][0]["owner"], "supplier");
+    assert_eq!(verified["runs"][0]["differences"], Value::Array(Vec::new()));
+
+    // OpenSSH reads statement and signature, cut at the first line of the block.
+    let at = certificate.find("-----BEGIN").expect("a signature");
+    let (statement, signature) = certificate.split_at(at);
+    fs::write(bench.path("cut.sig"), signature).expect("written");
+    let arguments = [
+        "-Y",
+        "verify",
+        "-n",
+        "triptime-certificate",
+        "-I",
+        "supplier",
+        "-f",
+        "signers",
+        "-s",
+        "cut.sig",
+    ];
+    assert!(
+        ssh_keygen(bench.folder(), &arguments, statement),
+        "OpenSSH takes the signature"
+    );
+    assert!(
+        !ssh_keygen(bench.folder(), &arguments, &statement.replacen("pass", "fail", 1)),
+        "and refuses another text"
+    );
+
+    let nobody = run(&["verify", &bench.text("sat.certificate"), "--json"]);
+    assert_eq!(
+        (nobody.status.code(), outcome(&nobody).as_str()),
+        (Some(3), "undecided")
+    );
+    let strict = bench.verify(&["--limits", &bench.limits("100us")]);
+    assert_eq!(
+        (strict.status.code(), json(&strict)["verdict"].as_str()),
+        (Some(1), Some("fail"))
+    );
+    assert_eq!(
+        outcome(&strict),
+        "holds",
+        "newer limits do not break what was certified"
+    );
+}
+
+#[test]
+fn openssh_signs_what_was_not_signed_and_a_witness_signs_too() {
+    let bench = Bench::new();
+    let unsigned = bench.certify(&["--out", &bench.text("later.certificate")]);
+    assert!(
+        String::from_utf8_lossy(&unsigned.stdout)
+            .contains("not signed yet: ssh-keygen -Y sign -n triptime-certificate")
+    );
+    let verify = |name: &str| {
+        run(&[
+            "verify",
+            &bench.text(name),
+            "--signers",
+            &bench.text("signers"),
+            "--json",
+        ])
+    };
+    assert_eq!(outcome(&verify("later.certificate")), "undecided");
+    assert!(ssh_keygen(
+        bench.folder(),
+        &[
+            "-Y",
+            "sign",
+            "-q",
+            "-n",
+            "triptime-certificate",
+            "-f",
+            "supplier",
+            "later.certificate"
+        ],
+        ""
+    ));
+    assert_eq!(
+        outcome(&verify("later.certificate")),
+        "holds",
+        "the signature in later.certificate.sig"
+    );
+
+    bench.certificate();
+    let added = run(&[
+        "certify",
+        "--countersign",
+        &bench.text("sat.certificate"),
+        "--key",
+        &bench.text("witness"),
+    ]);
+    assert_eq!(added.status.code(), Some(0), "{}", stderr(&added));
+    let verified = json(&verify("sat.certificate"));
+    let owners: Vec<_> = verified["signatures"]
+        .as_array()
+        .expect("two")
+        .iter()
+        .map(|each| each["owner"].clone())
+        .collect();
+    assert_eq!(owners, ["supplier", "witness"]);
+}
+
+#[test]
+fn what_cannot_be_certified_says_why() {
+    let bench = Bench::new();
+    let refused = |arguments: &[&str], status: i32, why: &str| {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{arguments:?}: {}", stderr(&output));
+    };
+    let (run_file, key) = (bench.text("sat.triptime"), bench.text("locked"));
+    assert!(ssh_keygen(
+        bench.folder(),
+        &["-q", "-t", "ed25519", "-N", "a secret", "-f", "locked"],
+        ""
+    ));
+    refused(&["certify", &run_file, "--key", &key], 2, "sign with ssh-keygen");
+    refused(
+        &["certify", &run_file, "--key", &bench.text("signers")],
+        2,
+        "not a private key",
+    );
+    bench.certificate();
+    refused(&["certify", &run_file], 2, "a certificate is never replaced");
+    refused(
+        &["certify", &bench.text("unjudged.triptime")],
+        2,
+        "no limits judge this run",
+    );
+    refused(&["certify", &bench.text("nothing.triptime")], 2, "nothing.triptime");
+    refused(&["verify", &run_file], 2, "sat.triptime");
+    refused(&["verify", &bench.text("signers")], 2, "not a certificate of triptime");
+    let other = bench.text("unjudged.triptime");
+    refused(
+        &["verify", &bench.text("sat.certificate"), &other],
+        2,
+        "none of the runs of this certificate",
+    );
+}
+
+#[test]
+fn another_plan_is_named_and_options_that_change_it_are_deviations() {
+    if !root_or_skip("another_plan_is_named_and_options_that_change_it_are_deviations") {
+        return;
+    }
+    let bench = Bench::new();
+    let plan = "name = \"short\"\nwhat = \"one step\"\nlimits = \"substation\"\nwindow = \"1s\"\n[cpus]\nhousekeeping = \"first\"\nmeasured = \"rest\"\n[[step]]\nprobe = \"wakeup\"\nduration = \"10s\"\ninterval = \"10ms\"\n";
+    fs::write(bench.path("short.toml"), plan).expect("written");
+    fs::write(bench.path("other.toml"), plan.replace("10ms", "20ms")).expect("written");
+    let (file, limits) = (bench.text("short.triptime"), bench.limits("10s"));
+    let measured = run(&[
+        "qualify",
+        &bench.text("short.toml"),
+        "--duration",
+        "1s",
+        "--limits",
+        &limits,
+        "--out",
+        &file,
+        "--summary",
+    ]);
+    assert!(matches!(measured.status.code(), Some(0 | 3)), "{}", stderr(&measured));
+    run(&["certify", &file, "--key", &bench.text("supplier")]);
+    let text = fs::read_to_string(bench.path("short.certificate")).expect("a certificate");
+    assert!(text.contains("options changed its plan: --duration 1s"), "{text}");
+    let verify = |plan: &str| {
+        let output = run(&[
+            "verify",
+            &bench.text("short.certificate"),
+            "--signers",
+            &bench.text("signers"),
+            "--plan",
+            &bench.text(plan),
+            "--json",
+        ]);
+        outcome(&output)
+    };
+    assert_eq!(verify("short.toml"), "holds");
+    assert_eq!(verify("other.toml"), "broken");
+}
