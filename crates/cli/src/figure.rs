@@ -2,7 +2,8 @@
 
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::named::{self, distinct};
-use crate::verdict;
+use crate::samples::SampleArg;
+use crate::{timeline, verdict};
 use clap::builder::PossibleValue;
 use report::comparison::{Comparison, kind_to_draw};
 use report::limits::Profile;
@@ -10,17 +11,43 @@ use report::picture::Picture;
 
 /// A drawing and its name on the command line.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FigureArg(pub(crate) Picture);
+pub(crate) enum FigureArg {
+    /// One of several runs.
+    Runs(Picture),
+    /// One of a sample of one run.
+    Around,
+}
 
 impl clap::ValueEnum for FigureArg {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [FigureArg; 2] = [FigureArg(Picture::ALL[0]), FigureArg(Picture::ALL[1])];
+        const ALL: [FigureArg; 3] = [
+            FigureArg::Runs(Picture::ALL[0]),
+            FigureArg::Runs(Picture::ALL[1]),
+            FigureArg::Around,
+        ];
         &ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.word()).help(self.0.describe()))
+        let (word, help) = match self {
+            Self::Runs(picture) => (picture.word(), picture.describe()),
+            Self::Around => ("around", "Who had each CPU around a late sample of one run (--sample)"),
+        };
+        Some(PossibleValue::new(word).help(help))
     }
+}
+
+/// Prints the CPUs around a sample of the only run; returns the exit status.
+pub(crate) fn around(runs: &[String], sample: Option<&SampleArg>) -> Result<u8, Failure> {
+    let [text] = runs else {
+        return Err(Failure::Usage(
+            "--figure around draws a sample of one run: name one".into(),
+        ));
+    };
+    let run = named::open(text)?;
+    let timeline = timeline::around(&run.file, sample)?;
+    verdict::write(&timeline.sheet(&run.shown_by()))?;
+    Ok(0)
 }
 
 /// Prints the drawing; returns the exit status. Without `profile` each run has the limits that it keeps. Series that are not drawn are named

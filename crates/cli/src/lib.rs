@@ -76,6 +76,7 @@ mod page;
 mod progress;
 mod ready;
 mod run_file;
+mod samples;
 mod streams;
 mod table;
 mod time_sync;

@@ -1,6 +1,7 @@
-//! Events of the longest stall that the flight recorder kept, for the picture on the page.
+//! Events around a late sample that the flight recorder kept: of the longest stall for the page, of any sample for a picture of its own.
 
 use crate::failure::Failure;
+use crate::samples::{Kept, SampleArg};
 use model::fact::RUN_START;
 use model::{Flight, Spike};
 use report::stall::Stall;
@@ -52,6 +53,23 @@ fn flight(run: &RunFile, stall: &Stall) -> Result<Option<(Spike, Flight)>, Failu
         Some((spike, flight.clone()))
     });
     Ok(found)
+}
+
+/// Events around the sample that `wanted` names, or around the longest sample that has any.
+///
+/// # Errors
+/// The run file cannot be read, has no such sample, or no events around it were kept.
+pub(crate) fn around(run: &RunFile, wanted: Option<&SampleArg>) -> Result<Timeline, Failure> {
+    let start = RUN_START.of(&run.facts()?).ok_or_else(|| {
+        Failure::CouldNotMeasure("the run does not say when it began: its file is of an earlier version".into())
+    })?;
+    let kept = Kept::read(run)?;
+    let (series, spike) = match wanted {
+        Some(wanted) => wanted.of(&kept)?,
+        None => kept.longest()?,
+    };
+    let events = kept.events(series, spike).ok_or_else(|| kept.refusal(series, spike))?;
+    Ok(timeline(start, &series.name, spike, &events))
 }
 
 fn timeline(start: Monotonic, series: &str, spike: &Spike, events: &[Event]) -> Timeline {

@@ -1,5 +1,9 @@
 //! The occupants of each CPU around a stall, from the flight recorder.
 
+use crate::html::timeline::{drawing, size};
+use crate::picture::Drawn;
+use crate::picture::sheet::{self, Part};
+use units::Ns;
 use units::foreign::Show;
 
 /// All CPUs during the same time.
@@ -67,6 +71,27 @@ impl Occupant {
             Self::Idle => "idle",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+impl Timeline {
+    /// The drawing as an SVG file that needs nothing else, of the run with this name.
+    #[must_use]
+    pub fn sheet(&self, run: &str) -> String {
+        let mut shown = self.clone();
+        shown.show();
+        let (due_ns, came_ns) = shown.waited_ns;
+        let waited = Ns(came_ns.saturating_sub(due_ns));
+        let part = Part {
+            heading: format!("{}: {waited} at {} after the start of the run", shown.series, Ns(came_ns)),
+            drawn: Drawn {
+                svg: drawing(&shown),
+                size: size(&shown),
+                caption: "Threads on each CPU around this sample, by the kernel's events; the red lines are its due instant and its end".to_owned(),
+                left_out: Vec::new(),
+            },
+        };
+        sheet::of(&format!("The CPUs around a late sample: {run}"), &[], &[part])
     }
 }
 

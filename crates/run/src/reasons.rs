@@ -13,9 +13,13 @@ const PER_ROUND: u32 = 400;
 /// that time new events overwrite the old ones in the flight recorder's rings.
 const MOST_OF_ROUND: Duration = Duration::from_millis(60);
 
-/// Longest time if windows end in this round, whose worst samples could not be explained later: draining comes first, and most of
-/// the older events are overwritten.
-const MOST_OF_ROUND_WITH_ENDS: Duration = Duration::from_millis(250);
+/// Longest time for the worst samples of each series whose window ends in this round, which could not be explained later. Each series
+/// has its own: a slow machine, such as a guest whose host takes its CPUs away, needs milliseconds for one sample, and the series that
+/// ends last is as important as the first.
+const MOST_OF_AN_END: Duration = Duration::from_millis(250);
+
+/// Longest time for all series together. The rings of the probes hold four seconds.
+const MOST_OF_ROUND_WITH_ENDS: Duration = Duration::from_secs(2);
 
 /// Explanation text for samples beyond these bounds.
 const TOO_MANY: &str = "not looked at: too many at once";
@@ -71,9 +75,15 @@ impl Reasons {
         self.asked < PER_ROUND && self.spent < MOST_OF_ROUND
     }
 
-    /// True if this round has time for the worst samples of a window that ends.
-    pub(crate) fn has_time_at_an_end(&self) -> bool {
-        self.spent < MOST_OF_ROUND_WITH_ENDS
+    /// Time spent so far in this round.
+    pub(crate) fn spent(&self) -> Duration {
+        self.spent
+    }
+
+    /// True if this round has time for further samples among the worst of a series whose window ends, and which began when `begin` was
+    /// spent.
+    pub(crate) fn has_time_at_an_end(&self, begin: Duration) -> bool {
+        self.spent < MOST_OF_ROUND_WITH_ENDS && self.spent.saturating_sub(begin) < MOST_OF_AN_END
     }
 
     /// Explains how the time of a kept sample was spent; `None` if no explanation is possible. The caller limits the time of the
@@ -164,7 +174,7 @@ impl Flights {
 
 #[cfg(test)]
 mod tests {
-    use super::{FLIGHTS_PER_WINDOW, Flights, PER_ROUND, Reasons};
+    use super::{FLIGHTS_PER_WINDOW, Flights, MOST_OF_AN_END, MOST_OF_ROUND_WITH_ENDS, PER_ROUND, Reasons};
     use crate::why::{Answer, Explain};
     use model::{Cause, CauseTotal, Fact, Question, QuestionKind, SeriesId};
     use units::Monotonic;
@@ -227,6 +237,23 @@ mod tests {
         assert!(reasons.has_room());
         reasons.ask_in_passing(series, &QUESTION);
         assert_eq!(reasons.take_totals(), [(series, total(Cause::Thread, 1))]);
+    }
+
+    #[test]
+    fn each_series_that_ends_has_its_own_time_within_that_of_the_round() {
+        let mut reasons = Reasons::new(Some(Box::new(Always)));
+        let mut ended = 0;
+        while reasons.spent() < MOST_OF_ROUND_WITH_ENDS {
+            let begin = reasons.spent();
+            assert!(reasons.has_time_at_an_end(begin), "series {ended}");
+            reasons.spent += MOST_OF_AN_END;
+            assert!(!reasons.has_time_at_an_end(begin), "series {ended}");
+            ended += 1;
+        }
+        assert_eq!(ended, 8);
+        assert!(!reasons.has_time_at_an_end(reasons.spent()));
+        reasons.observe();
+        assert!(reasons.has_time_at_an_end(reasons.spent()));
     }
 
     #[test]

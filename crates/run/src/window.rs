@@ -250,11 +250,12 @@ impl Open {
         if !self.is_waiting() {
             return;
         }
+        let begin = reasons.spent();
         // At least one, even if the round has spent its time on others.
         self.ask_worst(reasons);
         while reasons.has_room() && self.ask_worst(reasons) {}
         self.pass_over_lesser(reasons);
-        while reasons.has_time_at_an_end() && self.ask_worst(reasons) {}
+        while reasons.has_time_at_an_end(begin) && self.ask_worst(reasons) {}
         self.pass_over(i64::MAX, 0, reasons);
     }
 

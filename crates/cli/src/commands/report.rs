@@ -6,6 +6,7 @@ use crate::face::Form;
 use crate::failure::Failure;
 use crate::figure::{self, FigureArg};
 use crate::page;
+use crate::samples::SampleArg;
 use crate::table::{self, TableArg};
 use crate::verdict;
 use report::limits::Profile;
@@ -16,7 +17,8 @@ use std::path::Path;
 #[command(after_help = "\
 Example: triptime report runs/20261121T020000-qualify.triptime --html report.html
          triptime report --table jitter host=native.triptime docker.triptime --html table.html
-         triptime report --figure boxes gold=a.triptime silver=b.triptime > figure.svg")]
+         triptime report --figure boxes gold=a.triptime silver=b.triptime > figure.svg
+         triptime report --figure around --sample wakeup/cpu1:3 a.triptime > around.svg")]
 pub(crate) struct ReportArgs {
     /// Run file; several with --table or --figure, where NAME=FILE shows the run under this name
     #[arg(required = true, value_name = "RUN")]
@@ -30,6 +32,9 @@ pub(crate) struct ReportArgs {
     /// Kind of the series in the drawing [default: task, or the only kind of these runs]
     #[arg(long, value_name = "KIND", requires = "figure")]
     kind: Option<String>,
+    /// Sample to draw with --figure around: SERIES:N for the Nth largest, or SERIES@TIME since the run began [default: the largest]
+    #[arg(long, value_name = "SAMPLE", requires = "figure", conflicts_with = "kind")]
+    sample: Option<SampleArg>,
     /// Print the table as CSV
     #[arg(long, requires = "table", conflicts_with = "json")]
     csv: bool,
@@ -54,8 +59,15 @@ pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
         return table::show(layout, &args.runs, form, args.pages.html.as_deref());
     }
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
-    if let Some(FigureArg(picture)) = args.figure {
-        return figure::show(picture, &args.runs, args.kind.as_deref(), profile.as_ref());
+    match args.figure {
+        Some(FigureArg::Around) => return figure::around(&args.runs, args.sample.as_ref()),
+        Some(_) if args.sample.is_some() => {
+            return Err(Failure::Usage("--sample belongs to --figure around".into()));
+        }
+        Some(FigureArg::Runs(picture)) => {
+            return figure::show(picture, &args.runs, args.kind.as_deref(), profile.as_ref());
+        }
+        None => {}
     }
     let [run] = &args.runs[..] else {
         return Err(Failure::Usage(

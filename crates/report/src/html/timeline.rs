@@ -17,12 +17,17 @@ const LETTER: f64 = 6.4;
 /// Bars narrower than this are not visible.
 const NARROWEST: f64 = 0.4;
 
+/// Width and height of its view.
+pub(crate) fn size(timeline: &Timeline) -> (f64, f64) {
+    (WIDTH, TOP + LANE * timeline.lanes.len() as f64 + 40.0)
+}
+
 pub(crate) fn drawing(timeline: &Timeline) -> String {
-    let bottom = TOP + LANE * timeline.lanes.len() as f64;
+    let height = size(timeline).1;
+    let bottom = height - 40.0;
     let text = escape(&format!("Threads on each CPU around a stall of {}", timeline.series));
     let mut out = format!(
-        "<svg class=\"timeline\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{text}\"><title>{text}</title>",
-        bottom + 40.0
+        "<svg class=\"timeline\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{text}\"><title>{text}</title>"
     );
     let x = Scale::linear(timeline.from_ns as f64, timeline.to_ns as f64, LEFT, RIGHT);
     waited(&mut out, timeline, &x, bottom);
