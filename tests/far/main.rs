@@ -4,6 +4,7 @@
 mod ends;
 mod machines;
 mod refused;
+mod turned;
 
 use machines::{FarEnd, Machines, STEPS, alone, qualify, secret, words};
 use model::RunState;
@@ -14,7 +15,7 @@ use store::RunFile;
 use support::left::Before;
 use support::{json, root_or_skip, series, stderr};
 
-fn setting<'a>(series: &'a Value, name: &str) -> Option<&'a str> {
+pub(crate) fn setting<'a>(series: &'a Value, name: &str) -> Option<&'a str> {
     series["settings"].get(name)?.as_str()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::version;
-use bed::Bed;
+use bed::{Bed, End, Stands};
 use place::far::{Address, Far, Secret};
 use place::{PlaceSpec, StatedClock};
 use plan::Plan;
@@ -14,10 +14,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Another machine")]
 pub(crate) struct FarArgs {
-    /// Run the device under test on the machine where `triptime far` listens, reached over any network that both have. The test set is
-    /// here, at the port that --nic names
-    #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "place")]
+    /// Run one end of each step on the machine where `triptime far` listens, reached over any network that both have. The other end is
+    /// here, at the port that --nic names, in the place that --place names
+    #[arg(long, value_name = "HOST[:PORT]")]
     far: Option<Address>,
+    /// The end that the other machine has: device, or test-set. With test-set, the device under test is here
+    #[arg(long, value_name = "END", requires = "far", default_value = "device", value_parser = end)]
+    far_end: End,
     /// Secret that both ends know, in a file readable by this user alone; needed with --far
     #[arg(long, value_name = "FILE", requires = "far")]
     secret: Option<PathBuf>,
@@ -53,32 +56,61 @@ fn stated(text: &str) -> Result<StatedClock, String> {
     }
 }
 
+fn end(text: &str) -> Result<End, String> {
+    match text {
+        "device" => Ok(End::Device),
+        "test-set" => Ok(End::TestSet),
+        _ => Err("use device or test-set".to_owned()),
+    }
+}
+
 impl FarArgs {
-    /// True if another machine has the device's end.
+    /// True if another machine has one end.
     pub(crate) fn is_asked_for(&self) -> bool {
         self.far.is_some()
     }
 
-    /// The other machine that has the device's end.
-    pub(crate) fn machine(&self) -> Option<String> {
-        self.far.as_ref().map(ToString::to_string)
+    /// The end that another machine has.
+    pub(crate) fn end(&self) -> Option<End> {
+        self.far.as_ref().map(|_| self.far_end)
     }
 
-    /// The plan over the one port to the other machine, and that port. It replaces the networks that a plan compares.
+    /// The other machine, if it has the device's end.
+    pub(crate) fn machine_of_device(&self) -> Option<String> {
+        let far = self.far.as_ref().filter(|_| self.far_end == End::Device);
+        far.map(ToString::to_string)
+    }
+
+    /// The plan over the one port to the other machine, and that port, with a card for guests at this end if they are here. It replaces the
+    /// networks that a plan compares.
     ///
     /// # Errors
     /// A part of the plan cannot run on another machine, or a port is missing.
-    pub(crate) fn bed(&self, plan: Plan, nic: &[String]) -> Result<(Plan, Option<Bed>), Failure> {
+    pub(crate) fn bed(&self, plan: Plan, nic: &[String], is_guest: bool) -> Result<(Plan, Option<Bed>), Failure> {
         let refused = |why: &str| Err(Failure::Usage(format!("--far: the plan {}: {why}", plan.name)));
         if !plan.faults.is_empty() {
             return refused("the wire that makes its faults is in this machine");
         }
-        if plan.devices() > 1 {
+        if plan.devices() > 1 && self.far_end == End::Device {
             return refused("the other machine is one device, but a step has several relays: give each step one");
         }
         let bed = match (plan.needs_bed(), nic) {
-            (false, []) => None,
-            (true, [port]) => Some(Bed::to_far_machine(port)?),
+            (false, []) if self.far_end == End::Device => None,
+            (true, [port]) => {
+                let (here, ends) = match self.far_end {
+                    End::Device => (End::TestSet, 1),
+                    End::TestSet => (End::Device, plan.devices()),
+                };
+                let stands = if is_guest {
+                    Stands::Guests(ends)
+                } else {
+                    Stands::These(ends)
+                };
+                Some(Bed::to_far_machine(here, port, stands)?)
+            }
+            (false, []) => {
+                return refused("it sends nothing, so the other machine has no end of it: leave --far-end out");
+            }
             (false, _) => return refused("it sends nothing, and needs no --nic"),
             (true, _) => return refused("name the port of this machine that leads there: --nic IF"),
         };

@@ -20,4 +20,4 @@ pub use away::{Away, Files, Job, Returned};
 pub use build::build;
 pub use error::PlaceError;
 pub use place::{ClockOffset, Place, PlaceKind, StatedClock, Vcpu};
-pub use spec::{PlaceSpec, up};
+pub use spec::{PlaceSpec, up, up_for_test_set};

@@ -22,6 +22,8 @@ pub enum FromPlace {
     },
     /// Asks for the cause of a late sample.
     Why(Asked),
+    /// It has ended its own measurement, at this time of the place's `CLOCK_REALTIME` in ns.
+    Ended(i64),
 }
 
 /// Messages to it.

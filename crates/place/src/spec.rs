@@ -5,7 +5,7 @@ use crate::error::PlaceError;
 use crate::far::Far;
 use crate::guest::{Guest, GuestSpec};
 use crate::place::Place;
-use bed::{Bed, BedError, Management, Network};
+use bed::{Bed, BedError, DeviceEnd, Management, Network, SecondCard};
 use model::EventKind;
 use run::Recorder;
 use std::sync::Arc;
@@ -57,28 +57,48 @@ pub fn up(
     devices: usize,
     recorder: &Recorder,
 ) -> Result<Vec<Arc<dyn Place>>, PlaceError> {
-    let mut places: Vec<Arc<dyn Place>> = Vec::new();
+    let mut places = Vec::new();
     for number in 0..devices {
         let end = bed
             .filter(|bed| bed.has_devices())
             .map(|bed| bed.device(number))
             .transpose()?;
-        let place: Arc<dyn Place> = match spec {
-            PlaceSpec::Native => return Ok(places),
-            PlaceSpec::Container(spec) => Arc::new(Container::up(spec, end)?),
-            PlaceSpec::Guest(spec) => {
-                let second = management.and_then(|management| management.card(number));
-                Arc::new(Guest::up(spec, number, end, second.as_ref())?)
-            }
-            PlaceSpec::Far(far) => far.clone(),
-        };
-        recorder.events().write(EventKind::Note, place.describe());
-        recorder.add_facts(place.facts());
-        // Recorded for all series, because measurements on this machine depend on the place, too.
-        if let Some(why) = place.emulated() {
-            recorder.events().write(EventKind::Emulated, why);
-        }
-        places.push(place);
+        let second = management.and_then(|management| management.card(number));
+        places.extend(one(spec, number, (end, second.as_ref()), recorder)?);
     }
     Ok(places)
+}
+
+/// Makes the place of the test set at its end of `bed`; `None` if it is in this process.
+///
+/// # Errors
+/// The place cannot be made.
+pub fn up_for_test_set(spec: &PlaceSpec, bed: &Bed, recorder: &Recorder) -> Result<Option<Arc<dyn Place>>, PlaceError> {
+    let end = match spec {
+        PlaceSpec::Native | PlaceSpec::Far(_) => None,
+        PlaceSpec::Container(_) | PlaceSpec::Guest(_) => Some(bed.test_set()?),
+    };
+    one(spec, 0, (end, None), recorder)
+}
+
+/// Makes place number `number` at this end of a bed, with a second card of a guest; `None` if it is this process.
+fn one(
+    spec: &PlaceSpec,
+    number: usize,
+    (end, second): (Option<DeviceEnd<'_>>, Option<&SecondCard<'_>>),
+    recorder: &Recorder,
+) -> Result<Option<Arc<dyn Place>>, PlaceError> {
+    let place: Arc<dyn Place> = match spec {
+        PlaceSpec::Native => return Ok(None),
+        PlaceSpec::Container(spec) => Arc::new(Container::up(spec, end)?),
+        PlaceSpec::Guest(spec) => Arc::new(Guest::up(spec, number, end, second)?),
+        PlaceSpec::Far(far) => far.clone(),
+    };
+    recorder.events().write(EventKind::Note, place.describe());
+    recorder.add_facts(place.facts());
+    // Recorded for all series, because measurements on this machine depend on the place, too.
+    if let Some(why) = place.emulated() {
+        recorder.events().write(EventKind::Emulated, why);
+    }
+    Ok(Some(place))
 }

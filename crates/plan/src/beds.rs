@@ -44,6 +44,8 @@ pub(super) struct BedOfPlan {
     pub(super) management: Option<Management>,
     /// Places of its devices; empty if they are in this process.
     pub(super) places: Vec<Arc<dyn Place>>,
+    /// Place of the test set; `None` if it is in this process.
+    pub(super) test_set_place: Option<Arc<dyn Place>>,
 }
 
 impl BedOfPlan {
@@ -124,6 +126,7 @@ impl Beds {
             in_user_space,
             management: None,
             places: Vec::new(),
+            test_set_place: None,
         };
         Ok(Self {
             ways: vec![way],
@@ -147,6 +150,7 @@ impl Beds {
             in_user_space,
             management: None,
             places: Vec::new(),
+            test_set_place: None,
         });
         fact
     }

@@ -6,7 +6,7 @@ use super::file::Plan;
 use super::value::PlanError;
 use bed::{Bed, BedError, Management, Network};
 use model::{EventKind, Fact};
-use place::{PlaceSpec, up};
+use place::{PlaceSpec, up, up_for_test_set};
 use probes::Directions;
 use run::Recorder;
 use session::SessionError;
@@ -23,34 +23,35 @@ impl Beds {
     pub(super) fn build(
         plan: &Plan,
         ports: Option<Bed>,
-        place: &PlaceSpec,
+        (place, test_set): (&PlaceSpec, &PlaceSpec),
         recorder: &Recorder,
     ) -> Result<Self, SessionError> {
         let is_on_ports = ports.is_some();
         let mut beds = Self::without_places(plan, ports, place, recorder)?;
-        beds.can_stamp(plan, place)?;
+        beds.can_stamp(plan, place, test_set)?;
         for way in &mut beds.ways {
             way.management = managed(plan, &way.bed, is_on_ports, recorder)?;
             let ends = (Some(&way.bed), way.management.as_ref());
+            way.test_set_place = up_for_test_set(test_set, &way.bed, recorder)?;
             way.places = up(place, ends, plan.devices(), recorder)?;
         }
         Ok(beds)
     }
 
-    /// Refuses hardware stamps that no NIC of a bed can make, before anything is measured. A device in a place checks its own NIC.
-    fn can_stamp(&self, plan: &Plan, place: &PlaceSpec) -> Result<(), SessionError> {
+    /// Refuses hardware stamps that no NIC of a bed can make, before anything is measured. An end in a place checks its own NIC.
+    fn can_stamp(&self, plan: &Plan, place: &PlaceSpec, test_set: &PlaceSpec) -> Result<(), SessionError> {
         for (way, step) in self
             .ways
             .iter()
             .flat_map(|way| plan.steps.iter().map(move |step| (way, step)))
         {
-            let [test_set, device] = step.measure.stamped();
-            let device = match place.is_here() {
-                true => device,
+            let [of_test_set, of_device] = step.measure.stamped();
+            let here = |spec: &PlaceSpec, stamped: Directions| match spec.is_here() {
+                true => stamped,
                 false => Directions::default(),
             };
             way.bed
-                .can_stamp([test_set, device])
+                .can_stamp([here(test_set, of_test_set), here(place, of_device)])
                 .map_err(|error| PlanError::Invalid {
                     name: plan.name.clone(),
                     problem: format!(

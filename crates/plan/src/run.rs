@@ -34,6 +34,8 @@ pub struct PlanRun<'a> {
     pub ports: Option<Bed>,
     /// Location of the devices under test.
     pub place: PlaceSpec,
+    /// Location of the test set.
+    pub test_set: PlaceSpec,
 }
 
 /// Builds the parts that the steps need, starts the loads, and runs every step until its end or until the session is stopped.
@@ -47,7 +49,7 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
             Some(Beds::build(
                 work.plan,
                 work.ports.take(),
-                &work.place,
+                (&work.place, &work.test_set),
                 &runner.session.recorder,
             )?)
         }
@@ -272,6 +274,7 @@ impl Steps<'_, '_> {
             audited: work.plan.all_inside()?,
             is_crowded,
             launched: RefCell::default(),
+            launched_test_set: RefCell::default(),
             test_set,
             duration: step.common.duration,
             label: step.common.label.clone(),
@@ -280,6 +283,7 @@ impl Steps<'_, '_> {
             plan: work.plan.name.clone(),
             stop: stop.clone(),
             places: bed.map_or(&self.alone, |(way, _)| &way.places).clone(),
+            test_set_place: bed.and_then(|(way, _)| way.test_set_place.clone()),
             there: None,
             written: &step.written,
         })

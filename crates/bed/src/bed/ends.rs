@@ -12,7 +12,7 @@ impl Bed {
     pub fn seats(&self, end: End) -> Vec<Seat> {
         let seat = |end: &EndInterface| (end.namespace.as_ref().map(NetNs::path), end.interface.clone());
         match end {
-            End::TestSet => vec![seat(&self.test_set)],
+            End::TestSet => self.test_set.iter().map(seat).collect(),
             End::Device => self.devices.iter().map(seat).collect(),
         }
     }

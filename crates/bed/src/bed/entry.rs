@@ -15,6 +15,8 @@ const TAKEN_BY_SWITCH: &str = "switch";
 pub(super) enum FrameEntry {
     /// The device's own interface: nothing of this machine is before it, or nothing is known about the path before it.
     Device,
+    /// This port in the namespace of this process: the frames come from another machine.
+    Port(String),
     /// This port of the switch; the path is searched from here.
     Switch(&'static str),
     /// A known path, which a search could not find because a program forwards the frames.
@@ -100,7 +102,8 @@ impl Bed {
         match (&self.entry, &self.switch) {
             (FrameEntry::Known(path), _) => Ok(path.clone()),
             (FrameEntry::Switch(port), Some(switch)) => switch.run(|| FramePath::behind(port))?,
-            (FrameEntry::Switch(_), None) | (FrameEntry::Device, _) => {
+            (FrameEntry::Port(port), _) if self.has_devices() => FramePath::behind(port),
+            (FrameEntry::Switch(_), None) | (FrameEntry::Device | FrameEntry::Port(_), _) => {
                 let device = self.place(End::Device).map_err(|_| elsewhere())?;
                 device.run(|| FramePath::behind(&device.interface))
             }

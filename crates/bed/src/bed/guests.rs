@@ -43,7 +43,7 @@ pub(super) fn build(network: Network, guests: usize, files: Files) -> Result<Bed
         what: format!("network namespaces: test set {TEST_SET_IF}{}{several}", made.way),
         forwards: Ok(network.switch_of_guests()),
         _forwarder: made.forwarder,
-        test_set,
+        test_set: Some(test_set),
         devices: made.guests,
         entry: made.entry,
         switch: made.switch,

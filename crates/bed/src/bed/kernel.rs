@@ -103,7 +103,7 @@ pub(super) fn finish(
         what: format!("network namespaces: {}{several}", network.describe()),
         forwards: Ok(network.switch()),
         _forwarder: None,
-        test_set,
+        test_set: Some(test_set),
         devices,
         entry,
         switch,

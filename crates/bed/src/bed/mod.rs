@@ -67,7 +67,8 @@ pub struct Bed {
     forwards: Result<&'static str, &'static str>,
     /// The thread or program that forwards. It is declared before the ends, so that it ends before they are removed.
     _forwarder: Option<Box<dyn Forwarder>>,
-    test_set: EndInterface,
+    /// `None` if the test set is on another machine.
+    test_set: Option<EndInterface>,
     /// One device, or several side by side; none if it is on another machine.
     devices: Vec<EndInterface>,
     /// Entry of frames to the devices.
@@ -176,7 +177,7 @@ impl Bed {
                 .to_owned(),
             forwards: Ok("wire that makes faults"),
             _forwarder: Some(Box::new(Arc::clone(&wire))),
-            test_set: EndInterface::within(test_set, TEST_SET_IF.to_owned()),
+            test_set: Some(EndInterface::within(test_set, TEST_SET_IF.to_owned())),
             devices: vec![EndInterface::within(device, DEVICE_IF.to_owned())],
             switch: None,
             entry,
@@ -202,12 +203,13 @@ impl Bed {
         ports::take(test_set, device, Stands::Guests(guests))
     }
 
-    /// Uses one existing port of this namespace as the test set's end; the device is on another machine.
+    /// Uses one existing port of this namespace as this end; the other end is on another machine. What stands at the port is as in
+    /// [`Bed::of_ports`] and [`Bed::of_ports_for_guests`].
     ///
     /// # Errors
-    /// The port is missing or down.
-    pub fn to_far_machine(test_set: &str) -> Result<Self, SysError> {
-        ports::take_one(test_set)
+    /// The port is missing or down, or the kernel refused an interface on it.
+    pub fn to_far_machine(end: End, port: &str, stands: Stands) -> Result<Self, SysError> {
+        ports::take_one(end, port, stands)
     }
 
     /// True if its devices are on this machine.
@@ -237,7 +239,8 @@ impl Bed {
     /// The NIC that cannot, and the reason.
     pub fn can_stamp(&self, [test_set, device]: [Directions; 2]) -> Result<(), ProbeError> {
         let first = self.devices.first().map(|end| (end, device));
-        for (end, directions) in std::iter::once((&self.test_set, test_set)).chain(first) {
+        let near = self.test_set.iter().map(|end| (end, test_set));
+        for (end, directions) in near.chain(first) {
             if directions != Directions::default() {
                 end.run(|| Ok(NicStamps::check(&end.interface, directions)))??;
             }
@@ -265,6 +268,14 @@ impl Bed {
         end.device()
     }
 
+    /// The test set's end, for a place.
+    ///
+    /// # Errors
+    /// It is on another machine, or its address cannot be read.
+    pub fn test_set(&self) -> Result<DeviceEnd<'_>, SysError> {
+        self.place(End::TestSet)?.device()
+    }
+
     fn no_device(&self, number: usize) -> SysError {
         SysError::Invalid {
             what: format!(
@@ -288,7 +299,7 @@ impl Bed {
     /// A namespace cannot be entered.
     pub fn nic_facts(&self) -> Result<Vec<Fact>, SysError> {
         let mut facts = Vec::new();
-        for place in std::iter::once(&self.test_set).chain(&self.devices) {
+        for place in self.test_set.iter().chain(&self.devices) {
             facts.extend(place.run(|| Ok(host::nic::facts(&place.interface)))?);
         }
         Ok(facts)
@@ -296,7 +307,7 @@ impl Bed {
 
     /// The links of both ends, as far as they are on this machine; `None` for an interface that is gone.
     pub fn links(&self) -> Vec<(String, Option<LinkInfo>)> {
-        let places = std::iter::once(&self.test_set).chain(&self.devices);
+        let places = self.test_set.iter().chain(&self.devices);
         let look = |place: &EndInterface| {
             let link = place.run(|| sys::link::find(&place.interface));
             (place.interface.clone(), link.ok())
@@ -323,8 +334,8 @@ impl Bed {
     pub fn namespaces(&self) -> Vec<(String, &NetNs)> {
         let test_set = self
             .test_set
-            .namespace
             .iter()
+            .filter_map(|test_set| test_set.namespace.as_ref())
             .map(|test_set| ("ts".to_owned(), test_set));
         let switch = self.switch.iter().map(|switch| ("sw".to_owned(), switch));
         test_set.chain(named(&self.devices)).chain(switch).collect()
@@ -332,7 +343,9 @@ impl Bed {
 
     fn place(&self, end: End) -> Result<&EndInterface, SysError> {
         match end {
-            End::TestSet => Ok(&self.test_set),
+            End::TestSet => self.test_set.as_ref().ok_or_else(|| SysError::Invalid {
+                what: "the test set is on another machine".to_owned(),
+            }),
             End::Device => self.devices.first().ok_or_else(|| self.no_device(0)),
         }
     }

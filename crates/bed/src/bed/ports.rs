@@ -3,7 +3,7 @@
 use super::entry::FrameEntry;
 use super::kernel::{bring_up, namespaces};
 use super::names::device_if;
-use super::{Bed, EndInterface};
+use super::{Bed, End, EndInterface};
 use sys::SysError;
 use sys::link::{LinkInfo, add_macvlan, find, list, local_mac, set_mac};
 
@@ -38,7 +38,7 @@ pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, 
         name,
         forwards: Err("the network between the two ports is not part of this machine's configuration"),
         _forwarder: None,
-        test_set: as_it_is(test_set),
+        test_set: Some(as_it_is(test_set)),
         devices,
         entry: FrameEntry::Device,
         switch: None,
@@ -72,19 +72,33 @@ fn as_it_is(port: &str) -> EndInterface {
     }
 }
 
-pub(super) fn take_one(test_set: &str) -> Result<Bed, SysError> {
-    let port = that_is_up(test_set)?;
+pub(super) fn take_one(end: End, interface: &str, stands: Stands) -> Result<Bed, SysError> {
+    let port = that_is_up(interface)?;
     let name = host::nic::port_name(&port, &list()?);
+    let mut here = behind(interface, stands)?;
+    let (this, other) = match end {
+        End::TestSet => ("test set", "device under test"),
+        End::Device => ("device under test", "test set"),
+    };
+    let on_port = match stands {
+        Stands::These(1) => "",
+        Stands::These(_) => ", several side by side, each a macvlan in bridge mode on that port",
+        Stands::Guests(1) => ", a guest with a macvtap in bridge mode on that port",
+        Stands::Guests(_) => ", several as guests, each with a macvtap in bridge mode on that port",
+    };
     Ok(Bed {
         what: format!(
-            "a port of this machine: test set {test_set} ({name}) - network - device under test on another machine"
+            "a port of this machine: {this} {interface} ({name}){on_port} - network - {other} on another machine"
         ),
         name,
         forwards: Err("the network between the two machines is not part of this machine's configuration"),
         _forwarder: None,
-        test_set: as_it_is(test_set),
-        devices: Vec::new(),
-        entry: FrameEntry::Device,
+        test_set: match end {
+            End::TestSet => here.pop(),
+            End::Device => None,
+        },
+        devices: here,
+        entry: FrameEntry::Port(interface.to_owned()),
         switch: None,
     })
 }

@@ -75,6 +75,7 @@ impl Asked<'_> {
             cpus: self.cpus.clone(),
             ports: None,
             place: PlaceSpec::Native,
+            test_set: PlaceSpec::Native,
         };
         let outcome = plan::run(run.runner(), work);
         match run.close(outcome, &|text| (self.say)(&text)) {

@@ -7,7 +7,7 @@
 //!
 //! The container's run becomes a part of the guest's run, and the guest's run a part of the host's.
 
-use super::{Task, listen};
+use super::{Task, listen, say_ended};
 use crate::measure::there::{Asks, Inside, There, in_text, words_of_device};
 use crate::value::PlanError;
 use bed::DeviceEnd;
@@ -31,6 +31,9 @@ impl Underway for Contained {
     }
 
     fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
+        if let Some(at) = self.0.ended_at() {
+            say_ended(at);
+        }
         self.0.finish(session)
     }
 }

@@ -14,11 +14,11 @@ use bed::loads::{self, Loads};
 use place::container::RuntimeName;
 use place::line::{FromPlace, ToPlace, read};
 use place::{Answers, Files, say};
-use probes::SenderEnd;
+use probes::{Running, SenderEnd};
 use run::Stop;
 use serde::Deserialize;
-use session::runner::{Runner, Side};
-use session::{Inventory, SessionError};
+use session::runner::{Runner, Underway};
+use session::{Inventory, Session, SessionError};
 use std::cell::RefCell;
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
@@ -116,10 +116,17 @@ impl Task {
         !self.step.common.loads.is_empty()
     }
 
-    /// In words: the step, its plan, and the duration.
+    /// In words: the step, its plan, and the duration; of the test set also that.
     pub(crate) fn describe(&self) -> String {
         let (step, plan) = (self.step.name(), &self.there.plan);
-        format!("{step} of the plan {plan}, for {}", Ns(self.step.common.duration.0))
+        let as_test_set = match self.there.is_test_set {
+            true => " as the test set",
+            false => "",
+        };
+        format!(
+            "{step} of the plan {plan}{as_test_set}, for {}",
+            Ns(self.step.common.duration.0)
+        )
     }
 
     /// Its questions for the other end.
@@ -168,13 +175,18 @@ impl Task {
     /// Runs the task in the place itself, without a container.
     fn run_here(&self, runner: &mut Runner<'_>, answers: Answers) -> Result<(), SessionError> {
         let context = StepContext {
+            // The test set's threads use the CPUs of the task, too.
             judged: self.judged(),
             inside: None,
             judged_by_all: CpuList::default(),
             audited: CpuList::default(),
             is_crowded: false,
             launched: RefCell::default(),
-            test_set: CpuList::default(),
+            launched_test_set: RefCell::default(),
+            test_set: match self.there.is_test_set {
+                true => self.judged(),
+                false => CpuList::default(),
+            },
             duration: Duration(self.step.common.duration.0),
             label: self.step.common.label.clone(),
             bed: None,
@@ -182,6 +194,7 @@ impl Task {
             plan: self.there.plan.clone(),
             stop: runner.session.stop.clone(),
             places: Vec::new(),
+            test_set_place: None,
             there: Some(&self.there),
             written: &self.step.written,
         };
@@ -197,13 +210,39 @@ impl Task {
         runner.session.recorder.set_settings(vec![setting]);
         runner.loads.join(own);
         let before = KernelThreads::look();
-        let running = self.step.measure.device(&context, &sender, runner.session)?;
+        let running = match self.there.is_test_set {
+            true => self.step.measure.test_set(&context, runner.session)?,
+            false => self.step.measure.device(&context, &sender, runner.session)?,
+        };
         let _ = say(&FromPlace::Ready);
-        let outcome = runner.attend("measuring", vec![Box::new(Side::Here(running))]);
+        let outcome = runner.attend("measuring", vec![Box::new(Reporting(running))]);
         let facts = KernelThreads::look().since(&before, &self.judged());
         runner.session.recorder.add_facts(facts);
         outcome
     }
+}
+
+/// A measurement that reports the instant of its end to the other end: no frame is due after it.
+struct Reporting(Running);
+
+impl Underway for Reporting {
+    fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    fn end(self: Box<Self>, _: &Session) -> Result<(), SessionError> {
+        if let Some(at) = self.0.ended_at() {
+            say_ended(at);
+        }
+        Ok(self.0.join()?)
+    }
+}
+
+/// Reports that this end has ended its measurement at `at`.
+fn say_ended(at: Monotonic) {
+    let now = sys::clock::pair();
+    // A write error is ignored: the process that started this one has ended.
+    let _ = say(&FromPlace::Ended(now.realtime.as_ns() - (now.monotonic - at)));
 }
 
 /// Receives the messages of the other end for as long as the process lives. When the other end is gone, this end stops, too. The returned receiver

@@ -30,6 +30,7 @@ use sys::packet::{PacketPort, PortOptions};
 use sys::thread::Policy;
 use toml::Value;
 use units::CpuList;
+use wire::ether::Mac;
 
 pub(super) use cpus::CpuStep;
 pub(super) use reflect::ReflectStep;
@@ -134,6 +135,15 @@ pub(super) trait Measure: Any + Debug {
         session: &mut Session,
     ) -> Result<Running, SessionError>;
 
+    /// Starts the test set's end.
+    ///
+    /// # Errors
+    /// The step has no test set, or it cannot start; then no part of it keeps running.
+    fn test_set(&self, _: &StepContext<'_>, _session: &mut Session) -> Result<Running, SessionError> {
+        let problem = format!("a step \"{}\" has no test set", self.words());
+        Err(SessionError::Wrong(problem))
+    }
+
     /// Starts both ends.
     ///
     /// # Errors
@@ -162,8 +172,10 @@ pub(super) struct StepContext<'a> {
     pub(super) audited: CpuList,
     /// True if virtual CPUs share CPUs of this machine.
     pub(super) is_crowded: bool,
-    /// Ends that are being prepared in their places.
+    /// Ends of devices that are being prepared in their places.
     pub(super) launched: RefCell<Vec<Launched>>,
+    /// The test set's end, while it is being prepared in its place.
+    pub(super) launched_test_set: RefCell<Option<Launched>>,
     /// The CPUs of the test set.
     pub(super) test_set: CpuList,
     /// Measuring time.
@@ -180,6 +192,8 @@ pub(super) struct StepContext<'a> {
     pub(super) stop: Stop,
     /// Places of the devices, in order; empty if they are in this process.
     pub(super) places: Vec<Arc<dyn Place>>,
+    /// Place of the test set; `None` if it is in this process.
+    pub(super) test_set_place: Option<Arc<dyn Place>>,
     /// In a place: the input of the step there.
     pub(super) there: Option<&'a There>,
     /// The step as written in the plan.
@@ -195,12 +209,23 @@ impl<'a> StepContext<'a> {
         }
     }
 
-    /// Opens a port at the device with the stamps that its options ask for.
-    fn stamped_device_port(&self, options: &PortOptions) -> Result<Port, SessionError> {
+    /// Opens a port at this end with the stamps that its options ask for.
+    fn stamped_port(&self, end: End, options: &PortOptions) -> Result<Port, SessionError> {
         Ok(match self.there {
             Some(there) => Port::open(&there.interface, options)?,
-            None => self.way().bed.stamped_port(End::Device, options)?,
+            None => self.way().bed.stamped_port(end, options)?,
         })
+    }
+
+    /// Address of the device's interface.
+    fn device_mac(&self) -> Result<Mac, SessionError> {
+        Ok(Mac(match (self.there, &self.places[..]) {
+            (Some(there), _) => there.device_mac.ok_or_else(|| {
+                SessionError::Wrong("the address of the device's interface was not sent to the test set".to_owned())
+            })?,
+            (None, [first, ..]) => first.mac(),
+            (None, []) => self.way().bed.mac(End::Device)?,
+        }))
     }
 
     /// Label of series over the bed, after their family name, unless they are named after their streams.
@@ -210,10 +235,11 @@ impl<'a> StepContext<'a> {
     }
 
     /// How a publisher's clock relates to the device's.
-    fn clock(&self) -> ClockRelation {
-        match self.there {
-            Some(there) => there.clock,
-            None => ClockRelation::SameHost,
+    fn clock(&self) -> Result<ClockRelation, SessionError> {
+        match (self.there, &self.test_set_place) {
+            (Some(there), _) => Ok(there.clock),
+            (None, Some(test_set)) => there::clock_between(&[test_set.as_ref()]),
+            (None, None) => Ok(ClockRelation::SameHost),
         }
     }
 
@@ -232,26 +258,43 @@ impl<'a> StepContext<'a> {
         Ok(Side::Away(begun.collect::<Result<_, _>>()?))
     }
 
-    /// Prepares the devices' ends of `measure` in their places, if there are any.
+    /// Starts the test set's end of `measure`, where the test set is.
+    fn start_test_set(&self, measure: &impl Measure, session: &mut Session) -> Result<Side, SessionError> {
+        if self.test_set_place.is_none() {
+            return measure.test_set(self, session).map(Side::Here);
+        }
+        self.until_prepared()?;
+        let begun = self.launched_test_set.take().into_iter().map(Launched::begin);
+        Ok(Side::Away(begun.collect::<Result<_, _>>()?))
+    }
+
+    /// Prepares the ends of `measure` that are in places.
     pub(super) fn launch(&self, measure: &dyn Measure, session: &Session) -> Result<(), SessionError> {
         let mut launched = Vec::new();
-        for (number, place) in self.places.iter().take(measure.devices()).enumerate() {
+        let launch = |end: End, number: usize, place: &Arc<dyn Place>| {
             let mut given = Given {
                 keys: self.written.clone(),
                 files: Vec::new(),
             };
             measure.for_place(self, &mut given)?;
-            let job = there::job(self, given, number, place.as_ref(), session)?;
-            launched.push(Launched::start(place, &job, session, &self.stop)?);
+            let job = there::job(self, given, (end, number), place.as_ref(), session)?;
+            Ok::<_, SessionError>(Launched::start(place, &job, session, &self.stop)?)
+        };
+        for (number, place) in self.places.iter().take(measure.devices()).enumerate() {
+            launched.push(launch(End::Device, number, place)?);
         }
+        let test_set = self.test_set_place.iter().filter(|_| measure.needs_bed());
+        let test_set = test_set.map(|place| launch(End::TestSet, 0, place)).next();
+        self.launched_test_set.replace(test_set.transpose()?);
         self.launched.replace(launched);
         Ok(())
     }
 
     /// Waits until these ends are prepared.
     pub(super) fn until_prepared(&self) -> Result<(), SessionError> {
-        let mut launched = self.launched.borrow_mut();
-        Ok(launched.iter_mut().try_for_each(Launched::until_prepared)?)
+        let (mut launched, mut test_set) = (self.launched.borrow_mut(), self.launched_test_set.borrow_mut());
+        let mut all = launched.iter_mut().chain(test_set.as_mut());
+        Ok(all.try_for_each(Launched::until_prepared)?)
     }
 
     /// The bed of a step that needs one. It was built before the step.

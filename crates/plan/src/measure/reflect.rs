@@ -7,11 +7,10 @@ use probes::reflect::{self, ReflectConfig, ReflectOptions, Role};
 use probes::{Directions, Need, Probe, Receive, Running, SenderEnd, Stamps};
 use serde::Deserialize;
 use session::preflight::rest;
-use session::runner::{Ends, Side, Underway};
+use session::runner::{Ends, Underway};
 use session::{Session, SessionError};
 use sys::thread::Policy;
 use units::CpuList;
-use wire::ether::Mac;
 
 /// Round trip from the test set to the device under test, with the command's options as keys.
 pub(crate) type ReflectStep = TwoEnds<Waiting, ReflectOptions>;
@@ -80,29 +79,27 @@ impl Measure for ReflectStep {
         Ok(reflector.start(device, &mut session.recorder, &place.stop)?)
     }
 
+    fn test_set(&self, place: &StepContext<'_>, session: &mut Session) -> Result<Running, SessionError> {
+        let initiator = ReflectConfig {
+            role: Role::Initiator,
+            peer: Some(place.device_mac()?),
+            duration_ns: Some(place.duration.0),
+            cpu: place.test_set.first(),
+            stamps: self.own.stamps,
+            ..self.reflector(place)?
+        };
+        let test_set = place.stamped_port(End::TestSet, &reflect::port_options(&initiator))?;
+        Ok(initiator.start(test_set, &mut session.recorder, &place.stop)?)
+    }
+
     fn start<'a>(
         &self,
         place: &StepContext<'a>,
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
-        let way = place.way();
-        let reflector = self.reflector(place)?;
-        let initiator = ReflectConfig {
-            role: Role::Initiator,
-            peer: Some(Mac(match &place.places[..] {
-                [first, ..] => first.mac(),
-                [] => way.bed.mac(End::Device)?,
-            })),
-            duration_ns: Some(place.duration.0),
-            cpu: place.test_set.first(),
-            stamps: self.own.stamps,
-            ..reflector
-        };
         let sender = SenderEnd::default();
-        let test_set = way.bed.stamped_port(End::TestSet, &reflect::port_options(&initiator))?;
         let far = place.start_device(self, &sender, session)?;
-        let near = initiator.start(test_set, &mut session.recorder, &place.stop);
-        let near = near.map(Side::Here).map_err(SessionError::from);
+        let near = place.start_test_set(self, session);
         let ends = Ends {
             settle: std::time::Duration::ZERO,
             ..Ends::of(near, far, &place.stop, sender, session)?
@@ -126,7 +123,8 @@ impl ReflectStep {
     /// Default way to wait. Two spinning threads cannot share a CPU, because the waiting one would keep the other from answering. The same is true
     /// for a switch in user space, which runs on the housekeeping CPUs, and for a virtual CPU that shares its host CPU.
     fn receive(&self, place: &StepContext<'_>) -> Result<Receive, SessionError> {
-        let is_shared = place.test_set.first() == place.judged.first();
+        // In a place the choice was made by the machine that runs the plan.
+        let is_shared = place.there.is_none() && place.test_set.first() == place.judged.first();
         let in_user_space = place.bed.is_some_and(|(_, beds)| beds.in_user_space());
         match self.own.receive {
             Some(Receive::Spin) if is_shared => Err(PlanError::Invalid {

@@ -9,7 +9,7 @@ use probes::subscribe::{self, SubscribeConfig};
 use probes::{Directions, Need, Probe, Running, SenderEnd, Stamps};
 use run::Stop;
 use serde::Deserialize;
-use session::runner::{Ends, Side, Underway};
+use session::runner::{Ends, Underway};
 use session::{Session, SessionError};
 use std::sync::Arc;
 use streamset::StreamSpec;
@@ -100,11 +100,18 @@ impl Measure for SampledValuesStep {
             stamps: self.own.stamps.received(),
             cpu: place.judged.first(),
             sender: sender.clone(),
-            clock: place.clock(),
+            clock: place.clock()?,
             ..subscriber(&self.publisher(place))
         };
-        let device = place.stamped_device_port(&subscriber.stamps.asked_of(subscribe::port_options()))?;
+        let device = place.stamped_port(End::Device, &subscriber.stamps.asked_of(subscribe::port_options()))?;
         Ok(subscriber.start(device, &mut session.recorder, &place.stop)?.running)
+    }
+
+    fn test_set(&self, place: &StepContext<'_>, session: &mut Session) -> Result<Running, SessionError> {
+        let publisher = self.publisher(place);
+        let options = publisher.stamps.asked_of(publish::port_options());
+        let test_set = place.stamped_port(End::TestSet, &options)?;
+        Ok(publisher.start(test_set, &mut session.recorder, &place.stop)?)
     }
 
     fn start<'a>(
@@ -127,7 +134,7 @@ impl Measure for SampledValuesStep {
         });
         let hops = wanted.map(|wanted| Hops::start(wanted, &mut session.recorder, &place.stop));
         let sender = hops.as_ref().map(Hops::sender).unwrap_or_default();
-        match self.ends(&publisher, place, sender, session) {
+        match self.ends(place, sender, session) {
             Ok(ends) => Ok(Box::new(Streams {
                 ends,
                 hops,
@@ -167,18 +174,9 @@ impl SampledValuesStep {
         }
     }
 
-    fn ends(
-        &self,
-        publisher: &PublishConfig,
-        place: &StepContext<'_>,
-        sender: SenderEnd,
-        session: &mut Session,
-    ) -> Result<Ends, SessionError> {
-        let options = publisher.stamps.asked_of(publish::port_options());
-        let test_set = place.way().bed.stamped_port(End::TestSet, &options)?;
+    fn ends(&self, place: &StepContext<'_>, sender: SenderEnd, session: &mut Session) -> Result<Ends, SessionError> {
         let far = place.start_device(self, &sender, session)?;
-        let near = publisher.start(test_set, &mut session.recorder, &place.stop);
-        let near = near.map(Side::Here).map_err(SessionError::from);
+        let near = place.start_test_set(self, session);
         Ends::of(near, far, &place.stop, sender, session)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Given, StepContext};
 use crate::value::PlanError;
-use bed::loads;
+use bed::{End, loads};
 use place::container::RuntimeName;
 use place::{Job, Place, PlaceKind, StatedClock};
 use probes::subscribe::ClockRelation;
@@ -28,6 +28,12 @@ pub(crate) struct There {
     pub(crate) interface: String,
     /// Its number among several devices side by side, from 0.
     pub(crate) device: usize,
+    /// True for the test set's end of the step.
+    #[serde(default)]
+    pub(crate) is_test_set: bool,
+    /// For the test set: address of the device's interface.
+    #[serde(default)]
+    pub(crate) device_mac: Option<[u8; 6]>,
     /// How the clock of the other end relates to the place's.
     pub(crate) clock: ClockRelation,
     /// Questions that this end sends to the other.
@@ -56,18 +62,27 @@ pub enum Asks {
     VirtualCpus,
 }
 
-/// How the clock of the place relates to this end's.
-fn clock_of(place: &dyn Place) -> Result<ClockRelation, SessionError> {
-    Ok(match place.stated_clock() {
-        Some(StatedClock::Within(ns)) => ClockRelation::Ptp {
-            stated_ns: Some(ns),
+/// How two clocks relate that are each this machine's or that of one of these places: their uncertainties add up.
+///
+/// # Errors
+/// A place could not be asked for its time.
+pub(crate) fn clock_between(places: &[&dyn Place]) -> Result<ClockRelation, SessionError> {
+    let mut stated = None;
+    let mut measured_ns: u64 = 0;
+    for place in places {
+        match place.stated_clock() {
+            Some(StatedClock::Unknown) => return Ok(ClockRelation::Unknown),
+            Some(StatedClock::Within(ns)) => stated = Some(ns.saturating_add(stated.unwrap_or(0))),
+            None => measured_ns = measured_ns.saturating_add(place.clock()?.apart_ns()),
+        }
+    }
+    Ok(match (stated, measured_ns) {
+        (Some(ns), more_ns) => ClockRelation::Ptp {
+            stated_ns: Some(ns.saturating_add(more_ns)),
             publisher_ns: 0,
         },
-        Some(StatedClock::Unknown) => ClockRelation::Unknown,
-        None => match place.clock()?.apart_ns() {
-            0 => ClockRelation::SameHost,
-            ns => ClockRelation::Within { ns },
-        },
+        (None, 0) => ClockRelation::SameHost,
+        (None, ns) => ClockRelation::Within { ns },
     })
 }
 
@@ -82,16 +97,24 @@ struct Written<'a> {
 pub(crate) fn job(
     context: &StepContext<'_>,
     given: Given,
-    device: usize,
+    (end, device): (End, usize),
     place: &dyn Place,
     session: &Session,
 ) -> Result<Job, SessionError> {
     let Given { mut keys, mut files } = given;
+    let is_test_set = end == End::TestSet;
+    let other = context.test_set_place.as_deref().filter(|_| !is_test_set);
+    let clocks: Vec<&dyn Place> = std::iter::once(place).chain(other).collect();
     let there = There {
         plan: context.plan.clone(),
         interface: place.interface().to_owned(),
         device,
-        clock: clock_of(place)?,
+        is_test_set,
+        device_mac: match is_test_set {
+            true => Some(context.device_mac()?.0),
+            false => None,
+        },
+        clock: clock_between(&clocks)?,
         asks: match (session.explainer(), place.kind()) {
             (None, _) | (_, PlaceKind::Native | PlaceKind::Far) => Asks::Nothing,
             (_, PlaceKind::Container) => Asks::Causes,
@@ -101,6 +124,7 @@ pub(crate) fn job(
         // Another machine has its own CPU numbers.
         judged_by_all: match place.kind() {
             PlaceKind::Far => Vec::new(),
+            _ if is_test_set => Vec::new(),
             _ => context.judged_by_all.iter().collect(),
         },
         load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
@@ -109,15 +133,16 @@ pub(crate) fn job(
             runtime: None,
         }),
     };
-    let judged = match &context.inside {
-        Some(inside) => inside.clone(),
-        None => place.judged().unwrap_or_else(|| context.judged.clone()),
+    let judged = match (end, &context.inside) {
+        (End::TestSet, _) => place.judged().unwrap_or_else(|| context.test_set.clone()),
+        (End::Device, Some(inside)) => inside.clone(),
+        (End::Device, None) => place.judged().unwrap_or_else(|| context.judged.clone()),
     };
     for of_here in ["test_set", "beside_previous"] {
         keys.remove(of_here);
     }
     if let Some(toml::Value::Array(loads)) = keys.get_mut("load") {
-        loads.retain(|load| load.get("there").and_then(toml::Value::as_bool) == Some(true));
+        loads.retain(|load| !is_test_set && load.get("there").and_then(toml::Value::as_bool) == Some(true));
     }
     keys.insert("cpus".to_owned(), judged.to_string().into());
     keys.insert("duration".to_owned(), format!("{}ns", context.duration.0).into());

@@ -2,7 +2,6 @@
 
 use super::relays::{Relays, RelaysKey};
 use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
-use crate::beds::BedOfPlan;
 use ::relay::Config;
 use ::relay::config::Cpus;
 use bed::End;
@@ -12,7 +11,7 @@ use probes::relay::{Found, RelayConfig, port_options, start_together};
 use probes::trip::{OVERRUNS, Ports, TripConfig, TripOptions, goose_port_options, limits};
 use probes::{Need, Probe, ProbeError, Receive, Running, SenderEnd};
 use serde::Deserialize;
-use session::runner::{Ends, Side, Underway};
+use session::runner::{Ends, Underway};
 use session::{Session, SessionError};
 use streamset::StreamSpec;
 use units::CpuList;
@@ -116,7 +115,7 @@ impl Measure for TripStep {
 
     /// All relays of this process; in a place only the relay of that place.
     fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
-        let (relays, _) = self.ends(place).map_err(ProbeError::Usage)?;
+        let (relays, _) = self.ends(place)?;
         for text in relays.iter().flat_map(shared_cpus) {
             session.recorder.events().write(EventKind::Note, text);
         }
@@ -130,26 +129,25 @@ impl Measure for TripStep {
         Ok(start_together(at_devices, &mut session.recorder, &place.stop)?)
     }
 
+    fn test_set(&self, place: &StepContext<'_>, session: &mut Session) -> Result<Running, SessionError> {
+        let (_, test) = self.ends(place)?;
+        let ports = Ports {
+            stream: place.stamped_port(End::TestSet, &publish::port_options())?,
+            goose: place.stamped_port(End::TestSet, &goose_port_options())?,
+        };
+        Ok(test.start(ports, &mut session.recorder, &place.stop)?)
+    }
+
     fn start<'a>(
         &self,
         place: &StepContext<'a>,
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
-        let (_, test) = self.ends(place).map_err(ProbeError::Usage)?;
-        let ports = ports(place.way())?;
         let sender = SenderEnd::default();
         let far = place.start_device(self, &sender, session)?;
-        let near = test.start(ports, &mut session.recorder, &place.stop);
-        let near = near.map(Side::Here).map_err(SessionError::from);
+        let near = place.start_test_set(self, session);
         Ok(Box::new(Ends::of(near, far, &place.stop, sender, session)?))
     }
-}
-
-fn ports(way: &BedOfPlan) -> Result<Ports, SessionError> {
-    Ok(Ports {
-        stream: way.bed.port(End::TestSet, &publish::port_options())?.into(),
-        goose: way.bed.port(End::TestSet, &goose_port_options())?.into(),
-    })
 }
 
 /// Checks that the test set sends the streams that a relay subscribes to.
@@ -198,20 +196,22 @@ impl TripStep {
     }
 
     /// Settings of both ends. The streams are named after the step, because other steps of the plan may use the same svIDs.
-    fn ends(&self, place: &StepContext<'_>) -> Result<(Vec<RelayConfig>, TripConfig), String> {
-        let relays = self.own.relay.side_by_side(place.label.as_deref())?;
+    fn ends(&self, place: &StepContext<'_>) -> Result<(Vec<RelayConfig>, TripConfig), SessionError> {
+        let wrong = |text| SessionError::from(ProbeError::Usage(text));
+        let relays = self.own.relay.side_by_side(place.label.as_deref()).map_err(wrong)?;
         let mut test = TripConfig {
             duration_ns: Some(place.duration.0),
             receive: Receive::Block,
             policy: self.policy,
             cpu: place.test_set.first(),
             goose_cpu: place.test_set.first(),
-            ..self.test(&relays)?
+            ..self.test(&relays).map_err(wrong)?
         };
         let sent = std::iter::once(&mut test.stream).chain(&mut test.others);
         sent.for_each(|spec| spec.sv_id = relays.on_the_wire(&spec.sv_id));
         let mut configs = relays.configs(self.policy, &self.own.cpus(&place.judged));
-        configs.iter_mut().for_each(|config| config.clock = place.clock());
+        let clock = place.clock()?;
+        configs.iter_mut().for_each(|config| config.clock = clock);
         Ok((configs, test))
     }
 }

@@ -7,7 +7,7 @@ use place::{Away, Job, Place, PlaceError};
 use run::{Adopted, Explain, Shared, Stop};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use units::Monotonic;
@@ -25,6 +25,8 @@ pub struct AwayEnd {
     stop: Stop,
     /// How far the place's `CLOCK_REALTIME` was ahead at its start, in ns; `None`: not known.
     ahead_ns: Option<i64>,
+    /// When it ended its measurement, by the place's `CLOCK_REALTIME` in ns, once it has said so.
+    ended: Arc<OnceLock<i64>>,
     /// Thread that answers its questions, from its start on.
     answers: Mutex<Option<JoinHandle<()>>>,
 }
@@ -49,6 +51,7 @@ impl Launched {
             away: Arc::new(Mutex::new(away)),
             place: Arc::clone(place),
             explain: session.explainer(),
+            ended: Arc::default(),
             ahead: None,
             threads: BTreeMap::new(),
         };
@@ -57,6 +60,7 @@ impl Launched {
             place: Arc::clone(place),
             away: Arc::clone(&answering.away),
             stop: stop.clone(),
+            ended: Arc::clone(&answering.ended),
             answers: Mutex::default(),
         };
         Ok(Self {
@@ -123,12 +127,12 @@ impl AwayEnd {
         lock(&self.away)
     }
 
-    /// True if it has ended.
+    /// True if it has ended its measurement, which it says before it closes its run, or has ended altogether.
     pub fn is_finished(&self) -> bool {
         if self.stop.requested() {
             self.stop();
         }
-        self.away().is_finished()
+        self.ended.get().is_some() || self.away().is_finished()
     }
 
     /// Sends it the instant `at` at which the sender ended. A place that does not get this takes the silence afterwards for a loss,
@@ -141,6 +145,17 @@ impl AwayEnd {
                 .away()
                 .say(&written(&ToPlace::SenderEnded(here_ns + clock.offset_ns)));
         }
+    }
+
+    /// When it ended its measurement, as far as it has said so: the earliest instant that the two clocks' uncertainty permits, because no frame
+    /// is due later.
+    pub fn ended_at(&self) -> Option<Monotonic> {
+        let there_ns = *self.ended.get()?;
+        let clock = self.place.clock().ok()?;
+        let now = sys::clock::pair();
+        let uncertain_ns = i64::try_from(clock.uncertainty_ns).unwrap_or(i64::MAX);
+        let ago_ns = now.realtime.as_ns() - (there_ns - clock.offset_ns);
+        Some(now.monotonic - ago_ns.saturating_add(uncertain_ns))
     }
 
     /// Requests its end.
@@ -210,6 +225,7 @@ struct Answering {
     away: Arc<Mutex<Box<dyn Away>>>,
     place: Arc<dyn Place>,
     explain: Option<Shared>,
+    ended: Arc<OnceLock<i64>>,
     /// How far the place's `CLOCK_REALTIME` is ahead, in ns, and when that was read.
     ahead: Option<(Instant, i64)>,
     /// Numbers of threads here, by their numbers there.
@@ -230,6 +246,9 @@ impl Answering {
     fn answer(&mut self, said: &FromPlace) {
         match said {
             FromPlace::Prepared | FromPlace::Ready => {}
+            FromPlace::Ended(at) => {
+                let _ = self.ended.set(*at);
+            }
             FromPlace::Watch { cpu, thread } => {
                 let here = self.number_of(*thread);
                 if let Some(explain) = &mut self.explain {

@@ -70,7 +70,7 @@ impl Side {
     fn ended_at(&self) -> Option<Monotonic> {
         match self {
             Self::Here(running) => running.ended_at(),
-            Self::Away(_) => None,
+            Self::Away(ends) => ends.iter().filter_map(AwayEnd::ended_at).max(),
         }
     }
 
@@ -78,6 +78,13 @@ impl Side {
     fn tell_end(&self, at: Monotonic) {
         if let Self::Away(ends) = self {
             ends.iter().for_each(|end| end.tell_end(at));
+        }
+    }
+
+    /// Requests the end of those in other places.
+    fn stop(&self) {
+        if let Self::Away(ends) = self {
+            ends.iter().for_each(AwayEnd::stop);
         }
     }
 
@@ -162,9 +169,11 @@ impl Underway for Ends {
         let ended = self.near.ended_at().unwrap_or_else(sys::clock::monotonic);
         self.sender.tell(ended);
         self.far.tell_end(ended);
-        let near = self.near.join(session);
         std::thread::sleep(self.settle);
         self.stop.request();
+        // A receiver must not wait, in silence, until the run of a sender in another place has been fetched.
+        self.far.stop();
+        let near = self.near.join(session);
         let far = self.far.join(session);
         match has_left {
             // Then the near end's complaint about silence is not the reason.

@@ -45,11 +45,11 @@ pub(crate) struct QualifyArgs {
     #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
-    /// cable or switch, SR-IOV virtual functions. For plans that compare networks. With --far one port, the test set's
+    /// cable or switch, SR-IOV virtual functions. For plans that compare networks. With --far one port, that of the end here
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
     /// Place of the devices under test: in this process (native), each in a container, each in a guest (vm), or each in a container in a
-    /// guest (container-in-vm) [default: as the plan says]
+    /// guest (container-in-vm); with --far, place of the end that is here [default: as the plan says; native for a test set]
     #[arg(long, value_name = "PLACE", value_parser = kind)]
     place: Option<PlaceKind>,
     /// Runtime of the containers: runc, crun, podman or lxc; in a guest crun or runc [default: the first that is installed]
@@ -134,12 +134,12 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.detach {
         return detach::start(&args, &prepared.plan, Some(&need));
     }
-    let place = prepared.place(&args)?;
+    let places = prepared.places(&args)?;
     if args.dry_run {
         prepared.show(&args)?;
         return outline::ready();
     }
-    prepared.measure(args, place, need, left.as_deref())
+    prepared.measure(args, places, need, left.as_deref())
 }
 
 /// The plan with the options applied.

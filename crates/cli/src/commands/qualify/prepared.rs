@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::guest::told;
 use crate::ready::{explained, no_connection, not_to_be_disturbed};
 use crate::run_file::{Judged, Run};
-use bed::Bed;
+use bed::{Bed, End};
 use host::CpuFacts;
 use model::EventKind;
 use place::container::Containers;
@@ -38,7 +38,7 @@ impl Prepared {
             housekeeping: args.housekeeping.clone(),
         };
         let mut roles = plan.roles(&cpus, &named)?;
-        roles.elsewhere = args.far.machine();
+        roles.elsewhere = args.far.machine_of_device();
         plan.check_beside(&cpus, &roles)?;
         Ok(Self {
             plan,
@@ -69,7 +69,7 @@ impl Prepared {
     pub(super) fn measure(
         self,
         args: QualifyArgs,
-        place: PlaceSpec,
+        places: Places,
         need: RoomNeed,
         left: Option<&Left>,
     ) -> Result<u8, Failure> {
@@ -82,7 +82,7 @@ impl Prepared {
         let partition = plan
             .partition(&roles)
             .map_err(|why| Failure::CouldNotMeasure(format!("partition of control groups: {why}")))?;
-        let spec = spec(&args, &plan, &roles, &place, need);
+        let spec = spec(&args, &plan, &roles, &places, need);
         let judged = Judged {
             profile: Some(&plan.limits),
             own_limits: plan.own_limits()?,
@@ -103,7 +103,8 @@ impl Prepared {
         }
         say_rest(&run, left);
         let work = PlanRun {
-            place,
+            place: places.device,
+            test_set: places.test_set,
             plan: &plan,
             roles,
             cpus,
@@ -115,33 +116,58 @@ impl Prepared {
         run.finish(outcome)
     }
 
-    /// Place of each device, with its CPUs: the judged ones, and one for everything that does not measure.
-    pub(super) fn place(&self, args: &QualifyArgs) -> Result<PlaceSpec, Failure> {
-        let Self { plan, cpus, roles, .. } = self;
+    /// Places of the devices and of the test set.
+    pub(super) fn places(&self, args: &QualifyArgs) -> Result<Places, Failure> {
+        let plan = &self.plan;
+        let far = args.far.end();
+        // Beside a far machine that has the device, --place says where the test set is.
+        let here = match far {
+            Some(End::Device) => args.place.unwrap_or_default(),
+            _ => plan.place,
+        };
         // A matrix passes the runtime to all its cells: those with containers use it.
-        if args.runtime.is_some() && !plan.place.has_container() && plan.cell.is_none() {
+        if args.runtime.is_some() && !here.has_container() && plan.cell.is_none() {
             return Err(Failure::Usage(
                 "--runtime is for containers: add --place container, or container-in-vm".into(),
             ));
         }
-        if let Some(far) = args.far.place()? {
-            return Ok(far);
-        }
-        Ok(match plan.place {
+        let here = self.place_here(args, here)?;
+        Ok(match (args.far.place()?, far) {
+            (Some(far), Some(End::TestSet)) => Places {
+                device: here,
+                test_set: far,
+            },
+            (Some(far), _) => Places {
+                device: far,
+                test_set: here,
+            },
+            (None, _) => Places {
+                device: here,
+                test_set: PlaceSpec::Native,
+            },
+        })
+    }
+
+    /// A place on this machine, with its CPUs: the judged ones, and those for everything that does not measure.
+    fn place_here(&self, args: &QualifyArgs, kind: PlaceKind) -> Result<PlaceSpec, Failure> {
+        let Self { plan, cpus, roles, .. } = self;
+        Ok(match kind {
             // --far names another machine.
             PlaceKind::Native | PlaceKind::Far => PlaceSpec::Native,
-            PlaceKind::Container => PlaceSpec::Container(Containers {
-                program: None,
-                side_by_side: plan.devices_at_once() as u64,
-                runtime: args.runtime,
-                cpus: plan
-                    .all_judged(cpus, roles)?
-                    .iter()
-                    .chain(roles.recorder.iter())
-                    .collect(),
-            }),
+            PlaceKind::Container => {
+                let others = match args.far.end() {
+                    Some(End::Device) => &roles.housekeeping,
+                    _ => &roles.recorder,
+                };
+                PlaceSpec::Container(Containers {
+                    program: None,
+                    side_by_side: plan.devices_at_once() as u64,
+                    runtime: args.runtime,
+                    cpus: plan.all_judged(cpus, roles)?.iter().chain(others.iter()).collect(),
+                })
+            }
             PlaceKind::Vm | PlaceKind::ContainerInVm => {
-                let runtime = match plan.place.has_container() {
+                let runtime = match kind.has_container() {
                     true => Some(runtime_for_guest(args.runtime)?),
                     false => None,
                 };
@@ -158,24 +184,43 @@ impl Prepared {
     }
 }
 
+/// Where both ends of a plan are.
+pub(super) struct Places {
+    device: PlaceSpec,
+    test_set: PlaceSpec,
+}
+
 /// The run of a plan.
-fn spec(args: &QualifyArgs, plan: &Plan, roles: &Roles, place: &PlaceSpec, need: RoomNeed) -> RunSpec {
+fn spec(args: &QualifyArgs, plan: &Plan, roles: &Roles, places: &Places, need: RoomNeed) -> RunSpec {
     let mut spec = RunSpec {
         flight_recorder: args.run.explains(),
         housekeeping: Some(roles.recorder.clone()),
-        ports: args.nic.clone(),
+        ports: announced(args, plan, places),
         open_ended: false,
         plan: Some(plan.name.clone()),
         need: Some(need),
         memory: if plan.needs_bed() { OF_A_BED } else { OF_A_PROBE },
         detached: args.detached.clone(),
         // Results of another place arrive at the end of its step.
-        is_paced: matches!(place, PlaceSpec::Native),
+        is_paced: places.device.is_here() && places.test_set.is_here(),
         ..args.run.spec("qualify", roles.measured.clone(), None)
     };
     spec.run.window_ns = plan.window.0;
     spec.run.documents.push(("plan".into(), plan.text.clone()));
     spec
+}
+
+/// The ports that this session announces and watches. A container on a port does that itself, and the two would take each other for a second
+/// measurement.
+fn announced(args: &QualifyArgs, plan: &Plan, places: &Places) -> Vec<String> {
+    let mut ports = args.nic.clone();
+    if matches!(places.device, PlaceSpec::Container(_)) && plan.devices() == 1 {
+        ports.pop();
+    }
+    if matches!(places.test_set, PlaceSpec::Container(_)) {
+        ports.clear();
+    }
+    ports
 }
 
 /// Records in the run that it is the rest of a plan.
@@ -188,9 +233,9 @@ fn say_rest(run: &Run, left: Option<&Left>) {
 
 /// The plan with its devices where the command line asks for them.
 fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
-    let place = match args.far.is_asked_for() {
-        true => PlaceKind::Far,
-        false => args.place.unwrap_or(plan.place),
+    let place = match args.far.end() {
+        Some(End::Device) => PlaceKind::Far,
+        _ => args.place.unwrap_or(plan.place),
     };
     let vcpus = args.guest.vcpus().or(plan.vcpus);
     Plan { place, vcpus, ..plan }
@@ -214,8 +259,12 @@ fn say(plan: &Plan, roles: &Roles) {
 
 /// The plan to measure, and the ports of this machine that it uses.
 fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
-    if args.far.is_asked_for() {
-        return args.far.bed(plan, &args.nic);
+    if let Some(far) = args.far.end() {
+        let is_guest = match far {
+            End::Device => args.place.unwrap_or_default().is_in_guest(),
+            End::TestSet => plan.place.is_in_guest(),
+        };
+        return args.far.bed(plan, &args.nic, is_guest);
     }
     let is_guest = args.place.unwrap_or(plan.place).is_in_guest();
     let ports = ports(&plan, &args.nic, is_guest)?;
