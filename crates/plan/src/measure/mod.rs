@@ -283,8 +283,8 @@ impl<'a> StepContext<'a> {
         for (number, place) in self.places.iter().take(measure.devices()).enumerate() {
             launched.push(launch(End::Device, number, place)?);
         }
-        let test_set = self.test_set_place.iter().filter(|_| measure.needs_bed());
-        let test_set = test_set.map(|place| launch(End::TestSet, 0, place)).next();
+        let test_set = self.test_set_place.as_ref().filter(|_| measure.needs_bed());
+        let test_set = test_set.map(|place| launch(End::TestSet, 0, place).map(Launched::of_test_set));
         self.launched_test_set.replace(test_set.transpose()?);
         self.launched.replace(launched);
         Ok(())

@@ -25,6 +25,8 @@ pub struct AwayEnd {
     stop: Stop,
     /// How far the place's `CLOCK_REALTIME` was ahead at its start, in ns; `None`: not known.
     ahead_ns: Option<i64>,
+    /// True if it is the test set, whose clock is also in the one-way figures of the device.
+    is_test_set: bool,
     /// When it ended its measurement, by the place's `CLOCK_REALTIME` in ns, once it has said so.
     ended: Arc<OnceLock<i64>>,
     /// Thread that answers its questions, from its start on.
@@ -60,6 +62,7 @@ impl Launched {
             place: Arc::clone(place),
             away: Arc::clone(&answering.away),
             stop: stop.clone(),
+            is_test_set: false,
             ended: Arc::clone(&answering.ended),
             answers: Mutex::default(),
         };
@@ -69,6 +72,13 @@ impl Launched {
             lines,
             is_prepared: false,
         })
+    }
+
+    /// The same, as the end of the test set.
+    #[must_use]
+    pub fn of_test_set(mut self) -> Self {
+        self.end.is_test_set = true;
+        self
     }
 
     /// Waits until it is prepared.
@@ -177,12 +187,19 @@ impl AwayEnd {
             return Err(self.failed(&left.said).into());
         }
         let ahead_ns = self.ahead_ns(session)?;
+        let doubts = self.place.doubts();
+        if self.is_test_set {
+            // Without a series, because the ages are those of the device.
+            let events = session.recorder.events();
+            let of_clock = doubts.iter().filter(|(kind, _)| *kind == EventKind::ClockDoubt);
+            of_clock.for_each(|(kind, text)| events.write(*kind, format!("the publisher's machine: {text}")));
+        }
         session.recorder.adopt(Adopted {
             file: left.run.to_path_buf(),
             place: self.place.kind().name().to_owned(),
             ahead_ns,
             settings: vec![(setting::PLACE.to_owned(), self.place.describe().to_owned())],
-            doubts: self.place.doubts(),
+            doubts,
         })?;
         Ok(())
     }
