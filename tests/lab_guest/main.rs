@@ -1,6 +1,7 @@
 //! A virtual machine made by the program: the commands in it, its end, and its remains.
 
 mod alone;
+mod at_once;
 mod disk;
 mod ends;
 mod joined;

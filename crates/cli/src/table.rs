@@ -29,6 +29,7 @@ impl clap::ValueEnum for TableArg {
             Self::Published(Layout::Avb),
             Self::Published(Layout::Networks),
             Self::Published(Layout::Vpc),
+            Self::Published(Layout::Bench),
             Self::Matrix,
         ]
     }

@@ -205,7 +205,14 @@ fn show(path: &Path, good: &Path) -> Result<(), StoreError> {
     );
     let _ = report.html(&About::default(), None);
     let _ = openmetrics(&report, &mut sink());
-    for layout in [Layout::Vm, Layout::Jitter, Layout::Avb, Layout::Networks, Layout::Vpc] {
+    for layout in [
+        Layout::Vm,
+        Layout::Jitter,
+        Layout::Avb,
+        Layout::Networks,
+        Layout::Vpc,
+        Layout::Bench,
+    ] {
         let _ = Tables::of(layout, vec![(None, view.clone())]).text();
     }
     let pair = vec![

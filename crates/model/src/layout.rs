@@ -16,6 +16,8 @@ pub enum Layout {
     Networks,
     /// The layout of ABB and University of Torino for a virtual relay.
     Vpc,
+    /// The figures of Welotec and Red Hat.
+    Bench,
 }
 
 impl Layout {
@@ -27,6 +29,7 @@ impl Layout {
             Self::Avb => "avb",
             Self::Networks => "networks",
             Self::Vpc => "vpc",
+            Self::Bench => "bench",
         }
     }
 
@@ -38,6 +41,9 @@ impl Layout {
             Self::Avb => "Sienda: classes for AVB",
             Self::Networks => "ABB and University of Torino: the round trip over each network next to the others",
             Self::Vpc => "ABB and University of Torino: the task of a virtual relay, and the age of its samples",
+            Self::Bench => {
+                "Welotec and Red Hat: max and mean of round trip and wake-up beside theirs, and the device's network card"
+            }
         }
     }
 }

@@ -20,6 +20,8 @@ pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
 /// The place where a series was measured, by its own description: `container: runc 1.1.5, …`. Without it, the place of the run
 /// itself.
 pub const PLACE: &str = "place";
+/// The network card of the device under test and its connection, if a place made it.
+pub const CARD: &str = "network card of the device";
 /// CPU of the measuring thread, or `any`.
 pub const CPU: &str = "cpu";
 /// Longest pause in ns of a probe that sleeps now and then so that it is not throttled.

@@ -86,6 +86,11 @@ pub trait Place: Debug + Send + Sync {
     /// Settings of the runtime or hypervisor for this place, which follow recommendations for protection applications.
     fn facts(&self) -> Vec<Fact>;
 
+    /// The device's network card and its connection to this machine; `None` if the place made none.
+    fn card(&self) -> Option<String> {
+        None
+    }
+
     /// True if the device is in a container there.
     fn has_container(&self) -> bool {
         false

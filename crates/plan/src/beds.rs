@@ -4,7 +4,7 @@ use super::faults::{self, PlanFault};
 use bed::fault::{Direction, LaneCounts, Wire};
 use bed::{Bed, Management};
 use model::fact::SWITCH;
-use model::{EventKind, Fact};
+use model::{EventKind, Fact, setting};
 use place::Place;
 use run::Recorder;
 use session::SessionError;
@@ -52,10 +52,18 @@ impl BedOfPlan {
     /// Settings of the series: the network.
     pub(super) fn settings(&self) -> Vec<(String, String)> {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        match self.compared {
+        let mut settings = match self.compared {
             true => vec![setting("network", self.bed.name()), setting("way", self.bed.describe())],
             false => Vec::new(),
-        }
+        };
+        settings.extend(self.card());
+        settings
+    }
+
+    /// Setting of the series: the card of the first device, if a place made it.
+    pub(super) fn card(&self) -> Option<(String, String)> {
+        let card = self.places.first()?.card()?;
+        Some((setting::CARD.to_owned(), card))
     }
 
     /// For progress: `what`, and the network.

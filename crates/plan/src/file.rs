@@ -93,6 +93,14 @@ impl Plan {
         self
     }
 
+    /// The plan with every step without a bed measured in this many guests at the same time.
+    #[must_use]
+    pub fn in_guests(mut self, guests: usize) -> Self {
+        let of_cpus = self.steps.iter_mut().filter(|step| !step.needs_bed());
+        of_cpus.for_each(|step| step.common.guests = guests);
+        self
+    }
+
     /// The plan with idle states held off in every step.
     #[must_use]
     pub fn holding_idle(mut self) -> Self {

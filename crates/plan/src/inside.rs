@@ -90,7 +90,10 @@ impl Plan {
         let Some(inside) = self.inside(step)? else {
             return Ok(format!("cpu {}", self.takes(step, facts, roles)?));
         };
-        let own = format!("cpu {inside} of the guest");
+        let own = match step.common.guests {
+            1 => format!("cpu {inside} of the guest"),
+            several => format!("cpu {inside} of each of {several} guests"),
+        };
         let [_, test_set] = self.cpus_of(step, facts, roles)?;
         Ok(match test_set.first().filter(|_| step.needs_bed()) {
             Some(cpu) => format!("{own} and cpu {cpu}"),
@@ -117,8 +120,18 @@ impl Plan {
     /// # Errors
     /// The first CPU that is missing, or that two steps would share.
     pub(super) fn check_inside(&self) -> Result<(), PlanError> {
-        if self.is_in_guests() {
-            self.management_inside()?;
+        match (
+            self.is_in_guests(),
+            self.steps.iter().find(|step| step.common.guests > 1),
+        ) {
+            (true, _) => self.management_inside().map(|_| ())?,
+            (false, Some(step)) => {
+                return Err(self.refused(&format!(
+                    "guests = {}: the devices of this plan are not in guests: add --place vm, or place = \"vm\" to the plan",
+                    step.common.guests
+                )));
+            }
+            (false, None) => {}
         }
         for group in self.groups() {
             let mut taken: Vec<(&Step, CpuList)> = Vec::new();
@@ -132,7 +145,8 @@ impl Plan {
                     if let Some(cpu) = cpus.iter().find(|cpu| theirs.contains(*cpu)) {
                         return Err(self.refused(&format!(
                             "steps \"{}\" and \"{}\" run side by side, and both take cpu {cpu} of the guest: give each CPUs of \
-                             its own (cpus = \"...\"), and the guest as many as they need (vcpus)",
+                             its own (cpus = \"...\"), and the guest as many as they need (vcpus); guests = 2 measures one step in guests of \
+                             their own",
                             other.name(),
                             step.name()
                         )));
@@ -207,6 +221,63 @@ mod tests {
         assert!(steps[1].contains("on cpu 3 of the guest, side by side"), "{steps:?}");
         let refused = bench(3, "0-7").expect_err("too few");
         assert!(refused.contains("the guest has no cpu 3: it has 0-2"), "{refused}");
+    }
+
+    #[test]
+    fn one_two_and_four_guests_are_measured_at_once() {
+        let plan = Plan::load("guests-at-once").expect("inside");
+        let facts = CpuFacts {
+            online: "0-16".parse().expect("a list"),
+            ..CpuFacts::default()
+        };
+        let roles = plan.roles(&facts, &Named::default()).expect("roles");
+        plan.check_beside(&facts, &roles).expect("it can");
+        let outline = plan.outline(&facts, &roles).expect("an outline");
+        for (step, seat) in outline.steps.iter().zip([
+            "on cpu 1 of the guest",
+            "on cpu 1 of each of 2 guests",
+            "on cpu 1 of each of 4 guests",
+        ]) {
+            assert!(step.ends_with(seat), "{step}");
+        }
+        assert_eq!(plan.devices(), 4, "as many guests as the step with the most");
+        let wanted = plan.guest_cpus() as usize * plan.devices();
+        assert_eq!(
+            roles.host_cpus(wanted).map(|cpus| cpus.to_string()).as_deref(),
+            Some("1-16")
+        );
+        assert!(
+            outline
+                .does
+                .iter()
+                .any(|text| text.contains("each of their 16 virtual CPUs has a CPU of its own"))
+        );
+        let need = |guests| {
+            let room = plan.clone().in_guests(guests).room(&facts, &roles, plan.window.0, 0);
+            room.expect("room").series
+        };
+        assert_eq!((need(1), need(4)), (3, 12), "each guest has series of its own");
+    }
+
+    #[test]
+    fn guests_are_for_steps_on_cpus_in_guests() {
+        let facts = CpuFacts {
+            online: "0-7".parse().expect("a list"),
+            ..CpuFacts::default()
+        };
+        let plan = Plan::load("vm-wakeup").expect("inside").in_guests(2);
+        let roles = plan.roles(&facts, &Named::default()).expect("roles");
+        let refused = plan.check_beside(&facts, &roles).expect_err("native").to_string();
+        assert!(
+            refused.contains("guests = 2") && refused.contains("--place vm"),
+            "{refused}"
+        );
+        let text = Plan::load("vm-bench").expect("inside").text;
+        let over_the_bed = text.replacen("duration = ", "guests = 2\nduration = ", 1);
+        let refused = Plan::parse("site", &over_the_bed).expect_err("a bed").to_string();
+        assert!(refused.contains("over the test bed"), "{refused}");
+        let none = text.replace("beside_previous = true", "guests = 0\nbeside_previous = true");
+        assert!(Plan::parse("site", &none).is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::file::Plan;
 use super::roles::Roles;
+use super::step::Step;
 use super::value::PlanError;
 use host::CpuFacts;
 use session::room::RoomNeed;
@@ -16,10 +17,11 @@ impl Plan {
     /// A named CPU cannot be used.
     pub fn room(&self, facts: &CpuFacts, roles: &Roles, window_ns: u64, budget: u64) -> Result<RoomNeed, PlanError> {
         let hops = if self.bed.is_none() { OVER_A_BRIDGE } else { 1 };
-        let of_step = |step| {
+        let of_step = |step: &Step| {
             let judged = self.judges(step, facts, roles)?;
             let lasts_ns = self.lasts_ns(std::slice::from_ref(step));
-            Ok(RoomNeed::of(step.measure.series(&judged, hops), lasts_ns, window_ns))
+            let series = step.measure.series(&judged, hops) * step.common.guests as u64;
+            Ok(RoomNeed::of(series, lasts_ns, window_ns))
         };
         let all = self.steps.iter().map(of_step).collect::<Result<Vec<_>, PlanError>>()?;
         let need = all.into_iter().fold(RoomNeed::default(), RoomNeed::and);

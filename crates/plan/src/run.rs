@@ -57,7 +57,7 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     };
     let alone = match &beds {
         Some(_) => Vec::new(),
-        None => up(&work.place, (None, None), 1, &runner.session.recorder)?,
+        None => up(&work.place, (None, None), work.plan.devices(), &runner.session.recorder)?,
     };
     let events = runner.session.recorder.events();
     // In addition to the loads of the command line.
@@ -148,7 +148,11 @@ impl Steps<'_, '_> {
             let own = group.iter().flat_map(|step| &step.common.loads);
             let own = own.filter(|load| is_native || !load.there);
             let mut own = Loads::start(self.work.specs(own, beds)?, &events)?;
-            let settings = self.settings(group, &own)?;
+            let mut settings = self.settings(group, &own)?;
+            let is_over_networks = group.len() == 1 && group[0].measure.compares_networks();
+            if let Some(beds) = beds.filter(|_| !is_over_networks && group.iter().any(Step::needs_bed)) {
+                settings.extend(beds.first().card());
+            }
             self.runner.session.recorder.set_settings(settings.clone());
             let say = |kind: EventKind| group.iter().for_each(|step| events.write(kind, step.name()));
             say(EventKind::StepStarted);
@@ -272,6 +276,8 @@ impl Steps<'_, '_> {
             inside: work.plan.inside(step)?,
             judged_by_all: work.plan.judged_by_all(group, &work.cpus, &work.roles)?,
             audited: work.plan.all_inside()?,
+            devices: step.devices(),
+            in_several_guests: step.common.guests > 1,
             is_crowded,
             launched: RefCell::default(),
             launched_test_set: RefCell::default(),

@@ -132,10 +132,17 @@ pub struct Common {
     /// True if it runs side by side with the step before it.
     #[serde(default)]
     pub beside_previous: bool,
+    /// Number of guests that it is measured in at the same time.
+    #[serde(default = "one")]
+    pub guests: usize,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// Names of these keys in a plan.
-const COMMON: [&str; 7] = [
+const COMMON: [&str; 8] = [
     "duration",
     "cpus",
     "test_set",
@@ -143,6 +150,7 @@ const COMMON: [&str; 7] = [
     "idle",
     "load",
     "beside_previous",
+    "guests",
 ];
 
 /// One measurement of a plan.
@@ -200,7 +208,14 @@ impl Step {
         if self.common.test_set.is_some() && !self.needs_bed() {
             return Err(format!("test_set: a step \"{}\" has no test set", self.name()));
         }
-        Ok(())
+        match self.common.guests {
+            0 => Err("guests: use at least 1".to_owned()),
+            2.. if self.needs_bed() => Err(format!(
+                "guests: a step \"{}\" is over the test bed: give a step \"trip\" as many relays, each is in a guest of its own",
+                self.name()
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Holds idle states off regardless of the plan, also in a place that does a part of the step.
@@ -230,7 +245,7 @@ impl Step {
 
     /// Number of devices under test side by side.
     pub(super) fn devices(&self) -> usize {
-        self.measure.devices()
+        self.measure.devices().max(self.common.guests)
     }
 
     /// True if both of its ends wait by spinning.

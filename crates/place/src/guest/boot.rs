@@ -150,6 +150,7 @@ impl Maker<'_> {
             what: describe(self.spec, &greeting, kvm),
             processor,
             leaves_no_cpu: ways.share.leaves_no_cpu,
+            card: self.cable.map(|cable| cable.describe(kvm)),
             up: Arc::new(up),
             greeting,
             interface,

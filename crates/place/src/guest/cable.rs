@@ -56,6 +56,16 @@ fn has_vhost(kvm: bool) -> bool {
 }
 
 impl Cable {
+    /// The card and its connection, as text.
+    pub(super) fn describe(&self, kvm: bool) -> String {
+        let joined = match self.joined {
+            Card::Tap => "tap",
+            Card::Macvtap => "macvtap",
+        };
+        let vhost = if has_vhost(kvm) { "vhost" } else { "QEMU" };
+        format!("virtio over the {joined} {}, moved by {vhost}", self.interface)
+    }
+
     /// Prepares the cable for one process of QEMU.
     pub(super) fn plug(&self, kvm: bool) -> Result<Plugged, PlaceError> {
         let file: Option<OwnedFd> = match self.joined {

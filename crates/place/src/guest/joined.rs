@@ -56,6 +56,7 @@ pub struct Joined {
     line: Arc<JoinedLine>,
     greeting: Greeting,
     what: String,
+    card: Option<String>,
 }
 
 impl Joined {
@@ -64,9 +65,12 @@ impl Joined {
     /// # Errors
     /// There is no such domain or socket, it has no channel for triptime, its agent does not greet, or its version differs.
     pub fn new(domain: &str) -> Result<Self, PlaceError> {
-        let socket = match domain.contains('/') {
-            true => PathBuf::from(domain),
-            false => socket_of(Path::new(RUNNING), domain).map_err(PlaceError::NotAvailable)?,
+        let (socket, card) = match domain.contains('/') {
+            true => (PathBuf::from(domain), None),
+            false => {
+                let socket = socket_of(Path::new(RUNNING), domain).map_err(PlaceError::NotAvailable)?;
+                (socket, card_of(Path::new(RUNNING), domain))
+            }
         };
         let io = |error| PlaceError::Io {
             path: socket.clone(),
@@ -94,7 +98,14 @@ impl Joined {
             )));
         }
         Ok(Self {
-            what: format!("vm: {domain}; kernel {}, CPUs {}", greeting.release, greeting.cpus),
+            what: match &card {
+                Some(card) => format!(
+                    "vm: {domain}; kernel {}, CPUs {}; network card: {card}",
+                    greeting.release, greeting.cpus
+                ),
+                None => format!("vm: {domain}; kernel {}, CPUs {}", greeting.release, greeting.cpus),
+            },
+            card,
             line,
             greeting,
         })
@@ -125,6 +136,10 @@ impl Place for Joined {
 
     fn cpus(&self) -> Option<CpuList> {
         self.greeting.cpus.parse().ok()
+    }
+
+    fn card(&self) -> Option<String> {
+        self.card.clone()
     }
 
     fn clock(&self) -> Result<ClockOffset, PlaceError> {
@@ -165,6 +180,55 @@ fn socket_of(running: &Path, name: &str) -> Result<PathBuf, String> {
     })
 }
 
+/// The first network card of the running domain of this name; `None` if it has none, or its definition cannot be read.
+fn card_of(running: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(running.join(format!("{name}.xml"))).ok()?;
+    let document = Document::parse(&text).ok()?;
+    document.descendants().find_map(|device| card_in(device))
+}
+
+/// The network card that a device of a domain is, in words.
+fn card_in(device: Node<'_, '_>) -> Option<String> {
+    let child = |tag: &str| device.children().find(|child| child.has_tag_name(tag));
+    let kind = device.attribute("type").unwrap_or_default();
+    let source = child("source");
+    let address = source.and_then(|source| source.children().find(|child| child.has_tag_name("address")));
+    let passed = || match address.map(|address| ["domain", "bus", "slot", "function"].map(|part| number(address, part)))
+    {
+        Some([Some(domain), Some(bus), Some(slot), Some(function)]) => {
+            format!("passed-through port or virtual function {domain:04x}:{bus:02x}:{slot:02x}.{function}")
+        }
+        _ => "passed-through port or virtual function".to_owned(),
+    };
+    match (device.tag_name().name(), kind) {
+        ("hostdev", "pci") | ("interface", "hostdev") => Some(passed()),
+        ("interface", _) => {
+            let model = child("model")
+                .and_then(|model| model.attribute("type"))
+                .unwrap_or("emulated");
+            let of = |name| source.and_then(|source| source.attribute(name));
+            let to = ["dev", "bridge", "network"]
+                .into_iter()
+                .find_map(of)
+                .unwrap_or("nothing named");
+            Some(match kind {
+                "direct" => format!("{model} over a macvtap on {to}"),
+                _ => format!("{model} over a tap on {to}"),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// A number of an address in a definition: `0x1f`, or `31`.
+fn number(address: Node<'_, '_>, part: &str) -> Option<u32> {
+    let text = address.attribute(part)?;
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
 /// The socket in the text of the domain's definition.
 fn socket_in(text: &str) -> Result<Option<PathBuf>, roxmltree::Error> {
     let document = Document::parse(text)?;
@@ -181,8 +245,38 @@ fn socket_in(text: &str) -> Result<Option<PathBuf>, roxmltree::Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::socket_of;
+    use super::{card_of, socket_of};
     use std::path::Path;
+
+    #[test]
+    fn the_card_of_a_running_domain_is_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let card = |devices: &str| {
+            let text = format!("<domstatus><domain type='kvm'><devices>{devices}</devices></domain></domstatus>");
+            std::fs::write(folder.path().join("probe.xml"), text).expect("written");
+            card_of(folder.path(), "probe")
+        };
+        let address = "<source><address domain='0x0000' bus='0x1f' slot='0x02' function='0x3'/></source>";
+        let passed = Some("passed-through port or virtual function 0000:1f:02.3".to_owned());
+        assert_eq!(
+            card(&format!(
+                "<hostdev mode='subsystem' type='pci' managed='yes'>{address}</hostdev>"
+            )),
+            passed
+        );
+        let function = address.replace("<address", "<address type='pci'");
+        assert_eq!(
+            card(&format!(
+                "<interface type='hostdev' managed='yes'>{function}</interface>"
+            )),
+            passed
+        );
+        let direct = "<interface type='direct'><source dev='eth1' mode='bridge'/><model type='virtio'/></interface>";
+        assert_eq!(card(direct).as_deref(), Some("virtio over a macvtap on eth1"));
+        let bridge = "<interface type='bridge'><source bridge='br0'/></interface>";
+        assert_eq!(card(bridge).as_deref(), Some("emulated over a tap on br0"));
+        assert_eq!(card("<memballoon model='none'/>"), None);
+    }
 
     #[test]
     fn the_socket_of_a_running_domain_is_found() {

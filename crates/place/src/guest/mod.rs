@@ -94,6 +94,7 @@ pub struct Guest {
     what: String,
     processor: String,
     leaves_no_cpu: bool,
+    card: Option<String>,
     interface: String,
     mac: [u8; 6],
     facts: Vec<Fact>,
@@ -170,6 +171,10 @@ impl Place for Guest {
 
     fn vcpu(&self, cpu: u32) -> Option<Vcpu> {
         qemu::threads::vcpu(self.up.machine.process(), cpu)
+    }
+
+    fn card(&self) -> Option<String> {
+        self.card.clone()
     }
 
     fn has_container(&self) -> bool {

@@ -31,7 +31,9 @@ impl Share {
     /// The share of a guest like `spec` on the machine of `reader`, of whose CPUs this process may use `allowed`.
     pub(super) fn of(spec: &GuestSpec, reader: &Reader, allowed: &CpuList) -> Self {
         let taken = spec.host_cpus.clone().unwrap_or_default();
-        let rest = allowed.without(&taken);
+        let rest = allowed
+            .without(&taken)
+            .without(&spec.of_all_guests.clone().unwrap_or_default());
         // Other CPUs that are set aside are for other guests.
         let isolated = reader.cpus(ISOLATED).unwrap_or_default();
         let rest = Some(rest.without(&isolated))
@@ -132,6 +134,16 @@ mod tests {
         // 768 MiB are 384 pages; those of another node do not count.
         assert_eq!(with("0\n", "384\n").page_kib, Some(2048));
         assert_eq!(with("0\n", "383\n").page_kib, None);
+    }
+
+    #[test]
+    fn guests_side_by_side_keep_their_threads_off_each_other() {
+        let mut spec = GuestSpec::new("/proc/version".into(), "/proc".into());
+        spec.host_cpus = Some(CpuList::from_iter([2, 3, 4, 5]));
+        let second = spec.of(1);
+        let share = Share::of(&second, Host::live().reader(), &CpuList::from_iter(0..6));
+        assert_eq!(second.host_cpus, Some(CpuList::from_iter([4, 5])));
+        assert!([2, 3].iter().all(|cpu| !share.emulator.contains(*cpu)), "{share:?}");
     }
 
     #[test]

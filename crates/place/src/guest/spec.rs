@@ -31,6 +31,9 @@ pub struct GuestSpec {
     /// CPUs of this machine for the virtual ones, in their order. `None`: the virtual CPUs are not pinned.
     #[serde(with = "cpu_list::maybe")]
     pub host_cpus: Option<CpuList>,
+    /// CPUs of this machine for the virtual ones of all guests side by side; `None`: this guest is the only one.
+    #[serde(skip)]
+    pub of_all_guests: Option<CpuList>,
     /// Processor or emulation.
     pub accel: Accel,
     /// Virtual time: each instruction takes 2^N ns, and sleeping takes none (QEMU's `-icount`). Every boot then executes the same instructions; no
@@ -107,6 +110,7 @@ impl GuestSpec {
             isolated: CpuList::from_iter([1]),
             memory: MEMORY,
             host_cpus: None,
+            of_all_guests: None,
             accel: Accel::Auto,
             icount: None,
             channel: Channel::Virtio,
@@ -156,6 +160,7 @@ impl GuestSpec {
         let several = self.host_cpus.as_ref().filter(|host| host.len() > cpus);
         let part = several.map(|host| host.iter().skip(number * cpus).take(cpus).collect());
         Self {
+            of_all_guests: self.host_cpus.clone(),
             host_cpus: part.or_else(|| self.host_cpus.clone()),
             ..self.clone()
         }
@@ -254,6 +259,13 @@ mod tests {
         spec.host_cpus = Some(CpuList::from_iter([2, 3, 6, 7]));
         let of = |number| spec.of(number).host_cpus.map(|cpus| cpus.to_string());
         assert_eq!((of(0).as_deref(), of(1).as_deref()), (Some("2-3"), Some("6-7")));
+        spec.host_cpus = Some((1..=16).collect());
+        spec.cpus = 4;
+        let four = (0..4).map(|number| spec.of(number).host_cpus.map(|cpus| cpus.to_string()));
+        let four: Vec<String> = four.flatten().collect();
+        assert_eq!(four, ["1-4", "5-8", "9-12", "13-16"]);
+        spec.host_cpus = Some(CpuList::from_iter([2, 3, 6, 7]));
+        spec.cpus = 2;
         // No CPU is left for a third virtual CPU.
         assert!(spec.of(2).check().is_err());
     }

@@ -180,6 +180,8 @@ impl Task {
             inside: None,
             judged_by_all: CpuList::default(),
             audited: CpuList::default(),
+            devices: 1,
+            in_several_guests: false,
             is_crowded: false,
             launched: RefCell::default(),
             launched_test_set: RefCell::default(),

@@ -170,6 +170,10 @@ pub(super) struct StepContext<'a> {
     pub(super) judged_by_all: CpuList,
     /// CPUs of all steps of the plan in a guest, for the guest's audit; empty if the device is in no guest.
     pub(super) audited: CpuList,
+    /// Number of devices side by side, each in a place of its own if the devices are in places.
+    pub(super) devices: usize,
+    /// True if these are guests that measure the same step, each with series of its own.
+    pub(super) in_several_guests: bool,
     /// True if virtual CPUs share CPUs of this machine.
     pub(super) is_crowded: bool,
     /// Ends of devices that are being prepared in their places.
@@ -280,7 +284,7 @@ impl<'a> StepContext<'a> {
             let job = there::job(self, given, (end, number), place.as_ref(), session)?;
             Ok::<_, SessionError>(Launched::start(place, &job, session, &self.stop)?)
         };
-        for (number, place) in self.places.iter().take(measure.devices()).enumerate() {
+        for (number, place) in self.places.iter().take(self.devices).enumerate() {
             launched.push(launch(End::Device, number, place)?);
         }
         let test_set = self.test_set_place.as_ref().filter(|_| measure.needs_bed());

@@ -138,7 +138,15 @@ pub(crate) fn job(
         (End::Device, Some(inside)) => inside.clone(),
         (End::Device, None) => place.judged().unwrap_or_else(|| context.judged.clone()),
     };
-    for of_here in ["test_set", "beside_previous"] {
+    if context.in_several_guests {
+        let guest = format!("guest{}", device + 1);
+        let label = context
+            .label
+            .as_ref()
+            .map_or(guest.clone(), |label| format!("{label}-{guest}"));
+        keys.insert("label".to_owned(), label.into());
+    }
+    for of_here in ["test_set", "beside_previous", "guests"] {
         keys.remove(of_here);
     }
     if let Some(toml::Value::Array(loads)) = keys.get_mut("load") {

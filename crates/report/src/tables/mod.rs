@@ -1,5 +1,5 @@
 //! Results with the figures of well-known publications: wake-up latency, the round trip by network, and a virtual
-//! relay. All have one column per system.
+//! relay. All have one column per system; the bench of Welotec and Red Hat has a row per measurement.
 //!
 //! - VMware, *ESXi real-time guide*: samples, minimum, average, maximum, overflows over 120 us of each measured CPU.
 //! - ABB and University of Torino, *Virtualised protection with containers*, table 2: scheduling jitter, maximum (average) in
@@ -7,6 +7,7 @@
 //! - Sienda, *Linux real-time kernel performance requirements for AVB devices*: under 10 us excellent, over 50 us
 //!   unsuitable.
 
+mod bench;
 mod columns;
 pub(crate) mod forms;
 pub(crate) mod networks;
@@ -106,6 +107,7 @@ fn tables(layout: Layout, runs: &mut [Run]) -> Vec<Table> {
         Layout::Avb => vec![wakeup::avb(runs)],
         Layout::Networks => vec![networks::table(runs)],
         Layout::Vpc => vec![vpc::table(runs)],
+        Layout::Bench => vec![bench::table(runs)],
     }
 }
 

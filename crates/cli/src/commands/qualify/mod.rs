@@ -91,6 +91,9 @@ pub(crate) struct QualifyArgs {
     /// Way the run was started, and its name: written by --detach
     #[arg(long, hide = true, value_name = "WAY:NAME", conflicts_with = "detach")]
     detached: Option<Detached>,
+    /// Number of guests, each with its own CPUs, in which steps on CPUs are measured at the same time [default: as the plan says, else 1]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=64), help_heading = "Guest")]
+    guests: Option<u8>,
     #[command(flatten)]
     guest: MachineArgs,
     #[command(flatten)]
@@ -152,6 +155,10 @@ fn asked(args: &QualifyArgs) -> Result<Plan, Failure> {
     // As the plan's file has it, this was checked when it was read.
     let too_long = |error| Failure::Usage(format!("--duration: {error}"));
     plan.check_length().map_err(too_long)?;
+    let plan = match args.guests {
+        Some(guests) => plan.in_guests(guests.into()),
+        None => plan,
+    };
     let plan = match args.run.hold_idle {
         true => plan.holding_idle(),
         false => plan,

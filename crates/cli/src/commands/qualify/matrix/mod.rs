@@ -172,6 +172,7 @@ fn refuse(args: &QualifyArgs) -> Result<(), Failure> {
             "--nic: a matrix measures over networks of its own: write them into matrix.networks",
         ),
         (args.far.is_asked_for(), "--far: a matrix is measured on one machine"),
+        (args.guests.is_some(), "--guests: write guests = COUNT into the steps"),
         (args.place.is_some(), "--place: write the places into matrix.places"),
         (
             !run.load.is_empty() || !run.load_command.is_empty(),
