@@ -77,6 +77,10 @@ impl Here {
                 self.measured
             )),
             Isolation::Cpuset if is_guest => Some("a guest's CPUs are isolated by its own kernel".to_owned()),
+            Isolation::Cpuset if is_isolated => Some(format!(
+                "this machine was booted with cpu {} isolated, so that a cpuset shows nothing of its own: boot it without",
+                self.measured
+            )),
             Isolation::Cpuset => self.partition.clone().err(),
             _ => None,
         }
@@ -143,6 +147,8 @@ mod tests {
     #[test]
     fn a_machine_that_isolates_has_no_cell_without() {
         assert!(why_not("1-3", PlaceKind::Native, Isolation::None).is_some());
+        let cpuset = why_not("1-3", PlaceKind::Native, Isolation::Cpuset);
+        assert!(cpuset.is_some_and(|why| why.contains("boot it without")));
         assert_eq!(why_not("1-3", PlaceKind::Native, Isolation::Isolcpus), None);
         assert_eq!(
             why_not("1-3", PlaceKind::Vm, Isolation::None),

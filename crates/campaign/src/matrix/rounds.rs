@@ -27,6 +27,8 @@ pub struct Rounds<'a> {
     pub interrupted: Arc<AtomicBool>,
     /// Reports progress, if the user asked for it.
     pub tell: Say<'a>,
+    /// The reason why a cell cannot be measured on this machine as it is booted; `None` if it can.
+    pub why_not: &'a dyn Fn(&Cell) -> Option<String>,
     /// Keeper of the matrix's folder.
     pub keeper: FolderKeeper,
 }
@@ -47,7 +49,7 @@ impl Rounds<'_> {
     pub fn measure(&mut self) -> Result<RoundsEnd, CampaignError> {
         let most = u32::try_from(self.state.order.len()).unwrap_or(u32::MAX);
         for round in 1..=most {
-            let missing = self.missing(round)?;
+            let missing = self.possible(round)?;
             if round > 1 && !missing.is_empty() && !self.fits(self.needed_ns(&missing)) {
                 (self.tell)(&format_args!(
                     "the budget holds {} of at most {most} measurements of each cell",
@@ -74,6 +76,24 @@ impl Rounds<'_> {
         let is_done = |cell: &Cell, of: u32| of != round || is_complete(&run_file(&folder, cell, of));
         let missing = self.state.missing(round, is_done);
         Ok(missing.into_iter().map(|(_, cell)| cell).collect())
+    }
+
+    /// Missing measurements that this machine can make as it is booted. A matrix that was begun before a boot with other arguments keeps the
+    /// others for the next one: measured now, they would not be what their name says.
+    fn possible(&mut self, round: u32) -> Result<Vec<Cell>, CampaignError> {
+        let mut possible = Vec::new();
+        for cell in self.missing(round)? {
+            match (self.why_not)(&cell) {
+                None => possible.push(cell),
+                Some(why) if round == 1 => {
+                    (self.tell)(&format_args!("{}: not run: {why}", cell.words()));
+                    self.state.leaves(&cell, format!("not run: {why}"));
+                    self.write()?;
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(possible)
     }
 
     /// Leaves out a measurement that does not fit into the rest of the budget. Earlier measurements of the cell stay.
@@ -151,7 +171,7 @@ impl Rounds<'_> {
         for cell in &self.state.cells {
             let files: Vec<PathBuf> = (1..=rounds).map(|round| run_file(folder, cell, round)).collect();
             let is_open = !is_complete(&causes_file(folder, cell));
-            if is_open && any_failed(&files)? {
+            if is_open && (self.why_not)(cell).is_none() && any_failed(&files)? {
                 failed.push(cell.clone());
             }
         }

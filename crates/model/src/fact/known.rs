@@ -15,6 +15,8 @@ pub const KERNEL_ARCHITECTURE: FactOf<String> = FactOf::new("kernel", "architect
 pub const PREEMPTION: FactOf<String> = FactOf::new("kernel", "preemption model");
 /// Identity of the boot: two runs with the same boot id share one clock.
 pub const BOOT_ID: FactOf<String> = FactOf::new("kernel", "boot id");
+/// The arguments of the booted kernel.
+pub const KERNEL_LINE: FactOf<String> = FactOf::new("kernel arguments", "command line");
 /// The hardware counter that the kernel's clock reads.
 pub const CLOCK_SOURCE: FactOf<String> = FactOf::new("clock", "clock source");
 /// Model of the CPU.

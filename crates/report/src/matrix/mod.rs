@@ -4,6 +4,7 @@
 //! The inventory of a run names its cell (group `cell of a matrix`). The rounds of a cell are merged before they are
 //! evaluated.
 
+mod boots;
 mod boxes;
 mod cell;
 mod conclusion;
@@ -23,6 +24,7 @@ pub use cell::Conditions;
 
 use crate::section::Section;
 use crate::verdict::Judgement;
+use boots::{Boot, BootsSection};
 use cell::Cell;
 use conclusion::Conclusion;
 use differences::DifferencesSection;
@@ -33,19 +35,26 @@ use seen::SeenSection;
 use units::foreign::Show;
 
 /// The sections of a matrix on the terminal.
-const TERMINAL: [&dyn Section<Matrix>; 4] = [&CellsSection, &KindsSection, &DifferencesSection, &SeenSection];
+const TERMINAL: [&dyn Section<Matrix>; 5] = [
+    &CellsSection,
+    &KindsSection,
+    &DifferencesSection,
+    &BootsSection,
+    &SeenSection,
+];
 
 /// The sections of a matrix in the page, after its name.
-const PAGE: [&dyn Section<Matrix>; 5] = [
+const PAGE: [&dyn Section<Matrix>; 6] = [
     &CellsSection,
     &DifferencesSection,
+    &BootsSection,
     &KindsSection,
     &SeenSection,
     &FilesSection,
 ];
 
 /// The sections of a matrix in the document.
-const DOCUMENT: [&dyn Section<Matrix>; 2] = [&CellsSection, &DifferencesSection];
+const DOCUMENT: [&dyn Section<Matrix>; 3] = [&CellsSection, &DifferencesSection, &BootsSection];
 
 /// A run of a cell.
 #[derive(Debug)]
@@ -75,6 +84,7 @@ pub struct Matrix {
     name: String,
     cells: Vec<Cell>,
     conclusions: Vec<Conclusion>,
+    boots: Vec<Boot>,
 }
 
 impl Matrix {
@@ -84,6 +94,8 @@ impl Matrix {
     /// # Errors
     /// The name of a run that is not a cell of a matrix.
     pub fn of(name: &str, order: &[Conditions], runs: Vec<Measurement>, absent: &[Absent]) -> Result<Self, String> {
+        let mut boots = Boot::of(&runs);
+        boots.show();
         let mut cells = cell::gather(order, runs)?;
         measure::in_one_length(&mut cells);
         for one in absent {
@@ -95,6 +107,7 @@ impl Matrix {
             name: name.to_owned().shown(),
             cells,
             conclusions,
+            boots,
         })
     }
 

@@ -4,7 +4,7 @@ use super::{Absent, Conditions, Matrix, Measurement};
 use crate::limits::Profile;
 use crate::verdict::Judgement;
 use model::RunView;
-use model::fact::{CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE};
+use model::fact::{BOOT_ID, CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE, KERNEL_LINE};
 use serde_json::Value;
 use testing::synthetic::{self, Shape};
 use units::Realtime;
@@ -341,4 +341,48 @@ fn all_faces_of_a_matrix() {
     insta::assert_snapshot!("matrix_page", crate::html::tests::visible(&page));
     insta::assert_snapshot!("matrix_text", matrix.text());
     insta::assert_snapshot!("matrix_document", matrix.json().expect("a document"));
+}
+
+#[test]
+fn cells_of_two_boots_stand_in_one_table_and_the_kernels_arguments_are_compared() {
+    let of_boot = |isolation: &str, round: i64, boot: &str, line: Result<String, String>| {
+        let mut own = conditions("native", "none");
+        own.isolation = isolation.to_owned();
+        let mut view = run(&own, round, (10_000.0, 2));
+        view.facts.push(BOOT_ID.fact(Ok(boot.to_owned()), "test"));
+        view.facts.push(KERNEL_LINE.fact(line, "test"));
+        judged(view)
+    };
+    let line = |text: &str| Ok(text.to_owned());
+    let made = |second: Result<String, String>| {
+        let runs = vec![
+            of_boot("isolcpus", 3, "b", second),
+            of_boot("none", 1, "a", line("quiet rw")),
+            of_boot("cpuset", 2, "a", line("quiet rw")),
+        ];
+        Matrix::of("test", &[], runs, &[]).expect("a matrix")
+    };
+    let two = made(line("quiet isolcpus=1 nohz_full=1"));
+    let text = two.text();
+    assert!(
+        text.contains("boot 1, 2 runs with isolation cpuset, none: kernel arguments quiet rw"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "boot 2, 1 run with isolation isolcpus: in addition to boot 1: isolcpus=1 nohz_full=1; without rw"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("| isolcpus") && text.contains("| cpuset"), "{text}");
+    let unknown = made(Err("hidden".to_owned())).text();
+    assert!(
+        unknown.contains("isolation isolcpus: the kernel's arguments are not known"),
+        "{unknown}"
+    );
+    let mut guest = of_boot("isolcpus", 2, "c", line("guest"));
+    guest.view.facts[0] = CELL_PLACE.fact(Ok("vm".to_owned()), "test");
+    let runs = vec![of_boot("none", 1, "a", line("quiet")), guest];
+    let one = Matrix::of("test", &[], runs, &[]).expect("a matrix");
+    assert!(!one.text().contains("Boots"));
 }

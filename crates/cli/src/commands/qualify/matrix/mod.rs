@@ -62,11 +62,11 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
     };
     let folder = Folder::take(&folder)?;
     let state = course.state((options(args), args.seed), folder.made(), &roles)?;
-    measured(args, &course, state, &folder)
+    measured(args, &course, state, &folder, &here)
 }
 
 /// Measures the missing runs, and shows the results.
-fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -> Result<u8, Failure> {
+fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder, here: &Here) -> Result<u8, Failure> {
     let folder = taken.made();
     course.write(&state, folder)?;
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -97,6 +97,7 @@ fn measured(args: &QualifyArgs, course: &Course, state: State, taken: &Folder) -
                 say(text);
             }
         },
+        why_not: &|cell| here.why_not(cell),
         keeper,
     };
     let end = rounds.measure();
