@@ -26,7 +26,7 @@ mod run;
 mod step;
 mod value;
 
-pub use device::{DeviceSteps, Task};
+pub use device::{DeviceSteps, Task, Within};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::Plan;
 pub use left::{Left, left_of};

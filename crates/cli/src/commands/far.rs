@@ -4,16 +4,19 @@ use crate::commands::qualify::runtime;
 use crate::ending::on_signals;
 use crate::failure::{Failure, say};
 use crate::far::secret;
+use crate::guest::MachineArgs;
 use crate::ready::{no_connection, not_to_be_disturbed};
 use crate::version;
 use place::container::RuntimeName;
 use place::far::{Address, FarEnd, Offer, PORT, Tell};
-use plan::{DeviceSteps, live_facts};
+use place::guest::{GuestSpec, VCPUS, can_boot};
+use plan::{DeviceSteps, Within, live_facts};
 use probes::{Machine, Need};
 use run::Stop;
 use std::path::PathBuf;
 use std::sync::Arc;
 use sys::SysError;
+use sys::link::LinkInfo;
 use sys::privilege::Capability;
 use units::CpuList;
 
@@ -36,9 +39,14 @@ pub(crate) struct FarEndArgs {
     /// Secret that both ends know, in a file readable by this user alone; needed on every address
     #[arg(long, value_name = "FILE")]
     secret: Option<PathBuf>,
-    /// Have the device in a container
+    /// Have this end in a container
     #[arg(long)]
     container: bool,
+    /// Have this end in a guest, which is booted for each step, with a macvtap on IF
+    #[arg(long, conflicts_with = "container")]
+    guest: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
     /// Runtime: runc, crun, podman or lxc [default: the first that is installed]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime, requires = "container")]
     runtime: Option<RuntimeName>,
@@ -67,23 +75,28 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
     ];
     needs.extend(cpus.iter().map(Need::Cpu));
     Need::check_all(&needs, &Machine::live(), Some(&args.interface))?;
-    let container = match args.container {
-        true => Some(RuntimeName::find(args.runtime)?),
-        false => None,
+    let within = within(args, &cpus)?;
+    // A guest's card has an address of its own on the port.
+    let mac = match &within {
+        Some(Within::Guest(_)) => bed::mac_on(&link, &bed::device_if(0)),
+        _ => link.mac,
+    };
+    let place = match &within {
+        Some(Within::Container(runtime)) => format!(", in a container of {}", runtime.name()),
+        Some(Within::Guest(spec)) => format!(", in a guest that boots {}", spec.kernel_in_words()),
+        None => String::new(),
     };
     let offer = Offer {
-        link,
+        link: LinkInfo { mac, ..link },
         cpus,
         admission: Box::new(DeviceSteps {
             interface: args.interface.clone(),
-            container,
+            within,
         }),
         secret,
         version: version::identity()?,
     };
-    let within = container.map(|runtime| format!(", in a container of {}", runtime.name()));
-    let within = within.unwrap_or_default();
-    let on = format!("{}, CPUs {} judged{within}", args.interface, offer.cpus);
+    let on = format!("{}, CPUs {} judged{place}", args.interface, offer.cpus);
     let far = FarEnd::listen(&args.listen, offer)?;
     let stop = Stop::new();
     on_signals(&stop.flag())?;
@@ -98,6 +111,24 @@ pub(crate) fn run(args: &FarEndArgs) -> Result<u8, Failure> {
     let tell: Tell = Arc::new(|what: &str| say(&what));
     far.serve(&stop, &tell)?;
     Ok(0)
+}
+
+/// The place of this end on this machine, checked; `None` if it is in `far` itself. A guest's virtual CPUs are on the judged CPUs, if there are
+/// enough.
+fn within(args: &FarEndArgs, cpus: &CpuList) -> Result<Option<Within>, Failure> {
+    if args.container {
+        return Ok(Some(Within::Container(RuntimeName::find(args.runtime)?)));
+    }
+    if !args.guest {
+        return Ok(None);
+    }
+    let spec = args.machine.spec(VCPUS)?;
+    can_boot(&spec)?;
+    let enough = (cpus.len() >= spec.cpus as usize).then(|| cpus.iter().take(spec.cpus as usize).collect());
+    Ok(Some(Within::Guest(Box::new(GuestSpec {
+        host_cpus: spec.host_cpus.clone().or(enough),
+        ..spec
+    }))))
 }
 
 /// Address under which the other machine reaches this one.

@@ -29,7 +29,7 @@ pub struct GuestSpec {
     /// Memory in bytes.
     pub memory: u64,
     /// CPUs of this machine for the virtual ones, in their order. `None`: the virtual CPUs are not pinned.
-    #[serde(with = "cpu_list::maybe")]
+    #[serde(default, with = "cpu_list::maybe")]
     pub host_cpus: Option<CpuList>,
     /// CPUs of this machine for the virtual ones of all guests side by side; `None`: this guest is the only one.
     #[serde(skip)]

@@ -4,6 +4,7 @@ use super::{LIMITS, TASK, Task, WORDS, contained};
 use place::Files;
 use place::container::RuntimeName;
 use place::far::Admission;
+use place::guest::GuestSpec;
 use session::NO_RECORDER;
 use std::path::{Component, Path};
 use toml::Value;
@@ -16,15 +17,24 @@ const RELAY: &str = "relay";
 pub struct DeviceSteps {
     /// The interface.
     pub interface: String,
-    /// Runtime of the container that the device is in; `None`: no container.
-    pub container: Option<RuntimeName>,
+    /// The place that the end is in on this machine; `None`: this machine itself.
+    pub within: Option<Within>,
+}
+
+/// A place of an end on the machine of a far end, which decides on it alone.
+#[derive(Debug)]
+pub enum Within {
+    /// A container of this runtime.
+    Container(RuntimeName),
+    /// A guest, booted for each step.
+    Guest(Box<GuestSpec>),
 }
 
 impl Admission for DeviceSteps {
     fn admit(&self, words: &[String], files: Files) -> Result<(String, Files), String> {
         let what = check(words, &files, &self.interface)?;
-        let files = match self.container {
-            Some(runtime) => contained(files, runtime)?,
+        let files = match &self.within {
+            Some(within) => contained(files, within)?,
             None => files,
         };
         Ok((what, files))
@@ -47,7 +57,8 @@ fn check(words: &[String], files: &[(String, String)], interface: &str) -> Resul
     }
     if task.is_contained() {
         return Err(
-            "refused: only this end decides whether the device is in a container (triptime far --container)".to_owned(),
+            "refused: only this end decides whether it is in a container or a guest (triptime far --container, --guest)"
+                .to_owned(),
         );
     }
     match task.has_loads() {
@@ -100,7 +111,7 @@ fn stays_inside(name: &str, value: &Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{RuntimeName, check, contained};
+    use super::{RuntimeName, Within, check, contained};
     use proptest::prelude::{any, prop};
     use proptest::{prop_assert, proptest};
 
@@ -152,7 +163,7 @@ policy = "fifo:80"
     #[test]
     fn whether_the_device_is_in_a_container_is_not_for_the_other_end_to_say() {
         let files = [("device.toml".to_owned(), TASK.to_owned())];
-        let inside = contained(files.to_vec(), RuntimeName::Runc).expect("a task");
+        let inside = contained(files.to_vec(), &Within::Container(RuntimeName::Runc)).expect("a task");
         let refused = check(&words(LINE), &inside, "eth1").expect_err("of the other end");
         assert!(refused.contains("triptime far --container"), "{refused}");
     }

@@ -1,4 +1,4 @@
-//! The device's end of a step in a container inside a place: a container in a guest, or on the far machine.
+//! The end of a step in a place inside a place: a container in a guest, or a container or guest on the far machine.
 //!
 //! ```text
 //! host                        guest                                    container in it
@@ -8,12 +8,13 @@
 //! The container's run becomes a part of the guest's run, and the guest's run a part of the host's.
 
 use super::{Task, listen, say_ended};
-use crate::measure::there::{Asks, Inside, There, in_text, words_of_device};
+use crate::measure::there::{Asks, Inside, There, clock_in, in_text, words_of_device};
 use crate::value::PlanError;
-use bed::DeviceEnd;
 use bed::kernel_threads::KernelThreads;
+use bed::{DeviceEnd, EndInterface, Stands};
 use model::EventKind;
 use place::container::{Container, Containers};
+use place::guest::Guest;
 use place::line::FromPlace;
 use place::{Answers, Job, Place, say};
 use session::runner::{AwayEnd, Launched, Runner, Underway};
@@ -43,7 +44,8 @@ impl Underway for Contained {
 /// # Errors
 /// There is no runtime, or the container ended with an error.
 pub(super) fn run(task: &Task, inside: &Inside, runner: &mut Runner<'_>, answers: Answers) -> Result<(), SessionError> {
-    let place = up(task, inside, runner.session)?;
+    // The guest's network card stands on an interface that is removed with its end.
+    let (place, _card) = up(task, inside, runner.session)?;
     let listening = Arc::new(Mutex::new(Weak::<AwayEnd>::new()));
     let heard = Arc::clone(&listening);
     let tell_end = move |at| {
@@ -73,8 +75,29 @@ pub(super) fn run(task: &Task, inside: &Inside, runner: &mut Runner<'_>, answers
     outcome
 }
 
-/// A container on the interface of the task, with its CPUs and one CPU for everything else.
-fn up(task: &Task, inside: &Inside, session: &Session) -> Result<Arc<dyn Place>, SessionError> {
+/// A guest or a container on the interface of the task, and the ends that it stands on. A container has its CPUs and one CPU for everything else.
+fn up(task: &Task, inside: &Inside, session: &Session) -> Result<(Arc<dyn Place>, Vec<EndInterface>), SessionError> {
+    let (place, ends): (Arc<dyn Place>, _) = match &inside.guest {
+        Some(spec) => {
+            let ends = match task.network() {
+                Some(port) => bed::behind(port, Stands::Guests(1))?,
+                None => Vec::new(),
+            };
+            let end = ends.first().map(EndInterface::device).transpose()?;
+            (Arc::new(Guest::up(spec, 0, end, None)?), ends)
+        }
+        None => (Arc::new(container(task, inside)?), Vec::new()),
+    };
+    let events = session.recorder.events();
+    events.write(EventKind::Note, place.describe());
+    session.recorder.add_facts(place.facts());
+    if let Some(why) = place.emulated() {
+        events.write(EventKind::Emulated, why);
+    }
+    Ok((place, ends))
+}
+
+fn container(task: &Task, inside: &Inside) -> Result<Container, SessionError> {
     let containers = Containers {
         cpus: task.judged().iter().chain(task.others().first()).collect::<CpuList>(),
         runtime: inside.runtime,
@@ -87,24 +110,31 @@ fn up(task: &Task, inside: &Inside, session: &Session) -> Result<Arc<dyn Place>,
         mac: link.mac,
         card: None,
     });
-    let container = Container::up(&containers, end)?;
-    session.recorder.events().write(EventKind::Note, container.describe());
-    session.recorder.add_facts(container.facts());
-    Ok(Arc::new(container))
+    Ok(Container::up(&containers, end)?)
 }
 
-/// The same task for the container, which asks this process why a sample was late.
+/// The same task for that place, which asks this process why a sample was late.
 fn job(task: &Task, inside: &Inside, place: &dyn Place, session: &Session) -> Result<Job, SessionError> {
     let there = There {
         interface: place.interface().to_owned(),
-        asks: match session.explainer() {
-            Some(_) => Asks::Causes,
-            None => Asks::Nothing,
+        asks: match (session.explainer(), &inside.guest) {
+            (Some(_), None) => Asks::Causes,
+            (Some(_), Some(_)) => Asks::VirtualCpus,
+            (None, _) => Asks::Nothing,
+        },
+        clock: clock_in(place, task.there.clock)?,
+        audited: match &inside.guest {
+            Some(_) => Some(Vec::new()),
+            None => task.there.audited.clone(),
         },
         container: None,
         ..task.there.clone()
     };
-    let mut files = vec![in_text(&there, &task.step.written)?];
+    let mut step = task.step.written.clone();
+    if let Some(judged) = place.judged() {
+        step.insert("cpus".to_owned(), judged.to_string().into());
+    }
+    let mut files = vec![in_text(&there, &step)?];
     for name in &inside.files {
         let text = std::fs::read_to_string(Path::new(name)).map_err(|error| PlanError::Invalid {
             name: task.there.plan.clone(),

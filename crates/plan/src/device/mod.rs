@@ -7,11 +7,10 @@ use super::measure::StepContext;
 use super::measure::there::{Asks, Inside, LIMITS, TASK, There, WORDS};
 use super::step::Step;
 use super::value::{Cpus, Duration};
-pub use allow::DeviceSteps;
+pub use allow::{DeviceSteps, Within};
 use bed::kernel_threads::KernelThreads;
 use bed::load::LoadSpec;
 use bed::loads::{self, Loads};
-use place::container::RuntimeName;
 use place::line::{FromPlace, ToPlace, read};
 use place::{Answers, Files, say};
 use probes::{Running, SenderEnd};
@@ -32,15 +31,22 @@ pub struct Task {
     step: Step,
 }
 
-/// The same files, for a task that is done in a container of the place.
+/// The same files, for a task that is done in a guest of the place, or in a container.
 ///
 /// # Errors
 /// The files do not contain a valid task.
-fn contained(mut files: Files, runtime: RuntimeName) -> Result<Files, String> {
+fn contained(mut files: Files, within: &Within) -> Result<Files, String> {
     let is_other = |name: &&String| ![TASK, LIMITS].contains(&name.as_str());
     let inside = Inside {
         files: files.iter().map(|(name, _)| name).filter(is_other).cloned().collect(),
-        runtime: Some(runtime),
+        guest: match within {
+            Within::Guest(spec) => Some(spec.clone()),
+            Within::Container(_) => None,
+        },
+        runtime: match within {
+            Within::Guest(_) => None,
+            Within::Container(runtime) => Some(*runtime),
+        },
     };
     let inside = toml::Value::try_from(inside).map_err(|error| error.to_string())?;
     let (_, text) = files

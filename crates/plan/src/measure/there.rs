@@ -4,6 +4,7 @@ use super::{Given, StepContext};
 use crate::value::PlanError;
 use bed::{End, loads};
 use place::container::RuntimeName;
+use place::guest::GuestSpec;
 use place::{Job, Place, PlaceKind, StatedClock};
 use probes::subscribe::ClockRelation;
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,29 @@ pub(crate) fn clock_between(places: &[&dyn Place]) -> Result<ClockRelation, Sess
     })
 }
 
+/// The same relation, seen from `place`, whose clock differs from that of the machine that it is on.
+///
+/// # Errors
+/// The place could not be asked for its time.
+pub(crate) fn clock_in(place: &dyn Place, of_machine: ClockRelation) -> Result<ClockRelation, SessionError> {
+    let more_ns = place.clock()?.apart_ns();
+    Ok(match of_machine {
+        _ if more_ns == 0 => of_machine,
+        ClockRelation::SameHost => ClockRelation::Within { ns: more_ns },
+        ClockRelation::Within { ns } => ClockRelation::Within {
+            ns: ns.saturating_add(more_ns),
+        },
+        ClockRelation::Ptp {
+            stated_ns,
+            publisher_ns,
+        } => ClockRelation::Ptp {
+            stated_ns,
+            publisher_ns: publisher_ns.saturating_add(more_ns),
+        },
+        ClockRelation::Unknown => ClockRelation::Unknown,
+    })
+}
+
 /// The same, for serialization.
 #[derive(Serialize)]
 struct Written<'a> {
@@ -130,6 +154,7 @@ pub(crate) fn job(
         load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
         container: place.has_container().then(|| Inside {
             files: files.iter().map(|(name, _)| name.clone()).collect(),
+            guest: None,
             runtime: None,
         }),
     };
@@ -181,12 +206,15 @@ pub(crate) fn words_of_device(files: Vec<(String, String)>, session: &Session) -
     job
 }
 
-/// Settings for a device in a container of the place.
+/// Settings for an end in a container or a guest of the place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inside {
-    /// Names of the files in addition to the task, which the container also needs.
+    /// Names of the files in addition to the task, which that place also needs.
     pub(crate) files: Vec<String>,
+    /// The guest; `None`: a container.
+    #[serde(default)]
+    pub(crate) guest: Option<Box<GuestSpec>>,
     /// Runtime of the container; `None`: the first installed one.
     #[serde(default)]
     pub(crate) runtime: Option<RuntimeName>,
