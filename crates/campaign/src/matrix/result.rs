@@ -33,7 +33,8 @@ pub fn of_folder(folder: &Path) -> Result<Matrix, CampaignError> {
 pub fn of_state(state: &State, folder: &Path) -> Result<Matrix, CampaignError> {
     let plan = Plan::parse(&folder.display().to_string(), &state.setup.plan)?;
     let order = plan.matrix.iter().flat_map(|matrix| matrix.cells());
-    let order: Vec<Conditions> = order.map(|cell| conditions(&cell)).collect();
+    let runtime = runtime_of(&state.setup.options);
+    let order: Vec<Conditions> = order.map(|cell| conditions(&cell, runtime)).collect();
     let mut runs = Vec::new();
     for cell in &state.cells {
         let rounds = (1..=state.order.len()).filter_map(|round| u32::try_from(round).ok());
@@ -50,7 +51,7 @@ pub fn of_state(state: &State, folder: &Path) -> Result<Matrix, CampaignError> {
         Some((of_name(&one.cell)?, why, true))
     });
     let absent = left_out.chain(failed).map(|(cell, why, is_failure)| Absent {
-        conditions: conditions(cell),
+        conditions: conditions(cell, runtime),
         why,
         is_failure,
     });
@@ -103,10 +104,16 @@ pub(super) fn any_failed(files: &[PathBuf]) -> Result<bool, CampaignError> {
     Ok(false)
 }
 
-/// Conditions of a cell, from its runs.
-fn conditions(cell: &Cell) -> Conditions {
+/// The runtime that the user named for the containers of a matrix.
+fn runtime_of(options: &[String]) -> Option<&str> {
+    let at = options.iter().position(|option| option == "--runtime")?;
+    options.get(at + 1).map(String::as_str)
+}
+
+/// Conditions of a cell, as its runs have them.
+fn conditions(cell: &Cell, runtime: Option<&str>) -> Conditions {
     Conditions {
-        place: cell.place.name().to_owned(),
+        place: cell.place_with(runtime),
         network: cell.network.map(|network| network.name().to_owned()),
         load: cell.load.clone(),
         management: cell.management.clone(),

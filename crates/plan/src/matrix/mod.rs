@@ -132,13 +132,22 @@ impl Cell {
         )
     }
 
-    /// Facts about the cell that are recorded in its run.
-    pub fn facts(&self) -> Vec<Fact> {
+    /// Its place as a table shows it: with the runtime that the user named for its containers, so that those of two runtimes are two places.
+    pub fn place_with(&self, runtime: Option<&str>) -> String {
+        let place = self.place.name();
+        match runtime.filter(|_| self.place.has_container()) {
+            Some(runtime) => format!("{place} ({runtime})"),
+            None => place.to_owned(),
+        }
+    }
+
+    /// Facts about the cell that are recorded in its run, whose containers have the runtime that the user named.
+    pub fn facts(&self, runtime: Option<&str>) -> Vec<Fact> {
         let known = |value: &str| Ok(value.to_owned());
         let network = self
             .network
             .map(|network| CELL_NETWORK.fact(known(network.name()), SOURCE));
-        let mut facts = vec![CELL_PLACE.fact(known(self.place.name()), SOURCE)];
+        let mut facts = vec![CELL_PLACE.fact(known(&self.place_with(runtime)), SOURCE)];
         facts.extend(network);
         facts.push(CELL_LOAD.fact(known(&self.load), SOURCE));
         let management = self.management.as_ref();

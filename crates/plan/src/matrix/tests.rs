@@ -3,6 +3,7 @@
 use super::{Cell, Isolation};
 use crate::Plan;
 use bed::Network;
+use model::fact::CELL_PLACE;
 use place::PlaceKind;
 
 const PLAN: &str = r#"
@@ -101,7 +102,7 @@ fn a_management_network_is_a_condition_of_cells() {
             .is_some_and(|table| table.words().contains("1000 frames/s of 300 octets"))
     );
     assert_eq!(office.cell.as_ref(), Some(&cells[2]));
-    let facts = cells[2].facts();
+    let facts = cells[2].facts(None);
     assert!(
         facts
             .iter()
@@ -183,4 +184,23 @@ fn what_cannot_be_is_refused_with_its_key() {
     let spins = PLAN.replace("policy = \"fifo:60\"", "policy = \"fifo:60\"\nreceive = \"spin\"");
     let refused = Plan::parse("site.toml", &spins.replace("macvlan", "tap")).expect_err("a switch in user space");
     assert!(refused.to_string().contains("cell native-tap-none-none"), "{refused}");
+}
+
+#[test]
+fn a_runtime_that_was_named_is_part_of_a_place_with_containers_only() {
+    let of = |place, runtime| {
+        let cell = Cell {
+            place,
+            network: None,
+            load: "none".to_owned(),
+            management: None,
+            isolation: Isolation::None,
+        };
+        CELL_PLACE.of(&cell.facts(runtime)).expect("a place")
+    };
+    assert_eq!(of(PlaceKind::Native, Some("runc")), "native");
+    assert_eq!(of(PlaceKind::Vm, Some("runc")), "vm");
+    assert_eq!(of(PlaceKind::Container, None), "container");
+    assert_eq!(of(PlaceKind::Container, Some("runc")), "container (runc)");
+    assert_eq!(of(PlaceKind::ContainerInVm, Some("crun")), "container-in-vm (crun)");
 }

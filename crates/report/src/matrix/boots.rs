@@ -104,7 +104,7 @@ impl Boot {
 
 /// True if the cell runs on the kernel of the machine itself.
 fn is_of_the_machine(view: &RunView) -> bool {
-    super::Conditions::of(view).is_some_and(|own| !own.place.ends_with("vm"))
+    super::Conditions::of(view).is_some_and(|own| !own.place.contains("vm"))
 }
 
 /// The arguments that the other list lacks.

@@ -95,7 +95,10 @@ impl Prepared {
         run.session.recorder.add_facts(roles.facts());
         match &plan.cell {
             // The matrix has one page for all its runs.
-            Some(cell) => run.session.recorder.add_facts(cell.facts()),
+            Some(cell) => run
+                .session
+                .recorder
+                .add_facts(cell.facts(args.runtime.map(|runtime| runtime.name()))),
             None => run.html_beside_the_run(),
         }
         if let Some(partition) = &partition {
