@@ -3,13 +3,14 @@
 use crate::session::{Session, SessionError};
 use model::{EventKind, setting};
 use place::line::{Asked, FromPlace, ToPlace, Told, read, written};
-use place::{Away, Job, Place, PlaceError};
+use place::{Away, Job, Place, PlaceError, PlaceKind};
 use run::{Adopted, Explain, Shared, Stop};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use store::RunFile;
 use units::Monotonic;
 
 /// Longest time for a place to get ready: an emulated guest takes some ten seconds, and up to a hundred under other load.
@@ -185,6 +186,13 @@ impl AwayEnd {
         }
         if left.status != 0 {
             return Err(self.failed(&left.said).into());
+        }
+        if self.place.kind() == PlaceKind::Far {
+            // An emulated guest there delays the other end, too, so its figures are no evidence either.
+            let told = RunFile::open(&left.run)?.events()?;
+            let emulated = told.into_iter().filter(|event| event.kind == EventKind::Emulated);
+            let events = session.recorder.events();
+            emulated.for_each(|event| events.write(event.kind, format!("far machine: {}", event.text)));
         }
         let ahead_ns = self.ahead_ns(session)?;
         let doubts = self.place.doubts();
