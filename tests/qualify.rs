@@ -317,3 +317,41 @@ fn steps_side_by_side_measure_at_the_same_time_on_cpus_of_their_own() {
         assert!(load.contains("hackbench"), "of the command line: {load}");
     }
 }
+
+/// The acceptance of Red Hat asks for a week: seconds never pass, however fast the answers are.
+#[test]
+fn goose_between_two_devices_is_timed_and_seconds_are_no_week() {
+    const NAME: &str = "goose_between_two_devices_is_timed_and_seconds_are_no_week";
+    if !root_or_skip(NAME) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (plan, out) = (
+        path(directory.path(), "pong.toml"),
+        path(directory.path(), "run.triptime"),
+    );
+    let text = "name = \"pong\"\nwhat = \"tests\"\nlimits = \"vpac\"\nwindow = \"500ms\"\n[cpus]\nhousekeeping = \"first\"\n\
+                measured = \"rest\"\n[[step]]\nprobe = \"ping-pong\"\nlabel = \"two\"\nduration = \"3s\"\npause = \"2ms\"\npolicy = \"fifo:60\"\n";
+    std::fs::write(&plan, text).expect("writable");
+    let document = json(&run(&["qualify", &plan, "--json", "--out", &out]));
+    assert_ne!(document["verdict"], "pass", "{document}");
+    let (pongs, answers) = (series(&document, "pong/two"), series(&document, "turnaround/pong"));
+    assert!(count(pongs, "received") > 100, "{pongs}");
+    assert!(
+        count(answers, "received") > count(pongs, "received"),
+        "the first ones do not count: {answers}"
+    );
+    let checks = document["checks"].as_array().expect("checks");
+    let largest = checks
+        .iter()
+        .find(|check| check["limit"] == "pong.max")
+        .expect("judged");
+    let why = largest["why"].as_str().expect("text");
+    assert!(
+        largest["verdict"] == "fail" || why.contains("of the 7.00 d that the limit requires"),
+        "{largest}"
+    );
+    for limit in ["pong.lost", "pong.unwanted"] {
+        assert!(checks.iter().any(|check| check["limit"] == limit), "{limit}");
+    }
+}

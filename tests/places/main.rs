@@ -54,6 +54,12 @@ streams = 1
 scenario = ["overcurrent"]
 settle = "300ms"
 policy = "fifo:60"
+
+[[step]]
+probe = "ping-pong"
+duration = "4s"
+policy = "fifo:60"
+pause = "2ms"
 "#;
 
 const STALLED: &str = r#"
@@ -118,6 +124,8 @@ fn every_step_runs_in_a_container_and_becomes_a_part_of_the_run() {
         "talk/test",
         "task/bays1-1",
         "task/bays1-2",
+        "pong/devices",
+        "turnaround/pong",
     ] {
         let series = series(&document, name);
         let place = setting(series, "place").unwrap_or_default();

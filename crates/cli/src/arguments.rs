@@ -27,7 +27,7 @@ pub(crate) struct RunArgs {
     /// No progress on standard error
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Limit profile that judges the run: substation, seapath, avb, or a TOML file
+    /// Limit profile that judges the run: substation, seapath, avb, vpac, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     pub(crate) limits: Option<String>,
     /// Length of a window, after which its extremes are written [default: a 60th of --duration, at least 100ms and at most 20s]

@@ -92,7 +92,7 @@ impl FarArgs {
             return refused("the wire that makes its faults is in this machine");
         }
         if plan.devices() > 1 && self.far_end == End::Device {
-            return refused("the other machine is one device, but a step has several relays: give each step one");
+            return refused("the other machine is one device, but a step has several: give each step one");
         }
         let bed = match (plan.needs_bed(), nic) {
             (false, []) if self.far_end == End::Device => None,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Options of commands that make a run from files.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct JudgeArgs {
-    /// Limit profile that judges the run: substation, seapath, avb, or a TOML file
+    /// Limit profile that judges the run: substation, seapath, avb, vpac, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     limits: Option<String>,
     #[command(flatten)]

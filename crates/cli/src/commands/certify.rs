@@ -40,7 +40,7 @@ pub(crate) struct CertifyArgs {
     /// Object, site, operator and more: a TOML file, as for the acceptance record
     #[arg(long, value_name = "FILE")]
     about: Option<String>,
-    /// Limit profile that judges the runs: substation, seapath, avb, or a TOML file [default: the one kept in each run]
+    /// Limit profile that judges the runs: substation, seapath, avb, vpac, or a TOML file [default: the one kept in each run]
     #[arg(long, value_name = "PROFILE")]
     limits: Option<String>,
     /// File to write [default: next to the first run, with the ending .certificate]

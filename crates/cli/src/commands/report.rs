@@ -42,7 +42,7 @@ pub(crate) struct ReportArgs {
     pages: PageArgs,
     #[command(flatten)]
     face: FaceArgs,
-    /// Limit profile: substation, seapath, avb, or a TOML file [default: the one kept in the run]
+    /// Limit profile: substation, seapath, avb, vpac, or a TOML file [default: the one kept in the run]
     #[arg(long, value_name = "PROFILE")]
     limits: Option<String>,
 }

@@ -40,7 +40,8 @@ pub static STAGE: Kind = Kind {
 pub static TURNAROUND: Kind = Kind {
     name: "turnaround",
     title: "Reflector turn-round",
-    what: "Reflector's own part of a round trip: frame seen in the ring to the answer handed to the driver.",
+    what: "Reflector's own part of a round trip: frame seen in the ring to the answer handed to the driver. In a ping-pong: the kernel has \
+           the ping to the answer handed to the driver.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,

@@ -60,7 +60,7 @@ pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
     if !plan.faults.is_empty() {
         return Err(Refusal::of(
             "fault",
-            "the wire that makes faults has one device: give each step one relay",
+            "the wire that makes faults has one device: give each step one relay, and no ping-pong",
         ));
     }
     let networks = plan.bed.iter().flat_map(|bed| &bed.networks);
@@ -68,7 +68,7 @@ pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
         return Err(Refusal::of(
             "bed.networks",
             format!(
-                "{} has one device, but a step has several relays: use bridge, macvlan or openvswitch",
+                "{} has one device, but a step has several: use bridge, macvlan or openvswitch",
                 network.name()
             ),
         ));
@@ -77,7 +77,7 @@ pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
         Some(at) => Err(Refusal::of_step(
             at,
             "trace",
-            "with several relays, a frame takes several paths: trace in a separate plan",
+            "with several devices, a frame takes several paths: trace in a separate plan",
         )),
         None => Ok(()),
     }

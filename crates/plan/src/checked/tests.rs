@@ -470,7 +470,7 @@ fn several_relays_stand_side_by_side_where_the_bed_has_room_for_them() {
     let on_one_port = plan(&bed("macvlan"), relays).expect("on a macvlan");
     assert_eq!(on_one_port.duration_ns(), 1_000_000_000);
     let refused = |bed: &str, step: &str| plan(bed, step).expect_err("refused").to_string();
-    assert!(refused(&bed("tap"), relays).contains("tap has one device, but a step has several relays"));
+    assert!(refused(&bed("tap"), relays).contains("tap has one device, but a step has several"));
     let faults = "[[fault]]\nkind = \"drop\"\nto = \"device\"\nevery = 2\n";
     assert!(refused(faults, relays).contains("the wire that makes faults has one device"));
     let traced = format!(

@@ -1,6 +1,7 @@
 //! Measurements that a step of a plan can make. Each probe has a file in this folder, and a line in [`LIST`].
 
 mod cpus;
+mod ping_pong;
 mod reflect;
 mod relays;
 mod sampled_values;
@@ -33,6 +34,7 @@ use units::CpuList;
 use wire::ether::Mac;
 
 pub(super) use cpus::CpuStep;
+pub(super) use ping_pong::PingPongStep;
 pub(super) use reflect::ReflectStep;
 pub(super) use sampled_values::SampledValuesStep;
 pub(super) use talk_listen::TalkListenStep;
@@ -311,13 +313,14 @@ impl<'a> StepContext<'a> {
 type Read = fn(toml::Table) -> Result<Box<dyn Measure>, String>;
 
 /// Name of each probe in a plan, and the function that parses its keys.
-pub(super) const LIST: [(&str, Read); 6] = [
+pub(super) const LIST: [(&str, Read); 7] = [
     ("wakeup", read::<CpuStep<WakeupConfig>>),
     ("noise", read::<CpuStep<NoiseConfig>>),
     ("reflect", read::<ReflectStep>),
     ("sampled-values", read::<SampledValuesStep>),
     ("talk-listen", read::<TalkListenStep>),
     ("trip", read::<TripStep>),
+    ("ping-pong", read::<PingPongStep>),
 ];
 
 /// A step with an end on either side of the bed. The options of its command are keys here, in addition to keys that only a step has.

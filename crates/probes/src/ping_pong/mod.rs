@@ -17,13 +17,15 @@ mod limits;
 mod notice;
 mod options;
 mod pinger;
+mod responder;
 mod series;
 mod stamps;
 
 pub use case::Case;
 pub use class::Class;
 pub use limits::limits;
-pub use options::PingPongOptions;
+pub use options::{PingPongOptions, usual_ping};
+pub use responder::{PongConfig, PongPorts};
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
@@ -84,6 +86,8 @@ pub struct PingPongConfig {
     pub cpu: Option<u32>,
     /// CPU of the thread that sends the load.
     pub load_cpu: Option<u32>,
+    /// Second part of the series' names, if there is one case; `None`: the name of the case.
+    pub label: Option<String>,
 }
 
 /// The ports of a ping-pong, all on one interface.
@@ -134,8 +138,9 @@ impl Probe for PingPongConfig {
         let describe = Box::new(series::PingPong::of(self, ping.interface()));
         let mut feed = recorder.feed(crate::hot::capacity(SAMPLES_PER_SECOND), 2 * self.cases.len(), describe);
         for (number, case) in self.cases.iter().enumerate() {
-            feed.announce(series::answer_slot(number), &case.to_string());
-            feed.announce(series::own_slot(number), &case.to_string());
+            let label = self.label.clone().unwrap_or_else(|| case.to_string());
+            feed.announce(series::answer_slot(number), &label);
+            feed.announce(series::own_slot(number), &label);
         }
         let mut pinger = Pinger::new(self, [ping, goose], Arc::clone(&shared), stop)?;
         let body = Box::new(move |start, feed: &mut run::Feed| pinger.run(start, feed));

@@ -22,6 +22,20 @@ const USUAL: &str = r#"
         appid = 0x3f00, min_time = "10ms", tal_factor = 4.0, member = [{ name = "ping", type = "boolean" }] }]
 "#;
 
+/// The control block of this program's own answers.
+pub(super) const PONG: &str = r#"
+    goose = [{ gocb_ref = "TRIPTIMELD0/LLN0$GO$gcbPong", dat_set = "TRIPTIMELD0/LLN0$dsPong", dst = "01:0c:cd:01:01:7e",
+        appid = 0x3f01, min_time = "10ms", tal_factor = 4.0, member = [{ name = "pong", type = "boolean" }] }]
+"#;
+
+/// The control block that sends pings, if no file is given.
+///
+/// # Errors
+/// Never: the text is this program's own.
+pub fn usual_ping() -> Result<ControlBlock, ProbeError> {
+    block(USUAL, "ping")
+}
+
 /// How a device is pinged. The device's control block, its member, the seed and the streams are those of [`TripOptions`].
 #[derive(Debug, Clone, clap::Args)]
 pub struct PingPongOptions {
@@ -105,6 +119,7 @@ impl PingPongOptions {
             policy: Policy::Other,
             cpu: None,
             load_cpu: None,
+            label: None,
         })
     }
 }
@@ -120,7 +135,7 @@ fn read(path: &Path) -> Result<ControlBlock, ProbeError> {
 }
 
 /// The only control block of a GOOSE file.
-fn block(text: &str, name: &str) -> Result<ControlBlock, ProbeError> {
+pub(super) fn block(text: &str, name: &str) -> Result<ControlBlock, ProbeError> {
     let mut blocks = parse(text, name).map_err(usage)?;
     match (blocks.pop(), blocks.is_empty()) {
         (Some(block), true) if block.changes.is_empty() => Ok(block),

@@ -5,7 +5,7 @@ use crate::device::{self, Device};
 use crate::relay::{self, Relay};
 use crate::{publish_config, turn};
 use ::relay::config::Cpus;
-use probes::ping_pong::{Case, PingPongConfig, PingPorts, ping_port_options};
+use probes::ping_pong::{Case, PingPongConfig, PingPorts, PongConfig, PongPorts, ping_port_options};
 use probes::publish::{self, StreamConfig};
 use probes::relay::{Folder, RelayConfig};
 use probes::subscribe::ClockRelation;
@@ -207,6 +207,44 @@ fn ping_pong_and_watch() {
     assert!(recorded.names().iter().any(|name| name.starts_with("decision/")));
 }
 
+/// Both ends of a ping-pong between two devices.
+#[test]
+fn ping_and_pong() {
+    if !can_run("ping_and_pong") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let answers = PongConfig::usual(&pinging().block).expect("a pong");
+    let pings = PingPongConfig {
+        device: String::from_utf8_lossy(&answers.block.message.gocb_ref).into_owned(),
+        cases: vec![Case::None],
+        label: Some("devices".to_owned()),
+        ..pinging()
+    };
+    let at_b = PongPorts {
+        pong: pair.port_b(&PongPorts::sending()).into(),
+        goose: pair.port_b(&goose_port_options()).into(),
+    };
+    let at_a = PingPorts {
+        ping: pair.port_a(&ping_port_options()).into(),
+        goose: pair.port_a(&goose_port_options()).into(),
+        load: pair.port_a(&publish::port_options()).into(),
+    };
+    let before = counted();
+    let answering = answers.start(at_b, &mut run.recorder, &run.stop).expect("pong starts");
+    let pinging = pings.start(at_a, &mut run.recorder, &Stop::new());
+    pinging.expect("ping starts").join().expect("ping ends well");
+    run.stop.request();
+    answering.join().expect("pong ends well");
+    assert_eq!(counted() - before, 0);
+    let recorded = run.finish();
+    assert_eq!(recorded.counters("pong/devices").expected, 10);
+    // The first pings make both ends agree, and do not count.
+    assert!(recorded.counters("turnaround/pong").received > recorded.counters("pong/devices").received);
+}
+
 /// A few pings in each case.
 fn pinging() -> PingPongConfig {
     let file = r#"goose = [{ gocb_ref = "TRIPTIMELD0/LLN0$GO$gcbPing", dat_set = "d", dst = "01:0c:cd:01:01:7f", appid = 1,
@@ -231,5 +269,6 @@ fn pinging() -> PingPongConfig {
         policy: Policy::Other,
         cpu: None,
         load_cpu: None,
+        label: None,
     }
 }

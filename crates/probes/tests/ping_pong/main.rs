@@ -43,6 +43,7 @@ fn pinging(pings: u32, cases: &[Case]) -> PingPongConfig {
         policy: Policy::Other,
         cpu: None,
         load_cpu: None,
+        label: None,
     }
 }
 

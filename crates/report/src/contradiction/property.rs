@@ -80,6 +80,7 @@ fn profile(limits: &[(Quantity, u64)]) -> Profile {
         why: String::new(),
         classes: Vec::new(),
         samples: None,
+        exposure_ns: None,
         needs_known_stamps: false,
     };
     Profile {

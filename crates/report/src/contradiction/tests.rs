@@ -43,6 +43,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
             why: String::new(),
             classes: Vec::new(),
             samples: None,
+            exposure_ns: None,
             needs_known_stamps: false,
         }],
         requirements: Vec::new(),

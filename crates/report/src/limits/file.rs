@@ -47,6 +47,7 @@ struct LimitFile {
     #[serde(default)]
     classes: Vec<Spanned<ClassFile>>,
     samples: Option<u64>,
+    exposure: Option<Spanned<String>>,
     stamps: Option<Spanned<String>>,
 }
 
@@ -188,8 +189,16 @@ fn one(limit: &LimitFile, place: &LimitsText<'_>) -> Result<Limit, LimitsError> 
         why: limit.why.clone(),
         classes: classes(limit, quantity, place)?,
         samples: limit.samples,
+        exposure_ns: exposure(limit, place)?,
         needs_known_stamps: known_stamps(limit, place)?,
     })
+}
+
+/// The least measured time.
+fn exposure(limit: &LimitFile, place: &LimitsText<'_>) -> Result<Option<u64>, LimitsError> {
+    let Some(text) = &limit.exposure else { return Ok(None) };
+    let ns = units::parse_ns(text.get_ref()).map_err(|error| place.error(text, "exposure", error.to_string()))?;
+    Ok(Some(ns))
 }
 
 /// The only word of the key `stamps`.

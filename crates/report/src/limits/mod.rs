@@ -1,6 +1,6 @@
 //! Limit profiles: the limits on the figures of series, and the source of each limit.
 //!
-//! A profile is a TOML file. Some are embedded in the program (`substation`, `seapath`, `avb`); a site's own file has
+//! A profile is a TOML file. Some are embedded in the program (`substation`, `seapath`, `avb`, `vpac`); a site's own file has
 //! the same keys. The format is described in `docs/formats/limits.md`.
 
 mod class;
@@ -19,10 +19,11 @@ pub use requirement::{Compared, Requirement, Wanted};
 use std::path::{Path, PathBuf};
 
 /// The embedded profiles as (name, text). The text is that of the file in `limits/`.
-const EMBEDDED: [(&str, &str); 3] = [
+const EMBEDDED: [(&str, &str); 4] = [
     ("substation", include_str!("../../../../limits/substation.toml")),
     ("seapath", include_str!("../../../../limits/seapath.toml")),
     ("avb", include_str!("../../../../limits/avb.toml")),
+    ("vpac", include_str!("../../../../limits/vpac.toml")),
 ];
 
 /// A named set of limits.
@@ -58,6 +59,8 @@ pub struct Limit {
     pub classes: Vec<Class>,
     /// Minimum number of samples with which a series passes; `None` if there is no minimum.
     pub samples: Option<u64>,
+    /// Minimum measured time in ns with which a series passes; `None` if there is no minimum.
+    pub exposure_ns: Option<u64>,
     /// True if the limit needs a capture whose time stamps are known to come from an accurate enough source.
     pub needs_known_stamps: bool,
 }

@@ -65,6 +65,7 @@ fn check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
             why: String::new(),
             classes: Vec::new(),
             samples: None,
+            exposure_ns: None,
             needs_known_stamps: false,
         }],
         requirements: Vec::new(),

@@ -140,6 +140,7 @@ impl Made {
             why: String::new(),
             classes: Vec::new(),
             samples: None,
+            exposure_ns: None,
             needs_known_stamps: false,
         };
         let allowed_ns = self.allowed_us * 1_000;

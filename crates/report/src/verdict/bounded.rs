@@ -58,6 +58,7 @@ mod tests {
             why: String::new(),
             classes: Vec::new(),
             samples: None,
+            exposure_ns: None,
             needs_known_stamps: false,
         };
         let profile = Profile {

@@ -5,6 +5,7 @@ use super::{Check, Judgement, Verdict};
 use crate::limits::Limit;
 use crate::text::{count, plural};
 use model::SeriesView;
+use units::Ns;
 
 /// Minimum number of samples, none over a limit, that proves that at most 5 % of all are over it (95 %): 0.95^59 <
 /// 0.05.
@@ -29,8 +30,29 @@ impl Judgement {
     }
 }
 
-/// Fewer samples than a limit requires give no pass. A sample over the limit still fails.
-pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
+/// Share of the required time, in thousandths, that may be missing: windows begin and end with samples, so that a run of a week measures
+/// some seconds less.
+const MISSING_PER_MILLE: u64 = 1;
+
+/// Fewer samples, or less time, than a limit requires give no pass. A sample over the limit still fails.
+pub(super) fn doubts(series: &SeriesView, limit: &Limit) -> impl Iterator<Item = Doubt> {
+    samples(series, limit).into_iter().chain(time(series, limit))
+}
+
+fn time(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
+    let wanted = limit.exposure_ns?;
+    let measured = series.exposure_ns();
+    (measured < wanted - wanted / 1000 * MISSING_PER_MILLE).then(|| Doubt {
+        text: format!(
+            "measured for {} of the {} that the limit requires",
+            Ns(measured),
+            Ns(wanted)
+        ),
+        explains_excess: false,
+    })
+}
+
+fn samples(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
     let wanted = limit.samples?;
     let received = series.counters.received;
     (received < wanted).then(|| Doubt {
@@ -73,6 +95,28 @@ mod tests {
         );
         assert!(judged(58, None, None).few().is_some() && judged(59, None, None).few().is_none());
         assert!(judged(58, None, Some(900_000)).few().is_none(), "a fail needs no more");
+    }
+
+    #[test]
+    fn less_time_than_a_limit_asks_for_is_undecided() {
+        let mut profile = Profile::find("vpac").expect("embedded");
+        profile.limits.retain(|limit| limit.id == "wakeup.max");
+        let mut judged = |exposure_ns: u64, worst_ns: Option<i64>| {
+            profile.limits[0].exposure_ns = Some(exposure_ns);
+            let mut one = series("wakeup/cpu1", 1_000, 60_000, 1);
+            worst_ns.into_iter().for_each(|ns| add_worst(&mut one, ns));
+            Judgement::of(&run(vec![one]), std::slice::from_ref(&profile))
+        };
+        let measured = series("wakeup/cpu1", 1_000, 60_000, 1).exposure_ns();
+        assert_eq!(judged(measured, None).verdict, Verdict::Pass);
+        let week = judged(7 * 86_400 * 1_000_000_000, None);
+        assert_eq!(week.verdict, Verdict::Inconclusive);
+        assert!(
+            week.checks[0].why.ends_with("of the 7.00 d that the limit requires"),
+            "{}",
+            week.checks[0].why
+        );
+        assert_eq!(judged(7 * 86_400 * 1_000_000_000, Some(900_000)).verdict, Verdict::Fail);
     }
 
     #[test]

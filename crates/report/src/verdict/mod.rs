@@ -298,7 +298,7 @@ fn check(
                 .flat_map(|task| doubt::of(run, task, Quantity::Missed, None)),
         );
     }
-    doubts.extend(few::doubt(series, limit));
+    doubts.extend(few::doubts(series, limit));
     doubts.extend(doubt::of_the_file(series, contradictions));
     let (measured, verdict, why) = match Measured::of(run, series, limit.quantity) {
         Err(reason) => (None, Verdict::Inconclusive, with_clocks(reason, clocks.as_ref())),

@@ -61,7 +61,7 @@ pub(crate) struct PcapArgs {
     pub(crate) pages: PageArgs,
     #[command(flatten)]
     pub(crate) face: FaceArgs,
-    /// Limit profile that judges the capture: substation, seapath, avb, or a TOML file
+    /// Limit profile that judges the capture: substation, seapath, avb, vpac, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     pub(crate) limits: Option<String>,
     /// Length of a window of capture time in the run file

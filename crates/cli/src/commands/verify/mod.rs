@@ -35,7 +35,7 @@ pub(crate) struct VerifyArgs {
     /// Keys that you trust, with their owners: ssh-keygen's list of allowed signers
     #[arg(long, value_name = "FILE")]
     signers: Option<PathBuf>,
-    /// Also judge by these limits: substation, seapath, avb, or a TOML file; they decide the exit status
+    /// Also judge by these limits: substation, seapath, avb, vpac, or a TOML file; they decide the exit status
     #[arg(long, value_name = "PROFILE")]
     limits: Option<String>,
     /// Plan that every run must have followed: a name or a TOML file

@@ -161,6 +161,7 @@ fn limit() -> impl Strategy<Value = Limit> {
         why: String::new(),
         classes: Vec::new(),
         samples: None,
+        exposure_ns: None,
         needs_known_stamps: false,
     })
 }
@@ -227,6 +228,7 @@ fn what_nobody_counted_is_undecided_and_says_what_is_counted() {
             why: String::new(),
             classes: Vec::new(),
             samples: None,
+            exposure_ns: None,
             needs_known_stamps: false,
         };
         let check = judged(&run, vec![limit]).remove(0);
