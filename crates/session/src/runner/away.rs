@@ -194,8 +194,8 @@ impl AwayEnd {
             let events = session.recorder.events();
             emulated.for_each(|event| events.write(event.kind, format!("far machine: {}", event.text)));
         }
-        let ahead_ns = self.ahead_ns(session)?;
-        let doubts = self.place.doubts();
+        let (ahead_ns, drifted) = self.ahead_ns()?;
+        let doubts: Vec<_> = self.place.doubts().into_iter().chain(drifted).collect();
         if self.is_test_set {
             // Without a series, because the ages are those of the device.
             let events = session.recorder.events();
@@ -212,15 +212,16 @@ impl AwayEnd {
         Ok(())
     }
 
-    /// How far its `CLOCK_REALTIME` is ahead, in ns. A place that is too busy to answer keeps the offset of its start: its measurement is not lost.
-    fn ahead_ns(&self, session: &Session) -> Result<i64, PlaceError> {
+    /// How far its `CLOCK_REALTIME` is ahead, in ns. A place that is too busy to answer keeps the offset of its start: its measurement is not lost,
+    /// but nobody knows whether its clock kept that offset.
+    fn ahead_ns(&self) -> Result<(i64, Option<(EventKind, String)>), PlaceError> {
         match (self.place.clock(), self.ahead_ns) {
-            (Ok(clock), _) => Ok(clock.offset_ns),
+            (Ok(clock), _) => Ok((clock.offset_ns, None)),
             (Err(error), Some(ahead_ns)) => {
-                let text =
-                    format!("the clock offset is that of the start, because the end could not be asked: {error}");
-                session.recorder.events().write(EventKind::Note, text);
-                Ok(ahead_ns)
+                let text = format!(
+                    "its clock was read at the start only, because the place did not answer at the end: {error}"
+                );
+                Ok((ahead_ns, Some((EventKind::ClockDoubt, text))))
             }
             (Err(error), None) => Err(error),
         }
