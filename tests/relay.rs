@@ -213,7 +213,7 @@ fn what_cannot_be_is_refused() {
     refused(
         &[text(&bad), "--replay", text(&record)],
         2,
-        "line 20: function \"I>>\": PIOC: pickup is 500 x In",
+        "line 21: function \"I>>\": PIOC: pickup is 500 x In",
     );
     let mut writer = capture::write::PcapWriter::new(Vec::new()).expect("a capture");
     writer.write(1_700_000_000_000_000_000, &[0; 60]).expect("a frame");

@@ -208,7 +208,7 @@ fn a_run_that_is_killed_leaves_the_far_end_ready_for_the_next() {
     );
     signal(&child, Signal::KILL);
     wait(child, &["qualify"]);
-    far.until_said("has left");
+    far.until_gone();
     let output = qualify(
         &machines,
         &words(directory.path(), NEXT, &secret, &path("next.triptime")),

@@ -189,9 +189,18 @@ impl FarEnd {
     }
 
     pub(crate) fn until_said(&self, what: &str) {
+        self.until_any_said(&[what]);
+    }
+
+    /// Waits until the other end is gone: one that is killed with frames unread resets its connection.
+    pub(crate) fn until_gone(&self) {
+        self.until_any_said(&["has left", "was disconnected"]);
+    }
+
+    fn until_any_said(&self, all: &[&str]) {
         let until = Instant::now() + Duration::from_secs(60);
-        while !self.said().contains(what) {
-            assert!(Instant::now() < until, "{what}: {}", self.said());
+        while !all.iter().any(|what| self.said().contains(what)) {
+            assert!(Instant::now() < until, "{all:?}: {}", self.said());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
