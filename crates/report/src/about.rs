@@ -22,6 +22,20 @@ pub struct About {
     pub criteria: String,
     /// Further remarks.
     pub remarks: String,
+    /// Number of the document.
+    pub document: String,
+    /// Its revision.
+    pub revision: String,
+    /// Inspection and calibration of the test equipment.
+    pub calibration: String,
+    /// The person who prepared the document.
+    pub prepared: String,
+    /// The person who reviewed it.
+    pub reviewed: String,
+    /// The person who recommended it for approval.
+    pub recommended: String,
+    /// The person who approved it.
+    pub approved: String,
     /// Signatories, one line for each.
     pub signatures: Vec<String>,
 }
@@ -45,6 +59,13 @@ impl Show for About {
             &mut self.operator,
             &mut self.criteria,
             &mut self.remarks,
+            &mut self.document,
+            &mut self.revision,
+            &mut self.calibration,
+            &mut self.prepared,
+            &mut self.reviewed,
+            &mut self.recommended,
+            &mut self.approved,
         ];
         texts.into_iter().for_each(Show::show);
         self.signatures.show();

@@ -112,12 +112,16 @@ fn made(args: &CertifyArgs) -> Result<Certificate, Failure> {
     Ok(certify(&args.runs, profile.as_ref(), statements)?)
 }
 
-/// The user's statements about the test, by their keys.
+/// The user's statements about the test, by their keys, without those that are not given.
 fn statements(path: &str) -> Result<Map<String, Value>, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{path}: {why}"));
     let about = about::about(path).map_err(wrong)?;
+    let is_given = |_: &String, value: &mut Value| value != "" && value.as_array().is_none_or(|list| !list.is_empty());
     match serde_json::to_value(about) {
-        Ok(Value::Object(map)) => Ok(map),
+        Ok(Value::Object(mut map)) => {
+            map.retain(is_given);
+            Ok(map)
+        }
         other => Err(wrong(format!("cannot be written as JSON: {other:?}"))),
     }
 }

@@ -42,6 +42,9 @@ pub const CELL_ISOLATION: FactOf<String> = FactOf::new("cell of a matrix", "isol
 
 /// Group of the facts about kernel threads that ran on the judged CPUs of a run.
 pub const KERNEL_THREADS: &str = "kernel threads";
+/// The CPUs that a run judges, and why these.
+pub const JUDGED_CPUS: FactOf<String> = FactOf::new("CPUs of this run", "judged");
+
 /// Beginning of the names of facts about threads that can run on one CPU only: `bound to cpu 1`. The value begins with the number
 /// of threads, or is `none`.
 pub const BOUND: &str = "bound to";

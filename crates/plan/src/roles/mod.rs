@@ -4,6 +4,7 @@ use super::file::Plan;
 use super::value::{Cpus, PlanError};
 use host::{CpuFacts, Host};
 use model::Fact;
+use model::fact::JUDGED_CPUS;
 use units::CpuList;
 
 /// Inventory group with the CPUs of each role and the reasons. The report reads it.
@@ -182,7 +183,7 @@ impl Roles {
             source: "plan, command line, /sys/devices/system/cpu, /proc/*/task, cpuset".into(),
         };
         let mut facts = vec![
-            fact("judged", self.judged()),
+            fact(JUDGED_CPUS.name, self.judged()),
             fact(
                 "loads, recorder, test set",
                 format!("{} ({})", self.housekeeping, self.why_housekeeping),

@@ -244,6 +244,9 @@ fn the_record_says_what_was_given_and_leaves_the_rest_to_be_filled_in() {
         object: "Bay <1>".into(),
         remarks: "none".into(),
         signatures: vec!["Customer".into()],
+        document: "SAT-17".into(),
+        revision: "B".into(),
+        approved: "A. <N>".into(),
         ..About::default()
     };
     let evidence = |sha256: Result<String, String>| Evidence { octets: 4096, sha256 };
@@ -258,6 +261,17 @@ fn the_record_says_what_was_given_and_leaves_the_rest_to_be_filled_in() {
         .expect("a record");
     assert!(record.contains("<th>Object</th><td>Bay &#60;1&#62;</td>"), "{record}");
     assert!(record.contains("<th>Site</th><td></td>") && record.contains("<th>Customer</th>"));
+    assert!(
+        record.contains("<th>Document</th><td>SAT-17, revision B</td>"),
+        "{record}"
+    );
+    let roles = [
+        "Prepared</th><td></td>",
+        "Reviewed</th><td></td>",
+        "Recommended</th><td></td>",
+        "Approved</th><td>A. &#60;N&#62;</td>",
+    ];
+    assert!(roles.iter().all(|role| record.contains(role)), "{record}");
     assert!(record.contains("<th>SHA-256</th><td>ab12</td>") && record.contains("4 096 bytes"));
     let style = known
         .split("<style>")

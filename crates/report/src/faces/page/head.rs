@@ -8,15 +8,17 @@ use crate::screen::Screen;
 use crate::subjects::method::{ProfileRow, profiles};
 use crate::text::{rfc3339, wall_clock};
 use model::FactOf;
-use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
+use model::fact::{CLOCK_SOURCE, CPU_MODEL, HOST_NAME, HYPERVISOR, JUDGED_CPUS, KERNEL_RELEASE, PREEMPTION};
 
 /// Facts shown next to the verdict, and their headings.
-const HEADLINE_FACTS: [(&FactOf<String>, &str); 5] = [
+const HEADLINE_FACTS: [(&FactOf<String>, &str); 7] = [
     (&HOST_NAME, "Host"),
     (&KERNEL_RELEASE, "Kernel"),
     (&PREEMPTION, "Preemption"),
     (&CPU_MODEL, "CPU"),
     (&HYPERVISOR, "Hypervisor"),
+    (&JUDGED_CPUS, "Judged CPUs"),
+    (&CLOCK_SOURCE, "Clock"),
 ];
 
 pub(crate) struct Page {

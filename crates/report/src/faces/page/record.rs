@@ -16,7 +16,8 @@ pub(crate) struct RecordPart {
     pub(crate) profiles: Vec<(String, String)>,
     pub(crate) remarks: String,
     pub(crate) evidence: Vec<(&'static str, String)>,
-    pub(crate) signatures: Vec<String>,
+    /// Roles, and the names of those who sign in them; a name is empty if it is to be filled in by hand.
+    pub(crate) signatures: Vec<(String, String)>,
 }
 
 impl RecordPart {
@@ -28,11 +29,13 @@ impl RecordPart {
                 test => test.to_owned(),
             },
             fields: vec![
+                ("Document", document(about)),
                 ("Object", given(&about.object)),
                 ("Serial number", given(&about.serial_number)),
                 ("Site", given(&about.site)),
                 ("Operator", given(&about.operator)),
                 ("Criteria", given(&about.criteria)),
+                ("Calibration", given(&about.calibration)),
             ],
             profiles: report
                 .profiles
@@ -41,11 +44,38 @@ impl RecordPart {
                 .collect(),
             remarks: about.remarks.clone(),
             evidence: evidence_rows(report, evidence),
-            signatures: match about.signatures.is_empty() {
-                true => SIGNATURES.map(str::to_owned).to_vec(),
-                false => about.signatures.clone(),
-            },
+            signatures: signatures(about),
         }
+    }
+}
+
+/// Number and revision of the document.
+fn document(about: &About) -> String {
+    match (about.document.as_str(), about.revision.as_str()) {
+        (number, "") => number.to_owned(),
+        ("", revision) => format!("revision {revision}"),
+        (number, revision) => format!("{number}, revision {revision}"),
+    }
+}
+
+/// The four roles of a protocol if one of them is named, then the other people who sign; operator and witness if there are none.
+fn signatures(about: &About) -> Vec<(String, String)> {
+    let roles = [
+        ("Prepared", &about.prepared),
+        ("Reviewed", &about.reviewed),
+        ("Recommended", &about.recommended),
+        ("Approved", &about.approved),
+    ];
+    let are_named = roles.iter().any(|(_, name)| !name.is_empty());
+    let roles = roles.into_iter().filter(|_| are_named);
+    let others = about.signatures.iter().map(|name| (name.clone(), String::new()));
+    let all: Vec<_> = roles
+        .map(|(role, name)| (role.to_owned(), name.clone()))
+        .chain(others)
+        .collect();
+    match all.is_empty() {
+        true => SIGNATURES.map(|role| (role.to_owned(), String::new())).to_vec(),
+        false => all,
     }
 }
 
