@@ -38,6 +38,25 @@ pub(crate) fn folded(cli: Command) -> Command {
     others.iter().fold(cli, |cli, name| cli.mut_subcommand(name, fold))
 }
 
+/// Order of the help: what a command does, examples, usage, options, and the rest.
+const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// The command line with the examples of each command before its options: they answer most questions.
+pub(crate) fn examples_first(command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    let command = names
+        .iter()
+        .fold(command, |command, name| command.mut_subcommand(name, examples_first));
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let at_line = |at: &usize| *at == 0 || after.as_bytes()[at - 1] == b'\n';
+    let Some(at) = after.match_indices("Example").map(|(at, _)| at).find(at_line) else {
+        return command;
+    };
+    let (rest, examples) = after.split_at(at);
+    let command = command.help_template(TEMPLATE).before_help(examples.to_owned());
+    command.after_help(rest.trim_end().to_owned())
+}
+
 fn fold(command: Command) -> Command {
     let lines: Vec<String> = SHARED.iter().filter_map(|heading| line(&command, heading)).collect();
     if lines.is_empty() {

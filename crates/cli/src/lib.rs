@@ -171,7 +171,7 @@ fn command_line() -> clap::Command {
 }
 
 fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
-    let matches = help::folded(command_line()).try_get_matches()?;
+    let matches = help::examples_first(help::folded(command_line())).try_get_matches()?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
