@@ -200,4 +200,21 @@ fn another_plan_is_named_and_options_that_change_it_are_deviations() {
     };
     assert_eq!(verify("short.toml"), "holds");
     assert_eq!(verify("other.toml"), "broken");
+
+    // A trusted signer who keeps a deviation back.
+    let unsigned = &text[..text.find("-----BEGIN").expect("a signature")];
+    let without = unsigned.replace("options changed its plan: --duration 1s", "nothing");
+    fs::write(bench.path("short.certificate"), without).expect("written");
+    let arguments = [
+        "-Y",
+        "sign",
+        "-q",
+        "-n",
+        "triptime-certificate",
+        "-f",
+        "supplier",
+        "short.certificate",
+    ];
+    assert!(ssh_keygen(bench.folder(), &arguments, ""));
+    assert_eq!(verify("short.toml"), "broken");
 }

@@ -43,9 +43,10 @@ pub fn certify(
                 file.display()
             )));
         }
-        found.extend(deviations::of(&run));
+        let certified = run.certified()?;
+        found.extend(deviations::of(&run, &certified.file));
         verdicts.push(run.report.verdict());
-        runs.push(run.certified()?);
+        runs.push(certified);
     }
     Ok(Certificate::new(Statement {
         schema: SCHEMA.to_owned(),

@@ -19,10 +19,9 @@ const CHANGING: [&str; 9] = [
     "--steps",
 ];
 
-/// The deviations of a run, each a sentence that begins with the name of its file.
-pub(super) fn of(run: &JudgedRun) -> Vec<String> {
+/// The deviations of a run, each a sentence that begins with the name of its file in the certificate.
+pub(super) fn of(run: &JudgedRun, name: &str) -> Vec<String> {
     let view = &run.report.run;
-    let name = view.file.file_name().unwrap_or_default().to_string_lossy();
     let ended = (view.state == RunState::Interrupted)
         .then(|| format!("the run ended early, after {}", format_ns(view.duration_ns as f64)));
     let log = view.lacks_log.clone();

@@ -1,5 +1,6 @@
 //! Verifies a certificate: its signatures, its run files, and its verdict, judged again from the raw data.
 
+use super::deviations;
 use super::judged::JudgedRun;
 use crate::{CampaignError, evidence};
 use certificate::{Certificate, Certified, Difference, Kept, Signers, differences};
@@ -229,6 +230,15 @@ fn judged(run: &Certified, place: &Path, question: &Question<'_>, is_same_build:
             found: hash_of(found.plan.as_ref()),
         });
     }
+    let stated = &question.certificate.statement.deviations;
+    let kept_back = deviations::of(&again, &run.file)
+        .into_iter()
+        .filter(|text| !stated.contains(text));
+    list.extend(kept_back.map(|text| Difference {
+        place: "deviations".to_owned(),
+        certified: serde_json::Value::Null,
+        found: text.into(),
+    }));
     Ok(Judged {
         verdict: again.report.verdict(),
         newer: newer.as_ref().map(Report::verdict),
