@@ -155,7 +155,8 @@ fn a_series_that_ends_after_another_has_its_own_time() {
         for number in 0..200 {
             feed.sample(0, start + 10_000_000 + number, 1_000 + number, number.unsigned_abs());
         }
-        for number in 0..20 {
+        // A tenth of the time that they may take, so that a machine that stands still does not matter.
+        for number in 0..5 {
             feed.sample(1, start + 20_000_000 + number, 500 + number, number.unsigned_abs());
         }
         // Both windows end in the round that reads all of this.
@@ -164,6 +165,6 @@ fn a_series_that_ends_after_another_has_its_own_time() {
         }
     });
     let first: Vec<&Spike> = few.iter().filter(|spike| spike.at_ns < 60_000_000_000).collect();
-    assert_eq!(first.len(), 20);
+    assert_eq!(first.len(), 5);
     assert!(first.iter().all(|spike| is_looked_at(spike)), "{first:?}");
 }
