@@ -7,6 +7,9 @@ use std::process::{Command, Output, Stdio};
 use support::{json, run, stderr};
 use tempfile::TempDir;
 
+/// Namespace of the signatures of certificates.
+pub(crate) const NAMESPACE: &str = "triptime-certificate";
+
 pub(crate) struct Bench(TempDir);
 
 impl Bench {
@@ -82,6 +85,14 @@ impl Bench {
         run(&[&["verify", &file, "--signers", &signers, "--json"], more].concat())
     }
 
+    /// Cuts the signatures off a file, and lets OpenSSH sign the rest with this key.
+    pub(crate) fn sign_again(&self, file: &str, key: &str, namespace: &str) {
+        let text = fs::read_to_string(self.path(file)).expect("there");
+        fs::write(self.path(file), unsigned(&text)).expect("written");
+        let arguments = ["-Y", "sign", "-q", "-n", namespace, "-f", key, file];
+        assert!(ssh_keygen(self.folder(), &arguments, ""));
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.0.path()
     }
@@ -93,6 +104,11 @@ impl Bench {
     pub(crate) fn text(&self, name: &str) -> String {
         self.path(name).to_str().expect("text").to_owned()
     }
+}
+
+/// The part of a certificate that is signed.
+pub(crate) fn unsigned(text: &str) -> String {
+    text.split("-----BEGIN").next().unwrap_or_default().to_owned()
 }
 
 /// The word of a verification, `unreadable` where there is none.

@@ -3,7 +3,7 @@
 mod bench;
 mod tampered;
 
-use bench::{Bench, outcome, ssh_keygen};
+use bench::{Bench, NAMESPACE, outcome, ssh_keygen, unsigned};
 use serde_json::Value;
 use std::fs;
 use support::{json, root_or_skip, run, stderr};
@@ -25,8 +25,7 @@ fn a_certificate_is_checked_by_openssh_and_judged_again_elsewhere() {
     assert_eq!(verified["runs"][0]["differences"], Value::Array(Vec::new()));
 
     // OpenSSH reads statement and signature, cut at the first line of the block.
-    let at = certificate.find("-----BEGIN").expect("a signature");
-    let (statement, signature) = certificate.split_at(at);
+    let (statement, signature) = certificate.split_at(unsigned(&certificate).len());
     fs::write(bench.path("cut.sig"), signature).expect("written");
     let arguments = [
         "-Y",
@@ -69,10 +68,9 @@ fn a_certificate_is_checked_by_openssh_and_judged_again_elsewhere() {
 #[test]
 fn openssh_signs_what_was_not_signed_and_a_witness_signs_too() {
     let bench = Bench::new();
-    let unsigned = bench.certify(&["--out", &bench.text("later.certificate")]);
+    let later = bench.certify(&["--out", &bench.text("later.certificate")]);
     assert!(
-        String::from_utf8_lossy(&unsigned.stdout)
-            .contains("not signed yet: ssh-keygen -Y sign -n triptime-certificate")
+        String::from_utf8_lossy(&later.stdout).contains("not signed yet: ssh-keygen -Y sign -n triptime-certificate")
     );
     let verify = |name: &str| {
         run(&[
@@ -84,20 +82,7 @@ fn openssh_signs_what_was_not_signed_and_a_witness_signs_too() {
         ])
     };
     assert_eq!(outcome(&verify("later.certificate")), "undecided");
-    assert!(ssh_keygen(
-        bench.folder(),
-        &[
-            "-Y",
-            "sign",
-            "-q",
-            "-n",
-            "triptime-certificate",
-            "-f",
-            "supplier",
-            "later.certificate"
-        ],
-        ""
-    ));
+    bench.sign_again("later.certificate", "supplier", NAMESPACE);
     assert_eq!(
         outcome(&verify("later.certificate")),
         "holds",
@@ -121,6 +106,39 @@ fn openssh_signs_what_was_not_signed_and_a_witness_signs_too() {
         .map(|each| each["owner"].clone())
         .collect();
     assert_eq!(owners, ["supplier", "witness"]);
+}
+
+/// A run file that was moved and renamed, and keys of the kinds that smart cards have.
+#[test]
+fn another_folder_and_keys_of_other_kinds_break_nothing() {
+    let bench = Bench::new();
+    bench.certificate();
+    let moved = bench.copy();
+    fs::rename(moved.path("sat.triptime"), moved.path("archive.triptime")).expect("moved");
+    assert_eq!(outcome(&moved.verify(&[])), "undecided", "nobody named the file");
+    let named = moved.verify(&[&moved.text("archive.triptime")]);
+    assert_eq!((named.status.code(), outcome(&named).as_str()), (Some(0), "holds"));
+
+    for kind in ["rsa", "ecdsa"] {
+        assert!(ssh_keygen(
+            bench.folder(),
+            &["-q", "-t", kind, "-N", "", "-f", kind],
+            ""
+        ));
+        let other = bench.copy();
+        other.sign_again("sat.certificate", kind, NAMESPACE);
+        let verified = json(&other.verify(&[]));
+        assert_eq!(
+            (&verified["outcome"], &verified["verdict"]),
+            (&"undecided".into(), &"pass".into()),
+            "{kind}"
+        );
+        assert!(verified["signatures"][0]["good"].is_null(), "{kind}: {verified}");
+        // Beside a signature that is checked it does no harm.
+        let block = fs::read_to_string(other.path("sat.certificate.sig")).expect("a signature");
+        fs::write(bench.path("sat.certificate"), bench.certificate() + &block).expect("written");
+        assert_eq!(outcome(&bench.verify(&[])), "holds", "{kind}");
+    }
 }
 
 #[test]
@@ -202,19 +220,8 @@ fn another_plan_is_named_and_options_that_change_it_are_deviations() {
     assert_eq!(verify("other.toml"), "broken");
 
     // A trusted signer who keeps a deviation back.
-    let unsigned = &text[..text.find("-----BEGIN").expect("a signature")];
-    let without = unsigned.replace("options changed its plan: --duration 1s", "nothing");
+    let without = unsigned(&text).replace("options changed its plan: --duration 1s", "nothing");
     fs::write(bench.path("short.certificate"), without).expect("written");
-    let arguments = [
-        "-Y",
-        "sign",
-        "-q",
-        "-n",
-        "triptime-certificate",
-        "-f",
-        "supplier",
-        "short.certificate",
-    ];
-    assert!(ssh_keygen(bench.folder(), &arguments, ""));
+    bench.sign_again("short.certificate", "supplier", NAMESPACE);
     assert_eq!(verify("short.toml"), "broken");
 }

@@ -15,7 +15,7 @@ mod text;
 
 pub use difference::{Difference, differences};
 pub use error::CertificateError;
-pub use signature::{Key, NAMESPACE, Signed};
+pub use signature::{Checked, Key, NAMESPACE, Signed};
 pub use signers::Signers;
 pub use statement::{Certified, Kept, SCHEMA, Statement, sha256};
 pub use text::Certificate;

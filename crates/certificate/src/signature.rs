@@ -52,57 +52,88 @@ impl Key {
     /// The key cannot sign.
     pub fn sign(&self, text: &str) -> Result<Signed, CertificateError> {
         let signature = self.0.sign(NAMESPACE, HashAlg::Sha512, text.as_bytes());
-        signature
-            .map(Signed)
-            .map_err(|error| CertificateError::Key(format!("the key cannot sign: {error}")))
+        Signed::made(signature.map_err(|error| CertificateError::Key(format!("the key cannot sign: {error}")))?)
     }
 }
 
 /// A signature that was read or made; nobody has checked it yet.
 #[derive(Debug, Clone)]
-pub struct Signed(SshSig);
+pub struct Signed {
+    block: String,
+    /// `None` if its key is of a kind that cannot be read here.
+    read: Option<SshSig>,
+}
+
+/// A signature, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checked {
+    /// Its key signed exactly this text, as a certificate.
+    Good,
+    /// A sentence on why it cannot be checked here: it may be good.
+    Unchecked(String),
+    /// A sentence on what is wrong.
+    Bad(String),
+}
 
 impl Signed {
-    pub(crate) fn parse(number: usize, block: &str) -> Result<Self, CertificateError> {
-        let read = SshSig::from_pem(block.trim_end().to_owned() + "\n");
-        read.map(Self).map_err(|error| CertificateError::Signature {
-            number,
-            why: error.to_string(),
+    fn made(signature: SshSig) -> Result<Self, CertificateError> {
+        let text = signature.to_pem(LineEnding::LF);
+        let block = text.map_err(|error| CertificateError::Key(format!("a signature cannot be written: {error}")))?;
+        Ok(Self {
+            block,
+            read: Some(signature),
         })
     }
 
-    pub(crate) fn text(&self) -> Result<String, CertificateError> {
-        let text = self.0.to_pem(LineEnding::LF);
-        text.map_err(|error| CertificateError::Key(format!("a signature cannot be written: {error}")))
+    pub(crate) fn parse(number: usize, block: &str) -> Result<Self, CertificateError> {
+        let block = block.trim_end().to_owned() + "\n";
+        let read = match SshSig::from_pem(&block) {
+            Ok(signature) => Some(signature),
+            Err(ssh_key::Error::AlgorithmUnknown) => None,
+            Err(error) => {
+                return Err(CertificateError::Signature {
+                    number,
+                    why: error.to_string(),
+                });
+            }
+        };
+        Ok(Self { block, read })
     }
 
-    /// The key that made it, as it names it itself.
-    pub fn key(&self) -> PublicKey {
-        PublicKey::from(self.0.public_key().clone())
+    pub(crate) fn text(&self) -> &str {
+        &self.block
+    }
+
+    /// The key that made it, as it names it itself; `None` if its kind is not known here.
+    pub fn key(&self) -> Option<PublicKey> {
+        Some(PublicKey::from(self.read.as_ref()?.public_key().clone()))
     }
 
     /// The fingerprint of that key: `SHA256:…`, as `ssh-keygen -l` prints it.
-    pub fn fingerprint(&self) -> String {
-        self.key().fingerprint(HashAlg::Sha256).to_string()
+    pub fn fingerprint(&self) -> Option<String> {
+        Some(self.key()?.fingerprint(HashAlg::Sha256).to_string())
     }
 
     /// Checks that its key signed exactly this text, as a certificate.
-    ///
-    /// # Errors
-    /// A sentence on what is wrong: another purpose, another text, a kind of key that is not checked here.
-    pub fn check(&self, text: &str) -> Result<(), String> {
-        if self.0.namespace() != NAMESPACE {
-            return Err(format!("made for \"{}\", not for \"{NAMESPACE}\"", self.0.namespace()));
+    pub fn check(&self, text: &str) -> Checked {
+        const ELSEWHERE: &str = "only ssh-ed25519 and sk-ssh-ed25519 are checked here; use ssh-keygen -Y verify";
+        let Some(signature) = &self.read else {
+            return Checked::Unchecked(format!("a key of another kind: {ELSEWHERE}"));
+        };
+        if signature.namespace() != NAMESPACE {
+            return Checked::Bad(format!(
+                "made for \"{}\", not for \"{NAMESPACE}\"",
+                signature.namespace()
+            ));
         }
-        match self.0.algorithm() {
+        match signature.algorithm() {
             Algorithm::Ed25519 | Algorithm::SkEd25519 => {}
-            other => {
-                return Err(format!(
-                    "a key of the kind {other}: only ssh-ed25519 and sk-ssh-ed25519 are checked here; use ssh-keygen -Y verify"
-                ));
-            }
+            other => return Checked::Unchecked(format!("a key of the kind {other}: {ELSEWHERE}")),
         }
-        let checked = self.key().verify(NAMESPACE, text.as_bytes(), &self.0);
-        checked.map_err(|_| "not of this text: it, or the signature, was changed".to_owned())
+        let key = PublicKey::from(signature.public_key().clone());
+        match key.verify(NAMESPACE, text.as_bytes(), signature) {
+            Ok(()) => Checked::Good,
+            Err(_) => Checked::Bad("not of this text: it, or the signature, was changed".to_owned()),
+        }
     }
 }

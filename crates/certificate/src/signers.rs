@@ -34,7 +34,7 @@ impl Signers {
 
     /// The owner of the key that made a signature, if the list has it.
     pub fn owner(&self, signature: &Signed) -> Option<&str> {
-        let key = signature.key();
+        let key = signature.key()?;
         let signer = self.0.iter().find(|signer| signer.key.key_data() == key.key_data());
         signer.map(|signer| signer.names.as_str())
     }

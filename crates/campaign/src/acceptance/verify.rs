@@ -3,7 +3,7 @@
 use super::deviations;
 use super::judged::JudgedRun;
 use crate::{CampaignError, evidence};
-use certificate::{Certificate, Certified, Difference, Kept, Signers, differences};
+use certificate::{Certificate, Certified, Checked, Difference, Kept, Signers, differences};
 use report::Report;
 use report::limits::Profile;
 use report::verdict::Verdict;
@@ -40,12 +40,12 @@ pub struct Verified {
 /// A checked signature.
 #[derive(Debug, Clone)]
 pub struct SignatureFinding {
-    /// Fingerprint of its key.
-    pub fingerprint: String,
+    /// Fingerprint of its key; `None` if its kind is not known here.
+    pub fingerprint: Option<String>,
     /// Owner of the key in the list of signers, if it is there.
     pub owner: Option<String>,
-    /// Good: the signature is of this text. Else the reason why not.
-    pub is_good: Result<(), String>,
+    /// Its state.
+    pub checked: Checked,
 }
 
 /// A run of a certificate, compared with its file.
@@ -129,7 +129,7 @@ fn signatures(question: &Question<'_>) -> Vec<SignatureFinding> {
     let check = |signature: &certificate::Signed| SignatureFinding {
         fingerprint: signature.fingerprint(),
         owner: question.signers.owner(signature).map(str::to_owned),
-        is_good: signature.check(certificate.signed_text()),
+        checked: signature.check(certificate.signed_text()),
     };
     certificate.signatures.iter().map(check).collect()
 }
@@ -303,8 +303,12 @@ impl Verified {
         let is_known = self
             .signatures
             .iter()
-            .any(|each| each.owner.is_some() && each.is_good.is_ok());
-        match self.signatures.iter().any(|each| each.is_good.is_err()) {
+            .any(|each| each.owner.is_some() && each.checked == Checked::Good);
+        match self
+            .signatures
+            .iter()
+            .any(|each| matches!(each.checked, Checked::Bad(_)))
+        {
             true => Outcome::Broken,
             false if is_known => Outcome::Holds,
             false => Outcome::Undecided,

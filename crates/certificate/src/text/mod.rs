@@ -62,15 +62,9 @@ impl Certificate {
     }
 
     /// The whole file.
-    ///
-    /// # Errors
-    /// A signature cannot be written.
-    pub fn text(&self) -> Result<String, CertificateError> {
-        let mut text = self.signed.clone();
-        for signature in &self.signatures {
-            text.push_str(&signature.text()?);
-        }
-        Ok(text)
+    pub fn text(&self) -> String {
+        let blocks = self.signatures.iter().map(Signed::text);
+        std::iter::once(self.signed.as_str()).chain(blocks).collect()
     }
 }
 

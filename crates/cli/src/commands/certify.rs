@@ -54,7 +54,7 @@ pub(crate) fn run(args: &CertifyArgs) -> Result<u8, Failure> {
     if let Some(file) = &args.countersign {
         let mut certificate = read(file)?;
         sign(&mut certificate, key.as_ref())?;
-        CERTIFICATE.write(file, &text(&certificate)?)?;
+        CERTIFICATE.write(file, &certificate.text())?;
         return shown(&certificate, file);
     }
     let out = args
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &CertifyArgs) -> Result<u8, Failure> {
     }
     let mut certificate = made(args)?;
     sign(&mut certificate, key.as_ref())?;
-    CERTIFICATE.write(&out, &text(&certificate)?)?;
+    CERTIFICATE.write(&out, &certificate.text())?;
     shown(&certificate, &out)
 }
 
@@ -136,10 +136,6 @@ fn sign(certificate: &mut Certificate, key: Option<&Key>) -> Result<(), Failure>
     Ok(())
 }
 
-fn text(certificate: &Certificate) -> Result<String, Failure> {
-    Ok(certificate.text().map_err(campaign::CampaignError::from)?)
-}
-
 /// Says what was certified; returns the exit status of its verdict.
 fn shown(certificate: &Certificate, file: &Path) -> Result<u8, Failure> {
     let statement = &certificate.statement;
@@ -162,7 +158,11 @@ fn shown(certificate: &Certificate, file: &Path) -> Result<u8, Failure> {
         let _ = writeln!(text, "  deviation  {}", foreign::shown(deviation));
     }
     for signature in &certificate.signatures {
-        let _ = writeln!(text, "  signed by  {}", signature.fingerprint());
+        let _ = writeln!(
+            text,
+            "  signed by  {}",
+            signature.fingerprint().as_deref().unwrap_or("a key of another kind")
+        );
     }
     if certificate.signatures.is_empty() {
         let _ = writeln!(

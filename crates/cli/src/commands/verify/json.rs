@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use campaign::acceptance::{Evidenced, Found, Outcome, Question, SignatureFinding, Verified};
+use certificate::Checked;
 use report::verdict::Verdict;
 use serde_json::{Value, json};
 use std::io;
@@ -15,6 +16,7 @@ pub(super) fn document(question: &Question<'_>, verified: &Verified) -> Result<S
         "schema": SCHEMA,
         "outcome": word(verified.outcome()),
         "verdict": verified.verdict().map(Verdict::word),
+        "partial": verified.verdict().map(|_| verified.is_partial()),
         "certified": question.certificate.statement.verdict,
         "verdict_follows": verified.verdict_follows,
         "signatures": verified.signatures.iter().map(signature).collect::<Vec<_>>(),
@@ -34,11 +36,16 @@ fn word(outcome: Outcome) -> &'static str {
 }
 
 fn signature(signature: &SignatureFinding) -> Value {
+    let (is_good, why) = match &signature.checked {
+        Checked::Good => (Some(true), None),
+        Checked::Unchecked(why) => (None, Some(why)),
+        Checked::Bad(why) => (Some(false), Some(why)),
+    };
     json!({
         "fingerprint": signature.fingerprint,
         "owner": signature.owner,
-        "good": signature.is_good.is_ok(),
-        "why": signature.is_good.as_ref().err(),
+        "good": is_good,
+        "why": why,
     })
 }
 

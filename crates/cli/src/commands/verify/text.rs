@@ -1,6 +1,7 @@
 //! A verified certificate as text.
 
 use campaign::acceptance::{Evidenced, Found, Judged, Outcome, Question, SignatureFinding, Verified};
+use certificate::Checked;
 use report::verdict::Verdict;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -56,11 +57,12 @@ fn answer(verified: &Verified) -> String {
 }
 
 fn signed(signature: &SignatureFinding) -> String {
-    let by = &signature.fingerprint;
-    match (&signature.is_good, &signature.owner) {
-        (Err(why), _) => format!("BAD: {by}: {}", foreign::shown(why)),
-        (Ok(()), Some(owner)) => format!("good: {}, {by}", foreign::shown(owner)),
-        (Ok(()), None) => format!("good, but by a key of which nothing is known (--signers): {by}"),
+    let by = signature.fingerprint.as_deref().unwrap_or("a key");
+    match (&signature.checked, &signature.owner) {
+        (Checked::Bad(why), _) => format!("BAD: {by}: {}", foreign::shown(why)),
+        (Checked::Unchecked(why), _) => format!("not checked: {by}: {}", foreign::shown(why)),
+        (Checked::Good, Some(owner)) => format!("good: {}, {by}", foreign::shown(owner)),
+        (Checked::Good, None) => format!("good, but by a key of which nothing is known (--signers): {by}"),
     }
 }
 
