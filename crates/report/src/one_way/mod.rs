@@ -232,6 +232,8 @@ fn spans(run: &RunView, series: &SeriesView) -> Vec<Doubtful> {
     let of_publisher = run.events.iter().filter(|event| event.series == Some(series.id));
     let mut spans = watched(of_run());
     spans.extend(of_run().filter_map(step));
+    spans.extend(of_run().filter_map(looked_back));
+    spans.extend(of_publisher.clone().filter_map(looked_back));
     spans.extend(doubts(of_publisher));
     spans.sort_by_key(|span| span.from_ns);
     spans
@@ -262,7 +264,17 @@ fn watched<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
 }
 
 fn is_word(event: &Event) -> bool {
-    matches!(event.kind, EventKind::ClockDoubt | EventKind::ClockGood)
+    matches!(event.kind, EventKind::ClockDoubt | EventKind::ClockGood) && event.since_ns.is_none()
+}
+
+/// The span of a doubt about another clock that was found at the end of its measurement. No word of the monitoring of this clock ends it.
+fn looked_back(event: &Event) -> Option<Doubtful> {
+    let from_ns = event.since_ns.filter(|_| event.kind == EventKind::ClockDoubt)?;
+    Some(Doubtful {
+        from_ns,
+        to_ns: Some(event.at_ns),
+        why: event.text.clone(),
+    })
 }
 
 /// The span from each doubt to the next report.

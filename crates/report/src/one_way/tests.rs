@@ -155,6 +155,29 @@ fn a_doubt_without_an_end_lasts_to_the_end_and_one_from_the_start_from_the_start
     assert!(max(&unwatched, 120_000).1.contains("the clock was not monitored"));
 }
 
+/// The clock of another machine is compared at the end of its step: the doubt is about all of the step, whatever the monitoring of this clock says.
+#[test]
+fn a_doubt_that_looks_back_reaches_the_whole_of_its_span() {
+    let mut looked = good(vec![between_clocks(60_000, "2000")]);
+    looked.events.push(Event {
+        since_ns: Some(2_500_000_000),
+        ..event(
+            6.5,
+            EventKind::ClockDoubt,
+            "the publisher's machine: 3 ms apart at the end",
+        )
+    });
+    looked
+        .events
+        .push(event(7.0, EventKind::ClockGood, "this clock follows"));
+    assert_eq!(of(&looked).touched, 5);
+    assert_eq!(max(&looked, 120_000).0, Verdict::Inconclusive);
+    looked
+        .events
+        .push(event(4.0, EventKind::ClockGood, "this clock follows"));
+    assert_eq!(of(&looked).touched, 5);
+}
+
 #[test]
 fn a_step_of_the_wall_clock_touches_its_window_only() {
     let mut stepped = good(vec![between_clocks(60_000, "2000")]);

@@ -82,6 +82,10 @@ fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> 
         };
         match there.series.and_then(|id| series.get(&id).copied()) {
             Some(id) => events.push(event(Some(id))),
+            // A doubt about the clock of the place, and no other, is about all of its measurement.
+            None if there.kind == EventKind::ClockDoubt && there.since_ns.is_some() => {
+                events.extend(series.values().map(|id| event(Some(*id))));
+            }
             None if !there.kind.touches_samples() || series.is_empty() => events.push(event(None)),
             None => events.extend(series.values().map(|id| event(Some(*id)))),
         }
@@ -95,7 +99,13 @@ fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> 
         text: text.to_owned(),
     };
     for (kind, text) in &adopted.doubts {
-        say(of_all(0, *kind, text));
+        say(match kind {
+            EventKind::ClockDoubt => Event {
+                since_ns: Some(0),
+                ..of_all(from.duration_ns(), *kind, text)
+            },
+            _ => of_all(0, *kind, text),
+        });
     }
     if from.state() == RunState::Interrupted {
         say(of_all(
@@ -189,7 +199,10 @@ mod tests {
                 place: "container".into(),
                 ahead_ns: AHEAD_NS,
                 settings: vec![("place".into(), "container".into())],
-                doubts: vec![(EventKind::Incomplete, "emulated".into())],
+                doubts: vec![
+                    (EventKind::Incomplete, "emulated".into()),
+                    (EventKind::ClockDoubt, "3 ms apart".into()),
+                ],
             })
             .expect("adopted");
         recorder.finish(RunState::Complete).expect("closed");
@@ -210,6 +223,11 @@ mod tests {
         let kinds: Vec<EventKind> = events.iter().map(|event| event.kind).collect();
         assert_eq!(kinds.iter().filter(|kind| **kind == EventKind::Incomplete).count(), 2);
         assert!(kinds.contains(&EventKind::ClockStep));
+        let clock = events.iter().find(|event| event.kind == EventKind::ClockDoubt);
+        assert!(
+            clock.is_some_and(|doubt| doubt.since_ns < Some(doubt.at_ns)),
+            "{clock:?}"
+        );
         assert!(events.iter().all(|event| event.series == Some(*id)), "{events:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! An end of a step in another place: starts it, sends it what it needs, and merges its run into the run here.
 
 use crate::session::{Session, SessionError};
-use model::{EventKind, setting};
+use model::{Event, EventKind, setting};
 use place::line::{Asked, FromPlace, ToPlace, Told, read, written};
 use place::{Away, Job, Place, PlaceError, PlaceKind};
 use run::{Adopted, Explain, Shared, Stop};
@@ -26,6 +26,8 @@ pub struct AwayEnd {
     stop: Stop,
     /// How far the place's `CLOCK_REALTIME` was ahead at its start, in ns; `None`: not known.
     ahead_ns: Option<i64>,
+    /// Before its measurement.
+    begun: Monotonic,
     /// True if it is the test set, whose clock is also in the one-way figures of the device.
     is_test_set: bool,
     /// When it ended its measurement, by the place's `CLOCK_REALTIME` in ns, once it has said so.
@@ -48,6 +50,7 @@ impl Launched {
     /// # Errors
     /// It could not be started.
     pub fn start(place: &Arc<dyn Place>, job: &Job, session: &Session, stop: &Stop) -> Result<Self, PlaceError> {
+        let begun = sys::clock::monotonic();
         let mut away = place.start(job)?;
         let lines = away.lines();
         let answering = Answering {
@@ -63,6 +66,7 @@ impl Launched {
             place: Arc::clone(place),
             away: Arc::clone(&answering.away),
             stop: stop.clone(),
+            begun,
             is_test_set: false,
             ended: Arc::clone(&answering.ended),
             answers: Mutex::default(),
@@ -187,21 +191,15 @@ impl AwayEnd {
         if left.status != 0 {
             return Err(self.failed(&left.said).into());
         }
-        if self.place.kind() == PlaceKind::Far {
-            // An emulated guest there delays the other end, too, so its figures are no evidence either.
-            let told = RunFile::open(&left.run)?.events()?;
-            let emulated = told.into_iter().filter(|event| event.kind == EventKind::Emulated);
-            let events = session.recorder.events();
-            emulated.for_each(|event| events.write(event.kind, format!("far machine: {}", event.text)));
-        }
+        let told = match self.place.kind() {
+            PlaceKind::Far => RunFile::open(&left.run)?.events()?,
+            _ => Vec::new(),
+        };
         let (ahead_ns, drifted) = self.ahead_ns()?;
         let doubts: Vec<_> = self.place.doubts().into_iter().chain(drifted).collect();
-        if self.is_test_set {
-            // Without a series, because the ages are those of the device.
-            let events = session.recorder.events();
-            let of_clock = doubts.iter().filter(|(kind, _)| *kind == EventKind::ClockDoubt);
-            of_clock.for_each(|(kind, text)| events.write(*kind, format!("the publisher's machine: {text}")));
-        }
+        let events = session.recorder.events();
+        let of_here = emulated(&told).chain(of_device(&doubts, self.is_test_set));
+        of_here.for_each(|(kind, text)| events.write_since(self.begun, kind, text));
         session.recorder.adopt(Adopted {
             file: left.run.to_path_buf(),
             place: self.place.kind().name().to_owned(),
@@ -240,6 +238,19 @@ impl AwayEnd {
             said: said.trim().to_owned(),
         }
     }
+}
+
+/// Events of an emulated guest on the far machine: it delays the end here, too, so its figures are no evidence either.
+fn emulated(told: &[Event]) -> impl Iterator<Item = (EventKind, String)> {
+    let emulated = told.iter().filter(|event| event.kind == EventKind::Emulated);
+    emulated.map(|event| (event.kind, format!("far machine: {}", event.text)))
+}
+
+/// Doubts about the test set's clock, at which the ages and arrivals of the device begin.
+fn of_device(doubts: &[(EventKind, String)], is_test_set: bool) -> impl Iterator<Item = (EventKind, String)> {
+    let is_of_clock = move |(kind, _): &&(EventKind, String)| is_test_set && *kind == EventKind::ClockDoubt;
+    let of_clock = doubts.iter().filter(is_of_clock);
+    of_clock.map(|(kind, text)| (*kind, format!("the publisher's machine: {text}")))
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -337,5 +348,38 @@ fn unknown(asked: &Asked, why: &str) -> Told {
     Told {
         explanation: run::Answer::unknown(&question, why).explanation,
         flight: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{emulated, of_device};
+    use model::{Event, EventKind};
+
+    #[test]
+    fn the_clock_of_a_test_set_is_a_doubt_of_the_device_and_no_other_clock_is() {
+        let doubts = [
+            (EventKind::ClockDoubt, "3 ms apart".to_owned()),
+            (EventKind::Incomplete, "cut".to_owned()),
+        ];
+        let told: Vec<_> = of_device(&doubts, true).collect();
+        assert_eq!(
+            told,
+            [(EventKind::ClockDoubt, "the publisher's machine: 3 ms apart".to_owned())]
+        );
+        assert_eq!(of_device(&doubts, false).count(), 0);
+    }
+
+    #[test]
+    fn an_emulated_guest_of_the_far_machine_is_told_here() {
+        let event = |kind: EventKind| Event {
+            at_ns: 1,
+            since_ns: None,
+            kind,
+            series: None,
+            text: "emulated".to_owned(),
+        };
+        let told: Vec<_> = emulated(&[event(EventKind::Note), event(EventKind::Emulated)]).collect();
+        assert_eq!(told, [(EventKind::Emulated, "far machine: emulated".to_owned())]);
     }
 }
