@@ -20,6 +20,7 @@ mod pinger;
 mod responder;
 mod series;
 mod stamps;
+mod waiting;
 
 pub use case::Case;
 pub use class::Class;

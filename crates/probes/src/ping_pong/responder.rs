@@ -4,6 +4,7 @@
 
 use super::options::{PONG, block};
 use super::ping_port_options;
+use super::waiting::{LONGEST_SLEEP_NS, reception, wait};
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::messages::Messages;
@@ -15,8 +16,6 @@ use crate::reception::{Account, Arrival, Polling, Receive, Reception};
 use crate::second::next_second;
 use model::{EventKind, SeriesSpec, kind};
 use run::{Describe, Feed, Recorder, Stop};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use streamset::goose::ControlBlock;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
@@ -24,12 +23,6 @@ use sys::wait::sleep_until;
 use units::{Monotonic, Ns};
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{Followed, Follower, Frame, Heard, Member, Simulation, Value};
-
-/// Longest sleep before a check for a stop.
-const LONGEST_SLEEP_NS: i64 = 50_000_000;
-
-/// Time without a check of the link while it is down.
-const LINK_DOWN_NS: i64 = 1_000_000;
 
 /// Samples a second that the recorder's ring has room for.
 const SAMPLES_PER_SECOND: u64 = 10_000;
@@ -222,15 +215,7 @@ impl Responder {
         Ok(Self {
             messages: Messages::new(&config.block, Mac(ports.pong.mac()), "pong")?,
             port: ports.pong,
-            reception: Reception {
-                port: ports.goose,
-                receive: config.receive,
-                gather_ns: None,
-                duration_ns: None,
-                stop: stop.clone(),
-                frames: Arc::new(AtomicU64::new(0)),
-                unstamped: 0,
-            },
+            reception: reception(ports.goose, config.receive, stop),
             polling: Polling::new(Monotonic::from_ns(0)),
             pings: Pings {
                 follower: Follower::new(config.ping.as_bytes(), config.member, Simulation::Off, false),
@@ -269,25 +254,13 @@ impl Responder {
         if due <= now {
             self.send(now - self.start, false)?;
         } else {
-            self.wait(due.min(now + LONGEST_SLEEP_NS), now);
+            wait(&self.reception, due.min(now + LONGEST_SLEEP_NS), now);
         }
         self.reception.poll(&mut self.polling, &mut self.pings, feed)?;
         if let Some((value, heard)) = self.pings.changed.take() {
             self.answer(value, heard, feed)?;
         }
         Ok(())
-    }
-
-    fn wait(&self, until: Monotonic, now: Monotonic) {
-        let ns = u64::try_from(until - now).unwrap_or(0);
-        match self.config.receive {
-            Receive::Spin => std::hint::spin_loop(),
-            Receive::Block => {
-                if self.reception.port.wait(ns).is_err() {
-                    sleep_until(now + LINK_DOWN_NS);
-                }
-            }
-        }
     }
 
     fn answer(&mut self, value: bool, heard: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {

@@ -9,15 +9,16 @@ use super::device::{Device, Pong};
 use super::notice::Notice;
 use super::series::{answer_slot, own_slot};
 use super::stamps::driver_stamp;
+use super::waiting::{LONGEST_SLEEP_NS, reception, wait};
 use crate::error::ProbeError;
 use crate::messages::Messages;
 use crate::port::Port;
-use crate::reception::{Polling, Receive, Reception};
+use crate::reception::{Polling, Reception};
 use account::Tally;
 use run::{Feed, Stop};
 use stats::random::Random;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use sys::wait::sleep_until;
 use units::{Monotonic, Ns, Realtime};
 use wire::ether::Mac;
@@ -28,12 +29,6 @@ const SETTLE_NS: i64 = 1_500_000_000;
 
 /// Longest wait for the device's first message, and for its first answer.
 const FIRST_ANSWER_NS: i64 = 10_000_000_000;
-
-/// Longest sleep before a check for a stop.
-const LONGEST_SLEEP_NS: i64 = 50_000_000;
-
-/// Time without a check of the link while it is down.
-const LINK_DOWN_NS: i64 = 1_000_000;
 
 /// Reason why the pings end before the last one.
 enum EarlyEnd {
@@ -99,15 +94,7 @@ impl Pinger {
             lives_until: Monotonic::from_ns(i64::MAX / 2),
             was_held_up: false,
             port: ping,
-            reception: Reception {
-                port: goose,
-                receive: config.receive,
-                gather_ns: None,
-                duration_ns: None,
-                stop: stop.clone(),
-                frames: Arc::new(AtomicU64::new(0)),
-                unstamped: 0,
-            },
+            reception: reception(goose, config.receive, stop),
             polling: Polling::new(Monotonic::from_ns(0)),
             device: Device::new(follower),
             random: Random::new(config.seed),
@@ -289,21 +276,9 @@ impl Pinger {
         if due <= now {
             self.repeat(now)?;
         } else {
-            self.wait(until.min(due).min(now + LONGEST_SLEEP_NS), now);
+            wait(&self.reception, until.min(due).min(now + LONGEST_SLEEP_NS), now);
         }
         self.take(feed)
-    }
-
-    fn wait(&self, until: Monotonic, now: Monotonic) {
-        let ns = u64::try_from(until - now).unwrap_or(0);
-        match self.config.receive {
-            Receive::Spin => std::hint::spin_loop(),
-            Receive::Block => {
-                if self.reception.port.wait(ns).is_err() {
-                    sleep_until(now + LINK_DOWN_NS);
-                }
-            }
-        }
     }
 
     /// Takes the received frames.
