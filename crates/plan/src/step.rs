@@ -243,6 +243,11 @@ impl Step {
         self.measure.needs_bed()
     }
 
+    /// True if it needs the test bed, and both of its ends are devices.
+    pub fn is_between_devices(&self) -> bool {
+        self.needs_bed() && !self.measure.has_test_set()
+    }
+
     /// Number of devices under test side by side.
     pub(super) fn devices(&self) -> usize {
         self.measure.devices().max(self.common.guests)

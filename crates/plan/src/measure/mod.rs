@@ -59,6 +59,11 @@ pub(super) trait Measure: Any + Debug {
         true
     }
 
+    /// True if one of its ends is the test set.
+    fn has_test_set(&self) -> bool {
+        self.needs_bed()
+    }
+
     /// True if it is measured over every network of the plan in turn, false if over the first only.
     fn compares_networks(&self) -> bool {
         self.needs_bed()

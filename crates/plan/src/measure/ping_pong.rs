@@ -73,6 +73,10 @@ impl Measure for PingPongStep {
         "pong"
     }
 
+    fn has_test_set(&self) -> bool {
+        false
+    }
+
     fn compares_networks(&self) -> bool {
         false
     }
