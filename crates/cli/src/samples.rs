@@ -49,6 +49,18 @@ impl FromStr for SampleArg {
 }
 
 impl SampleArg {
+    /// The series with samples whose names are most like the wanted one.
+    fn nearest(&self, kept: &Kept) -> String {
+        let mut names: Vec<&str> = kept.series.iter().map(|series| series.name.as_str()).collect();
+        let unlikeness = |name: &&str| (-1e6 * strsim::jaro_winkler(&self.series, name)) as i64;
+        names.sort_by_key(unlikeness);
+        match names.len() {
+            0 => "none".to_owned(),
+            1..=NAMED => names.join(", "),
+            count => format!("{}, and {} more", names[..NAMED].join(", "), count - NAMED),
+        }
+    }
+
     /// The sample and its series.
     ///
     /// # Errors
@@ -56,15 +68,10 @@ impl SampleArg {
     pub(crate) fn of<'a>(&self, kept: &'a Kept) -> Result<(&'a SeriesSamples, &'a Spike), Failure> {
         let series = kept.series.iter().find(|series| series.name == self.series);
         let series = series.ok_or_else(|| {
-            let names: Vec<&str> = kept.series.iter().map(|series| series.name.as_str()).collect();
-            let names = if names.is_empty() {
-                "none".to_owned()
-            } else {
-                names.join(", ")
-            };
             Failure::Usage(format!(
-                "--sample: the run keeps no samples of {}; of these it does: {names}",
-                self.series
+                "--sample: the run keeps no samples of {}; of these it does: {}",
+                self.series,
+                self.nearest(kept)
             ))
         })?;
         let found = match self.which {
