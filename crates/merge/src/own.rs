@@ -157,7 +157,7 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
     let mut events = Vec::new();
     for (index, source) in merge.sources.iter().enumerate() {
         let shift_ns = merge.since_start(index, source.info().started.as_ns());
-        for event in source.run.events()?.into_iter().filter(|event| !is_word(event)) {
+        for event in source.run.events()?.into_iter().filter(|event| !event.is_clock_word()) {
             let series = event.series.map(|id| own.series.get(&(index, id)).copied());
             let (series, kind) = match series {
                 // The event belongs to a series that is not in the merged run.
@@ -245,7 +245,7 @@ pub(super) fn clock_words(merge: &Merge, contradiction: Option<String>) -> Resul
             let shift_ns = merge.since_start(index, source.info().started.as_ns());
             let events = source.run.events()?.into_iter();
             let own = events
-                .filter(|event| event.series.is_none() && (is_word(event) || event.kind == EventKind::ClockStep))
+                .filter(|event| event.series.is_none() && (event.is_clock_word() || event.kind == EventKind::ClockStep))
                 .map(|event| Event {
                     at_ns: event.at_ns.saturating_add(shift_ns),
                     since_ns: event.since_ns.map(|ns| ns.saturating_add(shift_ns)),
@@ -255,10 +255,6 @@ pub(super) fn clock_words(merge: &Merge, contradiction: Option<String>) -> Resul
         }
     }
     Ok(words(merge.relation, of_runs, contradiction))
-}
-
-fn is_word(event: &Event) -> bool {
-    matches!(event.kind, EventKind::ClockDoubt | EventKind::ClockGood)
 }
 
 fn note(at_ns: u64, kind: EventKind, text: String) -> Event {

@@ -187,6 +187,15 @@ pub struct Event {
 }
 
 impl Event {
+    /// True for a word of a watch over a clock: from here on, the clock is in doubt or good. A doubt with a known start is about that span
+    /// alone, and no word.
+    #[must_use]
+    pub fn is_clock_word(&self) -> bool {
+        matches!(self.kind, EventKind::ClockDoubt | EventKind::ClockGood) && self.since_ns.is_none()
+    }
+}
+
+impl Event {
     /// True if this event's span and the given one share an instant. An event of unknown start shares one with every span that
     /// begins before its end.
     pub fn overlaps(&self, start_ns: u64, end_ns: u64) -> bool {

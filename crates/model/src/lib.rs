@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod along;
+mod clock;
 mod counters;
 mod event;
 mod explanation;
@@ -31,6 +32,7 @@ mod view;
 mod window;
 
 pub use along::{Along, Alongs};
+pub use clock::Doubtful;
 pub use counters::{Counter, Counters};
 pub use event::{Event, EventKind, STEP_NOTICED_NS};
 pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};

@@ -12,6 +12,8 @@ pub struct Adopted {
     pub place: String,
     /// How far its `CLOCK_REALTIME` is ahead of this machine's, in ns.
     pub ahead_ns: i64,
+    /// True if it is the publisher's: a doubt about its clock is one about the one-way series of this machine, too.
+    pub publishes: bool,
     /// Settings added to each of its series, after their own.
     pub settings: Vec<(String, String)>,
     /// Doubts about each of its series, independent of the measured values.

@@ -8,39 +8,13 @@ mod tests;
 
 use crate::limits::Quantity;
 use crate::text::plural;
-use model::{Event, EventKind, RunView, STEP_NOTICED_NS, SeriesView, WindowRow, setting};
+use model::{Doubtful, Event, EventKind, RunView, STEP_NOTICED_NS, SeriesView, WindowRow, setting};
 use units::Ns;
 
 /// Series that a measured uncertainty is computed from: offset from the master, path delay, network card.
 const OFFSET: &str = "clock/ptp-offset";
 const DELAY: &str = "clock/ptp-delay";
 const CARD: &str = "clock/phc-offset";
-
-/// A span of time in which it is not known that the clocks agree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doubtful {
-    /// Its start, in ns since the start of the run.
-    pub from_ns: u64,
-    /// Its end, in ns since the start of the run; `None` for the end of the run.
-    pub to_ns: Option<u64>,
-    /// The cause.
-    pub why: String,
-}
-
-impl Doubtful {
-    fn touches(&self, window: &WindowRow) -> bool {
-        window.end_ns > self.from_ns && self.to_ns.is_none_or(|to_ns| window.start_ns < to_ns)
-    }
-
-    /// Text such as `3.00 s to 4.50 s: port 1 is LISTENING`.
-    pub fn text(&self) -> String {
-        let from = Ns(self.from_ns);
-        let to = self
-            .to_ns
-            .map_or_else(|| "the end".to_owned(), |to_ns| Ns(to_ns).to_string());
-        format!("{from} to {to}: {}", self.why)
-    }
-}
 
 /// Maximum difference of two clocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -225,46 +199,35 @@ fn mean(windows: &[&&WindowRow]) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// Spans in which it is not known that the clocks agree: reported by the monitoring of this clock, by steps of the wall
-/// clock, and by the publisher about its own clock.
+/// Spans in which it is not known that the clocks agree: reported by the monitoring of this machine's clock and of the clock of the
+/// series' place, by steps of the wall clock, and by the publisher about its own clock. No source ends the doubt of another.
 fn spans(run: &RunView, series: &SeriesView) -> Vec<Doubtful> {
     let of_run = || run.events.iter().filter(|event| event.series.is_none());
-    let of_publisher = run.events.iter().filter(|event| event.series == Some(series.id));
-    let mut spans = watched(of_run());
+    let of_series = run.events.iter().filter(|event| event.series == Some(series.id));
+    let mut spans = Doubtful::watched(of_run()).unwrap_or_else(|| vec![unwatched("the clock was not monitored")]);
+    if setting_of(series, setting::CLOCK_THERE) == Some(setting::NOT_WATCHED) {
+        spans.push(unwatched("the clock of the other machine was not monitored"));
+    }
     spans.extend(of_run().filter_map(step));
     spans.extend(of_run().filter_map(looked_back));
-    spans.extend(of_publisher.clone().filter_map(looked_back));
-    spans.extend(doubts(of_publisher));
+    spans.extend(of_series.clone().filter_map(looked_back));
+    spans.extend(Doubtful::by_words(of_series));
     spans.sort_by_key(|span| span.from_ns);
     spans
+}
+
+fn unwatched(why: &str) -> Doubtful {
+    Doubtful {
+        from_ns: 0,
+        to_ns: None,
+        why: why.to_owned(),
+    }
 }
 
 /// The time around each step of the wall clock or of the NIC's clock.
 fn steps(run: &RunView) -> Vec<Doubtful> {
     let of_run = run.events.iter().filter(|event| event.series.is_none());
     of_run.filter_map(step).collect()
-}
-
-/// The doubts from the monitoring. Its first look happens before anything is received, so a doubt in its first report
-/// applies from the start.
-fn watched<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
-    let mut words = events.filter(|event| is_word(event)).peekable();
-    let Some(first) = words.peek().copied() else {
-        return vec![Doubtful {
-            from_ns: 0,
-            to_ns: None,
-            why: "the clock was not monitored".to_owned(),
-        }];
-    };
-    let mut spans = doubts(words);
-    if let Some(span) = spans.first_mut().filter(|_| first.kind == EventKind::ClockDoubt) {
-        span.from_ns = 0;
-    }
-    spans
-}
-
-fn is_word(event: &Event) -> bool {
-    matches!(event.kind, EventKind::ClockDoubt | EventKind::ClockGood) && event.since_ns.is_none()
 }
 
 /// The span of a doubt about another clock that was found at the end of its measurement. No word of the monitoring of this clock ends it.
@@ -275,24 +238,6 @@ fn looked_back(event: &Event) -> Option<Doubtful> {
         to_ns: Some(event.at_ns),
         why: event.text.clone(),
     })
-}
-
-/// The span from each doubt to the next report.
-fn doubts<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
-    let mut spans: Vec<Doubtful> = Vec::new();
-    for event in events.filter(|event| is_word(event)) {
-        if let Some(open) = spans.last_mut().filter(|span| span.to_ns.is_none()) {
-            open.to_ns = Some(event.at_ns);
-        }
-        if event.kind == EventKind::ClockDoubt {
-            spans.push(Doubtful {
-                from_ns: event.at_ns,
-                to_ns: None,
-                why: event.text.clone(),
-            });
-        }
-    }
-    spans
 }
 
 fn step(event: &Event) -> Option<Doubtful> {
@@ -310,13 +255,13 @@ fn measured(run: &RunView, series: &SeriesView, doubtful: &[Doubtful]) -> Result
     let publisher_ns: u64 = setting_of(series, setting::PUBLISHER_UNCERTAINTY_NS)
         .and_then(|text| text.parse().ok())
         .ok_or("the publisher's share was not stated")?;
-    let worst = |name: &str| worst(run.series_named(name)?, doubtful);
+    let worst = |name: &str| worst(of_clock(run, series, name)?, doubtful);
     let publisher = format!("{} publisher's clock, as stated", Ns(publisher_ns));
     let Some(offset_ns) = worst(OFFSET) else {
-        let good = run.events.iter().any(|event| event.kind == EventKind::ClockGood);
-        let unmeasured = run
-            .series_named(OFFSET)
-            .is_none_or(|series| series.counters.expected == 0);
+        // The publisher's own word, at a series, does not show which clock this host follows.
+        let is_good = |event: &Event| event.series.is_none() && event.kind == EventKind::ClockGood;
+        let good = setting_of(series, setting::PLACE).is_none() && run.events.iter().any(is_good);
+        let unmeasured = of_clock(run, series, OFFSET).is_none_or(|clock| clock.counters.expected == 0);
         return match good && unmeasured {
             true => Ok(Uncertainty {
                 ns: publisher_ns,
@@ -338,6 +283,15 @@ fn measured(run: &RunView, series: &SeriesView, doubtful: &[Doubtful]) -> Result
             Ns(offset_ns),
             Ns(delay_ns)
         ),
+    })
+}
+
+/// A series of the clock by which `series` was measured: one of the same place, whatever name was free for it in the run.
+fn of_clock<'a>(run: &'a RunView, series: &SeriesView, name: &str) -> Option<&'a SeriesView> {
+    let place = setting_of(series, setting::PLACE);
+    run.series.iter().find(|clock| {
+        let original = setting_of(clock, setting::ANOTHER_IS).unwrap_or(&clock.spec.name);
+        original == name && setting_of(clock, setting::PLACE) == place
     })
 }
 

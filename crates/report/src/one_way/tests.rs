@@ -334,3 +334,101 @@ fn stamps_of_the_nic_add_their_own_uncertainty() {
     let both = OneWay::of(&good(vec![arrival.clone()]), &arrival).expect("two clocks");
     assert_eq!(both.uncertainty.expect("known").ns, 1_700);
 }
+
+/// A series of another machine, whose watch was in doubt for the given span.
+fn of_far(doubt_s: Option<(u64, u64)>, watched: &str) -> RunView {
+    let mut series = between_clocks(60_000, "2000");
+    let mut set = |name: &str, value: &str| series.spec.settings.push((name.into(), value.into()));
+    set(setting::PLACE, "far machine");
+    set(setting::CLOCK_THERE, watched);
+    let id = series.id;
+    let mut run = run(vec![series]);
+    if let Some((from_s, to_s)) = doubt_s {
+        run.events.push(Event {
+            since_ns: Some(from_s * SECOND_NS),
+            series: Some(id),
+            ..event(to_s as f64, EventKind::ClockDoubt, "far machine: port 1 is LISTENING")
+        });
+    }
+    run
+}
+
+#[test]
+fn between_two_machines_both_clocks_have_to_be_watched() {
+    let mut both = of_far(None, setting::WATCHED);
+    assert!(
+        max(&both, 120_000).1.contains("the clock was not monitored"),
+        "this machine's is not"
+    );
+    both.events
+        .push(event(0.01, EventKind::ClockGood, "this clock follows"));
+    assert_eq!(max(&both, 120_000), (Verdict::Pass, String::new()));
+    let mut one = of_far(None, setting::NOT_WATCHED);
+    one.events.push(event(0.01, EventKind::ClockGood, "this clock follows"));
+    let (verdict, why) = max(&one, 120_000);
+    assert_eq!(verdict, Verdict::Inconclusive);
+    assert!(
+        why.contains("the clock of the other machine was not monitored"),
+        "{why}"
+    );
+}
+
+/// This machine's distance from its master says nothing about the clock of another one.
+#[test]
+fn a_measured_distance_is_one_of_the_clock_that_measured() {
+    let mut there = between_clocks(60_000, setting::MEASURED);
+    there.spec.settings.push((setting::PLACE.into(), "far machine".into()));
+    let here = || {
+        vec![
+            of_clock("clock/ptp-offset", 700, 6, 700),
+            of_clock("clock/ptp-delay", 300, 6, 300),
+        ]
+    };
+    let mut series = vec![there.clone()];
+    series.extend(here());
+    let why = of(&good(series.clone())).uncertainty.expect_err("only this machine's");
+    assert!(why.contains("no distance from the master was measured"), "{why}");
+    for (name, ns) in [("clock/ptp-offset", 40_000), ("clock/ptp-delay", 300)] {
+        let mut own = of_clock(name, ns, 6, ns);
+        own.spec.name = format!("{name}#2");
+        own.spec.settings.push((setting::ANOTHER_IS.into(), name.into()));
+        own.spec.settings.push((setting::PLACE.into(), "far machine".into()));
+        series.push(own);
+    }
+    let known = of(&good(series)).uncertainty.expect("measured there");
+    assert!(known.ns > 30_000, "{known:?}");
+    // The publisher's own word is none about this clock.
+    let mut run = run(vec![between_clocks(60_000, setting::MEASURED)]);
+    let mut word = event(0.5, EventKind::ClockGood, "smpSynch is 2");
+    word.series = Some(run.series[0].id);
+    run.events.push(word);
+    assert!(of(&run).uncertainty.is_err());
+}
+
+proptest::proptest! {
+    /// Whatever this machine's watch and the publisher say: a window in which the far clock was in doubt stays in doubt.
+    #[test]
+    fn no_word_of_another_clock_ends_a_doubt_of_the_far_one(
+        words in proptest::collection::vec((0_u64..10_000, proptest::bool::ANY, proptest::bool::ANY), 0..12),
+        from_s in 0_u64..9,
+        long_s in 1_u64..4,
+    ) {
+        let span = (from_s, (from_s + long_s).min(10));
+        let mut run = of_far(Some(span), setting::WATCHED);
+        let id = run.series[0].id;
+        for (at_ms, is_good, is_of_publisher) in words {
+            let kind = [EventKind::ClockDoubt, EventKind::ClockGood][usize::from(is_good)];
+            let mut word = event(at_ms as f64 / 1e3, kind, "a word");
+            word.series = is_of_publisher.then_some(id);
+            run.events.push(word);
+        }
+        run.events.sort_by_key(|event| event.at_ns);
+        let clocks = of(&run);
+        for second in span.0..span.1 {
+            let window = run.series[0].windows.iter().find(|window| window.start_ns == second * SECOND_NS);
+            let window = window.expect("a window of each second");
+            proptest::prop_assert!(clocks.doubtful.iter().any(|doubt| doubt.touches(window)), "{:?}", clocks.doubtful);
+        }
+        proptest::prop_assert_ne!(max(&run, 120_000).0, Verdict::Pass);
+    }
+}

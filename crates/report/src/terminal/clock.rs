@@ -2,7 +2,8 @@
 
 use super::Paint;
 use crate::Report;
-use crate::one_way::{Doubtful, OneWay};
+use crate::one_way::OneWay;
+use model::Doubtful;
 use std::fmt::Write;
 
 /// Maximum number of spans listed.

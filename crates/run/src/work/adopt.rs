@@ -3,7 +3,7 @@
 use super::Work;
 use crate::adopted::Adopted;
 use crate::copied::copy;
-use model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
+use model::{Doubtful, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
 use std::collections::BTreeMap;
 use store::{Batch, RunFile, RunWriter, StoreError};
 
@@ -71,6 +71,7 @@ fn settings(own: &[(String, String)], of_place: &[(String, String)]) -> Vec<(Str
 /// Events of that run. An event that affects every series there affects the same series here, and no others.
 fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> Result<Vec<Event>, StoreError> {
     let mut events = Vec::new();
+    let mut of_publisher = Vec::new();
     let shifted = |at_ns: u64| at_ns.saturating_add_signed(shift_ns);
     let mut say = |there: Event| {
         let event = |series: Option<SeriesId>| Event {
@@ -82,6 +83,8 @@ fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> 
         };
         match there.series.and_then(|id| series.get(&id).copied()) {
             Some(id) => events.push(event(Some(id))),
+            // The words of the watch over that clock became spans below: no word of another clock's watch may end them.
+            None if there.is_clock_word() => {}
             // A doubt about the clock of the place, and no other, is about all of its measurement.
             None if there.kind == EventKind::ClockDoubt && there.since_ns.is_some() => {
                 events.extend(series.values().map(|id| event(Some(*id))));
@@ -90,7 +93,19 @@ fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> 
             None => events.extend(series.values().map(|id| event(Some(*id)))),
         }
     };
-    from.events()?.into_iter().for_each(&mut say);
+    let told = from.events()?;
+    for doubt in clock_doubts(&told, from.duration_ns()) {
+        if adopted.publishes {
+            of_publisher.push(Event {
+                at_ns: shifted(doubt.at_ns),
+                since_ns: doubt.since_ns.map(shifted),
+                text: format!("the publisher's machine: {}", doubt.text),
+                ..doubt.clone()
+            });
+        }
+        say(doubt);
+    }
+    told.into_iter().for_each(&mut say);
     let of_all = |at_ns: u64, kind: EventKind, text: &str| Event {
         at_ns,
         since_ns: None,
@@ -117,7 +132,21 @@ fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> 
     if let Some(why) = from.lacks_log() {
         say(of_all(0, EventKind::Incomplete, &why));
     }
+    events.extend(of_publisher);
     Ok(events)
+}
+
+/// Doubts of the watch over that clock, each about its span alone.
+fn clock_doubts(told: &[Event], end_ns: u64) -> impl Iterator<Item = Event> {
+    let of_run = told.iter().filter(|event| event.series.is_none());
+    let spans = Doubtful::watched(of_run).unwrap_or_default();
+    spans.into_iter().map(move |span| Event {
+        at_ns: span.to_ns.unwrap_or(end_ns),
+        since_ns: Some(span.from_ns),
+        kind: EventKind::ClockDoubt,
+        series: None,
+        text: span.why,
+    })
 }
 
 #[cfg(test)]
@@ -125,9 +154,10 @@ mod tests {
     use super::settings;
     use crate::test_run::TestRun;
     use crate::{Adopted, Recorder, Stop};
-    use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesSpec, Window};
+    use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesId, SeriesSpec, Window};
+    use proptest::prelude::*;
     use stats::Histogram;
-    use store::{Batch, RunWriter};
+    use store::{Batch, RunFile, RunWriter};
     use units::Realtime;
 
     #[test]
@@ -198,6 +228,7 @@ mod tests {
                 file,
                 place: "container".into(),
                 ahead_ns: AHEAD_NS,
+                publishes: false,
                 settings: vec![("place".into(), "container".into())],
                 doubts: vec![
                     (EventKind::Incomplete, "emulated".into()),
@@ -229,5 +260,86 @@ mod tests {
             "{clock:?}"
         );
         assert!(events.iter().all(|event| event.series == Some(*id)), "{events:?}");
+    }
+
+    /// Events of a run of a far machine whose watch said `words`: a doubt or not, and the time since the word before.
+    fn after(words: &[(bool, u64)], publishes: bool, with_series: bool) -> (Vec<Event>, SeriesId) {
+        let folder = tempfile::tempdir().expect("a directory");
+        let file = folder.path().join("there.triptime");
+        let info = RunInfo {
+            id: "2".into(),
+            command: "device".into(),
+            arguments: Vec::new(),
+            tool_version: "0".into(),
+            started: Realtime::from_ns(0),
+            window_ns: 1_000_000,
+        };
+        let mut writer = RunWriter::create(&file, &info, None).expect("a run file");
+        let there = writer.add_series(&SeriesSpec::named("age/MU01")).expect("a series");
+        let mut at_ns = 0;
+        let mut events = Vec::new();
+        for (is_doubt, after_ns) in words {
+            at_ns += after_ns;
+            let kind = [EventKind::ClockGood, EventKind::ClockDoubt][usize::from(*is_doubt)];
+            events.push(Event {
+                at_ns,
+                since_ns: None,
+                kind,
+                series: None,
+                text: "said there".into(),
+            });
+        }
+        let batch = Batch {
+            events,
+            ..Batch::default()
+        };
+        writer.write(&batch).expect("written");
+        writer.finish(RunState::Complete, END_NS).expect("closed");
+        let here = SeriesId(7);
+        let adopted = Adopted {
+            file: file.clone(),
+            place: "far machine".into(),
+            ahead_ns: 0,
+            publishes,
+            settings: Vec::new(),
+            doubts: Vec::new(),
+        };
+        let series = with_series.then_some((there, here)).into_iter().collect();
+        let run = RunFile::open(&file).expect("the file");
+        (super::events(&run, &adopted, 0, &series).expect("its events"), here)
+    }
+
+    const END_NS: u64 = 10_000;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// Each instant at which the far watch was in doubt is in a span of the series there that no word ends, and none of its words becomes
+        /// one of the watch here.
+        #[test]
+        fn a_far_clock_in_doubt_is_a_span_of_the_series_there(
+            words in prop::collection::vec((any::<bool>(), 1_u64..1_000), 0..10),
+            publishes in any::<bool>(),
+            with_series in any::<bool>(),
+        ) {
+            let (events, here) = after(&words, publishes, with_series);
+            prop_assert!(events.iter().all(|event| !event.is_clock_word()), "{events:?}");
+            prop_assert!(events.iter().all(|event| event.kind == EventKind::ClockDoubt), "{events:?}");
+            let is_in = |series: Option<SeriesId>, at_ns: u64| {
+                let of = events.iter().filter(|event| event.series == series);
+                of.into_iter().any(|event| event.since_ns.is_some_and(|from| from <= at_ns) && at_ns < event.at_ns)
+            };
+            let mut doubted = words.first().is_some_and(|(is_doubt, _)| *is_doubt);
+            let mut from_ns = 0;
+            let ends = words.iter().map(|(is_doubt, after_ns)| (*is_doubt, *after_ns));
+            for (next, after_ns) in ends.chain([(false, 0)]) {
+                let to_ns = if after_ns == 0 { END_NS } else { from_ns + after_ns };
+                for at_ns in [from_ns, to_ns - 1] {
+                    prop_assert_eq!(is_in(Some(here), at_ns), doubted && with_series, "at {} of {:?}", at_ns, events);
+                    prop_assert_eq!(is_in(None, at_ns), doubted && publishes, "at {} of {:?}", at_ns, events);
+                }
+                (doubted, from_ns) = (next, to_ns);
+            }
+        }
     }
 }

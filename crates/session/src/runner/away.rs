@@ -204,10 +204,20 @@ impl AwayEnd {
             file: left.run.to_path_buf(),
             place: self.place.kind().name().to_owned(),
             ahead_ns,
-            settings: vec![(setting::PLACE.to_owned(), self.place.describe().to_owned())],
+            publishes: self.is_test_set,
+            settings: self.settings(&told),
             doubts,
         })?;
         Ok(())
+    }
+
+    /// Settings of its series.
+    fn settings(&self, told: &[Event]) -> Vec<(String, String)> {
+        let mut settings = vec![(setting::PLACE.to_owned(), self.place.describe().to_owned())];
+        if self.place.kind() == PlaceKind::Far {
+            settings.push((setting::CLOCK_THERE.to_owned(), clock_there(told).to_owned()));
+        }
+        settings
     }
 
     /// How far its `CLOCK_REALTIME` is ahead, in ns. A place that is too busy to answer keeps the offset of its start: its measurement is not lost,
@@ -244,6 +254,15 @@ impl AwayEnd {
 fn emulated(told: &[Event]) -> impl Iterator<Item = (EventKind, String)> {
     let emulated = told.iter().filter(|event| event.kind == EventKind::Emulated);
     emulated.map(|event| (event.kind, format!("far machine: {}", event.text)))
+}
+
+/// Whether the far machine's own watch said anything about its clock.
+fn clock_there(told: &[Event]) -> &'static str {
+    let is_watched = |event: &Event| event.series.is_none() && event.is_clock_word();
+    match told.iter().any(is_watched) {
+        true => setting::WATCHED,
+        false => setting::NOT_WATCHED,
+    }
 }
 
 /// Doubts about the test set's clock, at which the ages and arrivals of the device begin.

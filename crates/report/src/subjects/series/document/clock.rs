@@ -1,7 +1,8 @@
 //! The two clocks of a one-way series.
 
 use crate::document::seconds;
-use crate::one_way::{Doubtful, OneWay};
+use crate::one_way::OneWay;
+use model::Doubtful;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]
