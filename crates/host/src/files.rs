@@ -118,6 +118,24 @@ impl Files {
         }
     }
 
+    /// Names of the folders in a folder that are valid text; links do not count.
+    pub(crate) fn folders(&self, path: &Path) -> io::Result<Vec<String>> {
+        match self {
+            Self::On(root) => {
+                let listing = fs::read_dir(under(root, path))?;
+                let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+                let folders = listing.flatten().filter(is_folder);
+                Ok(folders
+                    .filter_map(|entry| entry.file_name().into_string().ok())
+                    .collect())
+            }
+            Self::Held(held) => {
+                let is_folder = |name: &String| matches!(held.get(&path.join(name)), Ok(Member::Folder));
+                Ok(self.names(path)?.into_iter().filter(is_folder).collect())
+            }
+        }
+    }
+
     /// First `count` bytes of a regular file. Pipes and devices are not opened: that could block or have effects.
     pub(crate) fn head(&self, path: &Path, count: u64) -> Result<Vec<u8>, Unreadable> {
         let failed = |error: io::Error| Unreadable::from_io(&error);

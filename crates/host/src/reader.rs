@@ -278,6 +278,24 @@ impl Reader {
         Ok(names)
     }
 
+    /// Names of the folders in a directory, in natural order; links do not count. They are read each time.
+    ///
+    /// # Errors
+    /// The directory cannot be listed.
+    pub fn folders(&self, path: &str) -> Result<Vec<String>, HostError> {
+        let failed = |why| HostError::Unreadable {
+            path: path.to_owned(),
+            why,
+        };
+        let place = self.resolve(path).map_err(failed)?;
+        let listing = self.files.folders(&place);
+        let mut names = listing.map_err(|error| failed(Unreadable::from_io(&error)))?;
+        names.retain(|name| is_plain(name));
+        names.sort_by(|a, b| natural_key(a).cmp(&natural_key(b)));
+        self.remember(&place, || Touched::Directory(names.clone()));
+        Ok(names)
+    }
+
     /// Directory that a link leads to, relative to the root.
     pub fn target(&self, path: &str) -> Result<PathBuf, HostError> {
         let place = self.resolve(path).map_err(|why| HostError::Unreadable {

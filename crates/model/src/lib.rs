@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod along;
+mod change;
 mod clock;
 mod counters;
 mod event;
@@ -32,6 +33,7 @@ mod view;
 mod window;
 
 pub use along::{Along, Alongs};
+pub use change::{Change, ChangeWatch, Subject};
 pub use clock::Doubtful;
 pub use counters::{Counter, Counters};
 pub use event::{Event, EventKind, STEP_NOTICED_NS};

@@ -1,5 +1,6 @@
 //! The texts of a run, made safe to show, because a file can come from anywhere.
 
+use crate::change::{Change, ChangeWatch};
 use crate::event::Event;
 use crate::explanation::{Explanation, Part};
 use crate::fact::Fact;
@@ -50,6 +51,22 @@ impl Show for Reading {
     }
 }
 
+impl Show for Change {
+    fn show(&mut self) {
+        self.name.show();
+        for text in [&mut self.before, &mut self.after, &mut self.who, &mut self.place] {
+            text.show();
+        }
+    }
+}
+
+impl Show for ChangeWatch {
+    fn show(&mut self) {
+        self.place.show();
+        self.unread.show();
+    }
+}
+
 impl Show for Fact {
     fn show(&mut self) {
         for text in [&mut self.group, &mut self.name, &mut self.source] {
@@ -93,7 +110,10 @@ impl Show for RunView {
         self.events.show();
         self.shots.show();
         self.readings.show();
+        self.changes.show();
+        self.watches.show();
         self.facts.show();
+        self.last_facts.show();
         self.lacks_log.show();
     }
 }

@@ -10,6 +10,7 @@ pub mod audit;
 pub mod bound;
 pub mod budget;
 pub mod capacity;
+mod changes;
 pub mod comparison;
 pub mod contradiction;
 pub mod document;

@@ -11,7 +11,7 @@ use crate::tape::{Reel, Tape};
 use crate::thresholds::Thresholds;
 use crate::why::Explain;
 use crate::work::{Seen, Work};
-use model::{Counters, Event, EventKind, Fact, Reading, RunState, SeriesSpec, Shot};
+use model::{Change, ChangeWatch, Counters, Event, EventKind, Fact, Reading, RunState, SeriesSpec, Shot};
 use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Event(Event),
     Shot(Shot),
     Readings(Vec<Reading>),
+    Changes(Vec<Change>, ChangeWatch),
+    LastFacts(Vec<Fact>),
     OnCpu { cpu: u32, event: Event },
     OfFeed { feed: usize, event: Event },
     Facts(Vec<Fact>),
@@ -227,6 +229,11 @@ impl Recorder {
         let _ = self.commands.send(Command::Facts(facts));
     }
 
+    /// Stores facts about the machine that were different when they were read again.
+    pub fn add_last_facts(&self, facts: Vec<Fact>) {
+        let _ = self.commands.send(Command::LastFacts(facts));
+    }
+
     /// Adds the run of another place to this one: its series, its events, its inventory.
     ///
     /// # Errors
@@ -313,6 +320,16 @@ impl Events {
         if !closed.is_empty() {
             let _ = self.commands.send(Command::Readings(closed));
         }
+    }
+
+    /// Stores changes of the machine, and the state of the watch that saw them. Their instants are those of [`Events::at_ns`].
+    pub fn changes(&self, changes: Vec<Change>, watch: ChangeWatch) {
+        let _ = self.commands.send(Command::Changes(changes, watch));
+    }
+
+    /// An instant in ns since the run's start.
+    pub fn at_ns(&self, at: Monotonic) -> u64 {
+        since(self.start, at)
     }
 
     /// Writes an event of a past instant, such as the last one at which something was known to be different.

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod aside;
+mod changes;
 mod columns;
 mod error;
 mod merge;

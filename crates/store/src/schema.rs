@@ -187,6 +187,42 @@ CREATE TABLE reading (
   why      TEXT
 ) STRICT;
 
+CREATE TABLE change (
+  id       INTEGER PRIMARY KEY,
+  since_ns INTEGER NOT NULL,
+  at_ns    INTEGER NOT NULL,
+  subject  TEXT    NOT NULL,
+  name     TEXT    NOT NULL,
+  before   TEXT,
+  after    TEXT,
+  who      TEXT,
+  cpus     TEXT,
+  place    TEXT
+) STRICT;
+
+CREATE TABLE change_watch (
+  id         INTEGER PRIMARY KEY,
+  place      TEXT,
+  from_ns    INTEGER NOT NULL,
+  to_ns      INTEGER NOT NULL,
+  looks      INTEGER NOT NULL,
+  longest_ns INTEGER NOT NULL,
+  cpu_ns     INTEGER NOT NULL,
+  dropped    INTEGER NOT NULL,
+  unread     TEXT    NOT NULL,
+  audited_ns INTEGER
+) STRICT;
+
+CREATE TABLE last_fact (
+  position INTEGER PRIMARY KEY,
+  topic    TEXT    NOT NULL,
+  name     TEXT    NOT NULL,
+  value    TEXT,
+  unknown  TEXT,
+  source   TEXT    NOT NULL,
+  CHECK ((value IS NULL) <> (unknown IS NULL))
+) STRICT;
+
 CREATE TABLE segment (
   id       INTEGER PRIMARY KEY,
   first_ns INTEGER NOT NULL,

@@ -267,7 +267,10 @@ pub fn run(mut series: Vec<SeriesView>) -> RunView {
         along: Vec::new(),
         shots: Vec::new(),
         readings: Vec::new(),
+        changes: Vec::new(),
+        watches: Vec::new(),
         facts: Vec::new(),
+        last_facts: Vec::new(),
         lacks: Vec::new(),
         lacks_log: None,
     }

@@ -4,6 +4,7 @@
 mod tests;
 
 use crate::along::Along;
+use crate::change::{Change, ChangeWatch};
 use crate::counters::{Counter, Counters};
 use crate::event::{Event, EventKind};
 use crate::explanation::CauseTotal;
@@ -42,8 +43,14 @@ pub struct RunView {
     pub along: Vec<Along>,
     /// Readings in other units than ns, in order of time.
     pub readings: Vec<Reading>,
+    /// Changes of the machine during the run, in order of time.
+    pub changes: Vec<Change>,
+    /// The watches for changes: empty if nothing was watched.
+    pub watches: Vec<ChangeWatch>,
     /// The inventory.
     pub facts: Vec<Fact>,
+    /// Facts that were different when they were read again at the end of the run.
+    pub last_facts: Vec<Fact>,
     /// Counters that its file is too old to have: they are unknown, not 0.
     pub lacks: Vec<Counter>,
     /// For a run that was never closed and whose log is missing: a note that windows may be missing, in words.

@@ -11,6 +11,7 @@ mod terminal;
 
 use crate::budget::BudgetSection;
 use crate::capacity::CapacitySection;
+use crate::changes::ChangesSection;
 use crate::recording::RecordingSection;
 use crate::section::Section;
 use crate::stall::StallSection;
@@ -34,7 +35,7 @@ use crate::type_test::TypeTestSection;
 use terminal::Part;
 
 /// Sections on the terminal, after its head.
-pub(crate) const TERMINAL: [&dyn Section; 18] = [
+pub(crate) const TERMINAL: [&dyn Section; 19] = [
     &CapacitySection,
     &ContradictionSection,
     &ChecksSection,
@@ -47,6 +48,7 @@ pub(crate) const TERMINAL: [&dyn Section; 18] = [
     &ShotsSection,
     &RecordingSection,
     &StallSection,
+    &ChangesSection,
     &Part(worst_samples),
     &Part(why::causes),
     &EventsSection,
@@ -56,11 +58,12 @@ pub(crate) const TERMINAL: [&dyn Section; 18] = [
 ];
 
 /// Sections of the page, after its first screen.
-pub(crate) const PAGE: [&dyn Section; 18] = [
+pub(crate) const PAGE: [&dyn Section; 19] = [
     &ContradictionSection,
     &CapacitySection,
     &ChecksSection,
     &StallSection,
+    &ChangesSection,
     &BudgetSection,
     &TablesSection,
     &NetworksSection,
@@ -78,7 +81,7 @@ pub(crate) const PAGE: [&dyn Section; 18] = [
 ];
 
 /// Sections of the result document, after the run and its verdict.
-pub(crate) const DOCUMENT: [&dyn Section; 18] = [
+pub(crate) const DOCUMENT: [&dyn Section; 19] = [
     &SeriesSection,
     &ChecksSection,
     &EventsSection,
@@ -97,4 +100,5 @@ pub(crate) const DOCUMENT: [&dyn Section; 18] = [
     &TypeTestSection,
     &TablesSection,
     &ShotsSection,
+    &ChangesSection,
 ];

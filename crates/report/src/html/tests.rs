@@ -4,7 +4,10 @@ use crate::limits::Profile;
 use crate::subjects::nics::samples::{card_facts, veth_facts};
 use crate::tables::Layout;
 use model::fact::TRACED_WAY;
-use model::{Cell, Event, EventKind, Fact, Outcome, Reading, ReadingUnit, Readings, RunView, Shot, kind};
+use model::{
+    Cell, Change, ChangeWatch, Event, EventKind, Fact, Outcome, Reading, ReadingUnit, Readings, RunView, Shot, Subject,
+    kind,
+};
 use testing::synthetic;
 
 fn report(run: RunView) -> Report {
@@ -312,6 +315,24 @@ fn all_faces_of_a_run_with_rare_subjects() {
         end_ns: 1,
         values,
     });
+    run.watches = vec![ChangeWatch {
+        to_ns: 3_000_000_000,
+        looks: 4,
+        longest_ns: 1_000_000_000,
+        unread: vec!["idle: <denied>".to_owned()],
+        ..ChangeWatch::default()
+    }];
+    run.changes = vec![Change {
+        since_ns: 1_000_000_000,
+        at_ns: 2_000_000_000,
+        subject: Subject::Interrupt,
+        name: "24 (eth1\u{7})".to_owned(),
+        before: Some("CPU 0".to_owned()),
+        after: Some("CPU 1".to_owned()),
+        who: None,
+        cpus: Some([0, 1].into_iter().collect()),
+        place: None,
+    }];
     run.events.extend((0..120).map(|at_ns| Event {
         at_ns,
         since_ns: None,

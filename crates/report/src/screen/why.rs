@@ -21,6 +21,7 @@ pub(super) fn why(report: &Report, rows: &[Row]) -> Vec<String> {
         emulated(report),
         controls(report),
         held_up(report, &held),
+        report.change_with_late_sample(),
         left_out(report),
         not_counted(report),
         shared(report, &held),

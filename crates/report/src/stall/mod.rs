@@ -115,7 +115,7 @@ fn late<'a>(series: &'a SeriesView, judgement: &Judgement) -> impl Iterator<Item
 }
 
 /// The bound for a series' largest sample: its strictest limit, otherwise its own threshold.
-fn limit_ns(series: &SeriesView, judgement: &Judgement) -> Option<u64> {
+pub(crate) fn limit_ns(series: &SeriesView, judgement: &Judgement) -> Option<u64> {
     let is_it = |check: &&crate::verdict::Check| {
         check.series == series.spec.name
             && check.limit.quantity == Quantity::Max

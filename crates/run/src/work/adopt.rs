@@ -3,7 +3,7 @@
 use super::Work;
 use crate::adopted::Adopted;
 use crate::copied::copy;
-use model::{Doubtful, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
+use model::{Change, ChangeWatch, Doubtful, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
 use std::collections::BTreeMap;
 use store::{Batch, RunFile, RunWriter, StoreError};
 
@@ -21,8 +21,12 @@ impl Work {
         writer.add_facts(&facts(&from, adopted)?)?;
         let series = take_series(&from, adopted, shift_ns, writer)?;
         let events = events(&from, adopted, shift_ns, &series)?;
+        let (changes, watches) = changes(&from, adopted, shift_ns)?;
         writer.write(&Batch {
             events,
+            changes,
+            watches,
+            last_facts: of_place(from.last_facts()?, adopted),
             ..Batch::default()
         })
     }
@@ -37,11 +41,39 @@ impl Work {
 }
 
 fn facts(from: &RunFile, adopted: &Adopted) -> Result<Vec<Fact>, StoreError> {
-    let of_place = |fact: Fact| Fact {
+    Ok(of_place(from.facts()?, adopted))
+}
+
+fn of_place(facts: Vec<Fact>, adopted: &Adopted) -> Vec<Fact> {
+    let named = |fact: Fact| Fact {
         group: format!("{}: {}", adopted.place, fact.group),
         ..fact
     };
-    Ok(from.facts()?.into_iter().map(of_place).collect())
+    facts.into_iter().map(named).collect()
+}
+
+/// Changes that the run there saw, and its watch. CPUs of a place are not those of this machine.
+fn changes(from: &RunFile, adopted: &Adopted, shift_ns: i64) -> Result<(Vec<Change>, Vec<ChangeWatch>), StoreError> {
+    let shifted = |at_ns: u64| at_ns.saturating_add_signed(shift_ns);
+    let place = |inner: Option<String>| match inner {
+        Some(inner) => format!("{}: {inner}", adopted.place),
+        None => adopted.place.clone(),
+    };
+    let change = |there: Change| Change {
+        since_ns: shifted(there.since_ns),
+        at_ns: shifted(there.at_ns),
+        place: Some(place(there.place.clone())),
+        ..there
+    };
+    let watch = |there: ChangeWatch| ChangeWatch {
+        from_ns: shifted(there.from_ns),
+        to_ns: shifted(there.to_ns),
+        audited_ns: there.audited_ns.map(shifted),
+        place: Some(place(there.place.clone())),
+        ..there
+    };
+    let changes = from.changes()?.into_iter().map(change).collect();
+    Ok((changes, from.watches()?.into_iter().map(watch).collect()))
 }
 
 fn take_series(from: &RunFile, adopted: &Adopted, shift_ns: i64, writer: &mut RunWriter) -> Result<Series, StoreError> {

@@ -229,6 +229,11 @@ impl Work {
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Shot(shot) => self.batch.shots.push(shot),
                 Command::Readings(closed) => self.batch.readings.extend(closed),
+                Command::Changes(changes, watch) => {
+                    self.batch.changes.extend(changes);
+                    self.batch.watches.push(watch);
+                }
+                Command::LastFacts(facts) => self.batch.last_facts.extend(facts),
                 Command::OnCpu { cpu, event } => self.on_cpu(cpu, &event),
                 Command::OfFeed { feed, event } => self.of_feed(feed, &event),
                 Command::Thresholds(thresholds) => self.thresholds = thresholds,

@@ -1,6 +1,7 @@
 //! One run: its file, its recorder, and everything watched during the measurement.
 
 mod cache;
+mod changes;
 mod claims;
 pub mod flight;
 mod idle;
@@ -11,6 +12,7 @@ mod watch;
 use crate::spec::{Explainer, Inventory, RunSpec};
 use audit::parameters::Parameters;
 use cache::CacheReadings;
+use changes::Changes;
 use flight::Flight;
 use host::{Host, Hypervisor};
 use idle::Idle;
@@ -114,6 +116,7 @@ pub struct Session {
     documents: Vec<(String, String)>,
     explainer: Option<Shared>,
     watch: Watch,
+    changes: Changes,
     /// CPUs that are judged.
     judged: CpuList,
     idle: Idle,
@@ -173,6 +176,7 @@ impl Session {
             false => watched.clone(),
         };
         let cache = CacheReadings::new(Host::live(), spec.measured.clone(), spec.run.window_ns);
+        let changes = Changes::start(events.clone(), spec.measured.clone());
         let watch = Watch::start((events, pair.monotonic), watched, claimed, cache);
         Ok(Self {
             recorder,
@@ -184,6 +188,7 @@ impl Session {
             documents: spec.run.documents.clone(),
             explainer,
             watch,
+            changes,
             judged: spec.measured.clone(),
             idle,
         })
@@ -244,6 +249,7 @@ impl Session {
     /// The error that kept the file from being written; everything written before it is in the file.
     pub fn finish(mut self, state: RunState) -> Result<(), SessionError> {
         self.watch.stop();
+        self.changes.stop();
         self.idle.release(&self.recorder.events());
         let written = self.recorder.finish(state);
         // Unlocked memory leaves more room for the report.

@@ -414,7 +414,7 @@ fn event_of(row: &Row<'_>) -> Result<Event, rusqlite::Error> {
     })
 }
 
-fn fact_of(row: &Row<'_>) -> Result<Fact, rusqlite::Error> {
+pub(crate) fn fact_of(row: &Row<'_>) -> Result<Fact, rusqlite::Error> {
     let value = match (row.get::<_, Option<String>>(2)?, row.get::<_, Option<String>>(3)?) {
         (Some(value), _) => Ok(value),
         (None, why) => Err(why.unwrap_or_default()),

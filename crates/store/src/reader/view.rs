@@ -49,7 +49,10 @@ impl RunFile {
             along: self.along(&shots)?,
             shots,
             readings: self.readings()?,
+            changes: self.changes()?,
+            watches: self.watches()?,
             facts: self.facts()?,
+            last_facts: self.last_facts()?,
             lacks: self.lacks()?,
             lacks_log: self.lacks_log(),
         })

@@ -4,7 +4,7 @@ use super::{Batch, Kept};
 use crate::columns::{counter_names, integer};
 use crate::error::Fault;
 use crate::merge::{Span, stored_bytes};
-use crate::{readings, shots};
+use crate::{changes, readings, shots};
 use model::{CauseTotal, Counter, Event, Flight, SeriesId, Spike, Window};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params, params_from_iter};
@@ -49,6 +49,13 @@ pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Res
     for reading in &batch.readings {
         readings::insert(tx, reading)?;
     }
+    for change in &batch.changes {
+        changes::insert(tx, change)?;
+    }
+    for watch in &batch.watches {
+        changes::insert_watch(tx, watch)?;
+    }
+    changes::insert_last_facts(tx, &batch.last_facts)?;
     for slices in &batch.slices {
         index_of(kept, slices.series, "slices")?;
         kept.slices.insert(tx, slices)?;

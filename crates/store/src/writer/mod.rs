@@ -12,8 +12,8 @@ use crate::reader::LONGEST_DOCUMENT;
 use crate::slices::SliceKeeper;
 use crate::spikes::SpikeKeeper;
 use model::{
-    CauseTotal, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec, Shot, Slices, Spike, Window,
-    setting,
+    CauseTotal, Change, ChangeWatch, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec, Shot,
+    Slices, Spike, Window, setting,
 };
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
@@ -37,6 +37,12 @@ pub struct Batch {
     pub shots: Vec<Shot>,
     /// Closed windows of readings in units other than ns.
     pub readings: Vec<Reading>,
+    /// Changes of the machine.
+    pub changes: Vec<Change>,
+    /// Watches for changes, in their latest state.
+    pub watches: Vec<ChangeWatch>,
+    /// Facts that were different when they were read again at the end of the run.
+    pub last_facts: Vec<Fact>,
     /// Causes of samples, to be added to the earlier causes of their series.
     pub causes: Vec<(SeriesId, CauseTotal)>,
     /// The kernel's events around spikes of this batch. If a spike is not kept, its events are dropped too.
@@ -53,6 +59,9 @@ impl Batch {
             && self.events.is_empty()
             && self.shots.is_empty()
             && self.readings.is_empty()
+            && self.changes.is_empty()
+            && self.watches.is_empty()
+            && self.last_facts.is_empty()
             && self.causes.is_empty()
             && self.flights.is_empty()
             && self.slices.is_empty()

@@ -1,0 +1,174 @@
+use super::{Sample, rows};
+use crate::Report;
+use crate::limits::Profile;
+use model::{Change, ChangeWatch, RunView, SeriesId, SeriesView, Spike, Subject, setting};
+use serde_json::Value;
+use testing::synthetic::{run, series};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn change(at_s: u64, cpus: Option<&str>) -> Change {
+    Change {
+        since_ns: (at_s - 1) * SECOND,
+        at_ns: at_s * SECOND,
+        subject: Subject::Interrupt,
+        name: "47 (ens2f0-rx-3)".to_owned(),
+        before: Some("CPU 0".to_owned()),
+        after: Some("CPU 12".to_owned()),
+        who: Some("guest relay-02 started in the same second".to_owned()),
+        cpus: cpus.map(|cpus| cpus.parse().expect("CPUs")),
+        place: None,
+    }
+}
+
+fn on_cpu(name: &str, cpu: u32, samples: &[(u64, i64)]) -> SeriesView {
+    let largest = samples.iter().map(|(_, value_ns)| *value_ns).max();
+    let mut one = series(name, 10_000, largest.unwrap_or(60_000), 20);
+    let spike = |(at_s, value_ns): &(u64, i64)| Spike {
+        series: SeriesId(0),
+        at_ns: at_s * SECOND,
+        value_ns: *value_ns,
+        cpu: Some(cpu),
+        sequence: None,
+        explanation: None,
+    };
+    one.spikes = samples.iter().map(spike).collect();
+    one
+}
+
+fn watched(series: Vec<SeriesView>, changes: Vec<Change>) -> RunView {
+    let mut run = run(series);
+    run.changes = changes;
+    run.watches = vec![ChangeWatch {
+        to_ns: 20 * SECOND,
+        looks: 21,
+        longest_ns: SECOND,
+        cpu_ns: 20_000_000,
+        ..ChangeWatch::default()
+    }];
+    run
+}
+
+fn judged(run: RunView) -> Report {
+    Report::new(run, vec![Profile::find("substation").expect("embedded")])
+}
+
+fn sample(report: &Report) -> Option<Sample> {
+    rows(report).swap_remove(0).sample
+}
+
+#[test]
+fn a_change_names_the_worst_sample_on_its_cpus_at_its_time() {
+    let here = on_cpu("wakeup/cpu12", 12, &[(3, 40_000), (7, 3_500_000), (7, 130_000)]);
+    let there = on_cpu("wakeup/cpu13", 13, &[(7, 9_000_000)]);
+    let report = judged(watched(vec![here, there], vec![change(7, Some("0,12"))]));
+    let found = sample(&report).expect("a sample");
+    assert_eq!(
+        (found.series.as_str(), found.value_ns, found.over),
+        ("wakeup/cpu12", 3_500_000, 2)
+    );
+    assert_eq!(found.elsewhere_ns, Some(40_000));
+    assert!(found.is_over());
+    let text = report.text(false, None);
+    assert!(text.contains("1 change seen: 21 looks from 0 ns to 20.0 s"), "{text}");
+    assert!(
+        text.contains("interrupt 47 (ens2f0-rx-3)  guest relay-02 started in the same second"),
+        "{text}"
+    );
+    assert!(text.contains("CPU 0 -> CPU 12"), "{text}");
+    assert!(
+        text.contains("3.50 ms on CPU 12 (wakeup/cpu12, at 7.00 s; 2 over 120 µs; otherwise at most 40.0 µs)"),
+        "{text}"
+    );
+    let screen = report.screen(false, None);
+    assert!(screen.contains("The machine changed at 7.00 s"), "{screen}");
+}
+
+#[test]
+fn a_sample_at_another_time_or_on_another_cpu_does_not_coincide() {
+    for samples in [[(12, 3_500_000)], [(4, 3_500_000)]] {
+        let report = judged(watched(
+            vec![on_cpu("wakeup/cpu12", 12, &samples)],
+            vec![change(7, Some("0,12"))],
+        ));
+        assert_eq!(sample(&report), None, "{samples:?}");
+        assert!(!report.screen(false, None).contains("The machine changed"));
+    }
+    let other = on_cpu("wakeup/cpu13", 13, &[(7, 9_000_000)]);
+    let report = judged(watched(vec![other.clone()], vec![change(7, Some("0,12"))]));
+    assert_eq!(sample(&report), None);
+    let report = judged(watched(vec![other], vec![change(7, None)]));
+    assert!(sample(&report).is_some(), "a change of all CPUs");
+}
+
+#[test]
+fn a_stall_that_began_before_the_change_was_noticed_coincides() {
+    let long = on_cpu("wakeup/cpu12", 12, &[(10, 3 * SECOND as i64)]);
+    let report = judged(watched(vec![long], vec![change(7, Some("12"))]));
+    assert!(sample(&report).is_some());
+}
+
+#[test]
+fn a_change_of_a_guest_is_felt_in_it_alone_and_one_of_the_host_also_there() {
+    let mut inside = on_cpu("wakeup/cpu0", 0, &[(7, 3_500_000)]);
+    inside
+        .spec
+        .settings
+        .push((setting::PLACE.to_owned(), "vm: QEMU 9".to_owned()));
+    let outside = on_cpu("wakeup/cpu12", 12, &[(7, 9_000_000)]);
+    let of_guest = Change {
+        place: Some("guest".to_owned()),
+        cpus: Some("0".parse().expect("CPUs")),
+        ..change(7, None)
+    };
+    let report = judged(watched(vec![inside.clone(), outside], vec![of_guest]));
+    assert_eq!(
+        sample(&report).map(|found| found.series).as_deref(),
+        Some("wakeup/cpu0")
+    );
+    let report = judged(watched(vec![inside], vec![change(7, Some("12"))]));
+    assert!(sample(&report).is_some(), "its CPU numbers are its own");
+}
+
+#[test]
+fn the_run_of_a_container_does_not_tell_a_change_of_the_host_again() {
+    let again = Change {
+        place: Some("container".to_owned()),
+        ..change(7, None)
+    };
+    let report = judged(watched(Vec::new(), vec![change(7, None), again]));
+    assert_eq!(rows(&report).len(), 1);
+}
+
+#[test]
+fn a_run_that_was_not_watched_says_so_and_never_that_nothing_changed() {
+    let report = judged(run(vec![series("wakeup/cpu1", 1_000, 60_000, 10)]));
+    let document: Value = serde_json::from_str(&report.json()).expect("JSON");
+    assert_eq!(document["changes"]["watched"], false);
+    assert!(!report.text(false, None).contains("Changes of the machine"));
+    let page = super::page::html(&report).expect("rendered");
+    assert!(page.contains("Not watched in this run"), "{page}");
+    let quiet = judged(watched(Vec::new(), Vec::new()));
+    assert!(quiet.text(false, None).contains("No change was seen: 21 looks"));
+}
+
+#[test]
+fn changed_settings_are_a_reservation_and_a_guest_that_started_is_none() {
+    let guest = Change {
+        subject: Subject::Guest,
+        before: None,
+        ..change(7, None)
+    };
+    let report = judged(watched(Vec::new(), vec![guest.clone()]));
+    assert!(report.drifts().is_empty());
+    let mut all = vec![guest];
+    all.extend((2..7).map(|at_s| change(at_s, None)));
+    let report = judged(watched(Vec::new(), all));
+    let drifts = report.drifts();
+    assert_eq!(drifts.len(), 1);
+    assert!(
+        drifts[0].starts_with("the machine changed during the run (5 changes): interrupt 47"),
+        "{drifts:?}"
+    );
+    assert!(drifts[0].ends_with("; and 2 more"), "{drifts:?}");
+}

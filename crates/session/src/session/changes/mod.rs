@@ -1,0 +1,166 @@
+//! Watches for changes of the machine during a run: settings that get another value, and guests, containers, services and threads that come or go.
+//!
+//! A thread on the housekeeping CPUs looks about once a second. It only reads; a change that is undone between two looks is not seen.
+
+mod groups;
+mod interrupts;
+mod joined;
+mod known;
+mod settings;
+
+use groups::Groups;
+use host::Host;
+use interrupts::Interrupts;
+use joined::joined;
+use known::{Known, Listing};
+use model::{Change, ChangeWatch};
+use run::{Events, Stop};
+use settings::Settings;
+use std::collections::BTreeSet;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use units::{CpuList, Monotonic};
+
+/// Time between two looks.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Pause before the next look, as a multiple of the CPU time of this one: looking takes no more than half a per cent of a CPU on any host.
+const PAUSE_PER_LOOK: u64 = 200;
+
+/// Looks between two notes of the watch's own state in the run file: a killed run says how far it was watched, to so many seconds.
+const LOOKS_PER_NOTE: u64 = 20;
+
+/// Most changes that a run stores. The surplus is counted.
+const MOST_CHANGES: u64 = 10_000;
+
+/// Most parts that are named as not watched.
+const MOST_UNREAD: usize = 50;
+
+/// Stack of the watching thread in bytes, all of it locked.
+const STACK_BYTES: usize = 512 << 10;
+
+/// A part of the machine that is looked at.
+trait Part: Send {
+    /// Its name in messages.
+    fn name(&self) -> &'static str;
+
+    /// Everything that it has now, as far as it can be read.
+    ///
+    /// # Errors
+    /// The reason why nothing can be said about any of it.
+    fn look(&mut self, host: &Host) -> Result<Listing, String>;
+}
+
+/// A watching thread; ended by [`Changes::stop`].
+pub(super) struct Changes {
+    stop: Stop,
+    thread: JoinHandle<()>,
+}
+
+impl Changes {
+    /// Watches the machine from now on, for a run that measures on the CPUs `judged`.
+    pub(super) fn start(events: Events, judged: CpuList) -> Self {
+        let stop = Stop::new();
+        let ended = stop.clone();
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let watch = move || {
+            sys::thread::set_name("triptime-change");
+            let parts: Vec<Box<dyn Part>> = vec![
+                Box::new(Interrupts::default()),
+                Box::new(Groups),
+                Box::new(Settings::new(judged)),
+            ];
+            Looks::new(parts, events).until(&ended);
+        };
+        let thread = builder.spawn(watch).expect("the system has a thread left");
+        Self { stop, thread }
+    }
+
+    /// Looks once more, and ends.
+    pub(super) fn stop(self) {
+        self.stop.request();
+        self.thread.thread().unpark();
+        let _ = self.thread.join();
+    }
+}
+
+/// The looks of one run.
+struct Looks {
+    parts: Vec<(Box<dyn Part>, Known)>,
+    events: Events,
+    watch: ChangeWatch,
+    unread: BTreeSet<String>,
+    told: u64,
+    looked: Option<Monotonic>,
+}
+
+impl Looks {
+    fn new(parts: Vec<Box<dyn Part>>, events: Events) -> Self {
+        Self {
+            parts: parts.into_iter().map(|part| (part, Known::default())).collect(),
+            events,
+            watch: ChangeWatch::default(),
+            unread: BTreeSet::new(),
+            told: 0,
+            looked: None,
+        }
+    }
+
+    fn until(&mut self, ended: &Stop) {
+        loop {
+            let is_last = ended.requested();
+            let cost_ns = self.look(is_last);
+            if is_last {
+                return;
+            }
+            let pause = EVERY.max(Duration::from_nanos(cost_ns * PAUSE_PER_LOOK));
+            if !ended.requested() {
+                std::thread::park_timeout(pause);
+            }
+        }
+    }
+
+    /// Looks at every part, and stores what changed. Returns the CPU time that it took, in ns.
+    fn look(&mut self, is_last: bool) -> u64 {
+        let used_ns = || sys::thread::usage().cpu_ns;
+        let before_ns = used_ns();
+        let now = sys::clock::monotonic();
+        // A host per look: it remembers the folders that it met, and those of processes would fill the memory of a long run.
+        let host = Host::live();
+        let mut found = Vec::new();
+        for (part, known) in &mut self.parts {
+            match part.look(&host) {
+                Ok(listing) => found.extend(known.compare(listing, now, &mut |why| {
+                    self.unread.insert(format!("{}: {why}", part.name()));
+                })),
+                Err(why) => {
+                    self.unread.insert(format!("{}: {why}", part.name()));
+                }
+            }
+        }
+        let changes = joined(&found, |at| self.events.at_ns(at));
+        let cost_ns = used_ns() - before_ns;
+        self.store(changes, now, cost_ns, is_last);
+        cost_ns
+    }
+
+    fn store(&mut self, mut changes: Vec<Change>, now: Monotonic, cost_ns: u64, is_last: bool) {
+        let room = usize::try_from(MOST_CHANGES - self.told).unwrap_or(0);
+        self.watch.dropped += changes.len().saturating_sub(room) as u64;
+        changes.truncate(room);
+        self.told += changes.len() as u64;
+        let at_ns = self.events.at_ns(now);
+        match self.looked.replace(now) {
+            None => self.watch.from_ns = at_ns,
+            Some(_) => self.watch.longest_ns = self.watch.longest_ns.max(at_ns.saturating_sub(self.watch.to_ns)),
+        }
+        self.watch.to_ns = at_ns;
+        self.watch.looks += 1;
+        self.watch.cpu_ns += cost_ns;
+        self.watch.unread = self.unread.iter().take(MOST_UNREAD).cloned().collect();
+        let is_due = self.watch.looks % LOOKS_PER_NOTE == 1;
+        if is_due || is_last || !changes.is_empty() {
+            self.events.changes(changes, self.watch.clone());
+        }
+    }
+}
