@@ -11,6 +11,7 @@ pub mod kernel_threads;
 pub mod load;
 pub mod loads;
 pub mod partition;
+pub mod program;
 
 pub use bed::{
     Bed, BedError, Card, DEVICE_IF, DeviceEnd, End, EndInterface, FaultBed, Management, NEEDS, NEEDS_OF_PORT, Network,

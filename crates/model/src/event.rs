@@ -16,6 +16,10 @@ pub enum EventKind {
     StepStarted,
     /// A step of a plan ended.
     StepStopped,
+    /// An action of a plan began or ended.
+    Action,
+    /// An action of a plan did not run, or did not do its work: the step was not measured under it.
+    ActionFailed,
     /// `CLOCK_REALTIME` jumped against `CLOCK_MONOTONIC`.
     ClockStep,
     /// Time synchronisation changed: port state, grandmaster, servo, leap second, daemon.
@@ -80,11 +84,13 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 36] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
         Self::StepStopped,
+        Self::Action,
+        Self::ActionFailed,
         Self::ClockStep,
         Self::TimeSync,
         Self::ClockDoubt,
@@ -124,6 +130,8 @@ impl EventKind {
             Self::LoadStopped => "load-stopped",
             Self::StepStarted => "step-started",
             Self::StepStopped => "step-stopped",
+            Self::Action => "action",
+            Self::ActionFailed => "action-failed",
             Self::ClockStep => "clock-step",
             Self::TimeSync => "time-sync",
             Self::ClockDoubt => "clock-doubt",
@@ -157,11 +165,17 @@ impl EventKind {
         }
     }
 
-    /// True if events of this kind may cast doubt on samples; loads, steps, refused rights and notes do not.
+    /// True if events of this kind may cast doubt on samples; loads, steps, actions that ran, refused rights and notes do not.
     pub fn touches_samples(self) -> bool {
         !matches!(
             self,
-            Self::LoadStarted | Self::LoadStopped | Self::StepStarted | Self::StepStopped | Self::Refused | Self::Note
+            Self::LoadStarted
+                | Self::LoadStopped
+                | Self::StepStarted
+                | Self::StepStopped
+                | Self::Action
+                | Self::Refused
+                | Self::Note
         )
     }
 

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod action;
 mod along;
 mod change;
 mod clock;
@@ -32,6 +33,7 @@ pub mod task;
 mod view;
 mod window;
 
+pub use action::{Action, ActionEnd, ActionPart, command_line};
 pub use along::{Along, Alongs};
 pub use change::{Change, ChangeWatch, Subject};
 pub use clock::Doubtful;

@@ -1,5 +1,6 @@
 //! The texts of a run, made safe to show, because a file can come from anywhere.
 
+use crate::action::Action;
 use crate::change::{Change, ChangeWatch};
 use crate::event::Event;
 use crate::explanation::{Explanation, Part};
@@ -40,6 +41,14 @@ impl Show for Shot {
         self.name.show();
         if let Some(Cell::Distance { fault, .. }) = &mut self.cell {
             fault.show();
+        }
+    }
+}
+
+impl Show for Action {
+    fn show(&mut self) {
+        for text in [&mut self.name, &mut self.line, &mut self.said] {
+            text.show();
         }
     }
 }
@@ -109,6 +118,7 @@ impl Show for RunView {
         self.series.show();
         self.events.show();
         self.shots.show();
+        self.actions.show();
         self.readings.show();
         self.changes.show();
         self.watches.show();

@@ -1,5 +1,6 @@
 //! A plan with all its tables, and the values that follow from several of them.
 
+use super::action::PlanAction;
 use super::faults::PlanFault;
 use super::management::ManagementTable;
 use super::matrix::{Cell, MatrixTable};
@@ -48,6 +49,9 @@ pub struct Plan {
     /// Loads that run during all steps.
     #[serde(default, rename = "load")]
     pub loads: Vec<PlanLoad>,
+    /// Commands of the site that run during each step.
+    #[serde(default, rename = "action")]
+    pub actions: Vec<PlanAction>,
     /// Combinations of places, networks, loads and isolation, each measured as a separate plan.
     #[serde(default)]
     pub matrix: Option<MatrixTable>,

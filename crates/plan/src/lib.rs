@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod action;
 mod beds;
 mod beside;
 mod build;
@@ -26,6 +27,7 @@ mod run;
 mod step;
 mod value;
 
+pub use action::PlanAction;
 pub use device::{DeviceSteps, Task, Within};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::Plan;

@@ -14,6 +14,8 @@ pub struct Outline {
     pub steps: Vec<String>,
     /// Loads that run during all of them.
     pub loads: Vec<String>,
+    /// Commands of the site that it runs, with their times.
+    pub actions: Vec<String>,
     /// Effects on the host, in sentences.
     pub does: Vec<String>,
 }
@@ -46,8 +48,22 @@ impl Plan {
                 .into_iter()
                 .chain(self.management_words(facts, roles)?)
                 .collect(),
+            actions: self.action_words(),
             does: self.does(facts, roles)?,
         })
+    }
+
+    /// Every command of the site, with its step and its times.
+    fn action_words(&self) -> Vec<String> {
+        let of_plan = self
+            .actions
+            .iter()
+            .map(|action| format!("in every step: {}", action.words()));
+        let of_steps = self.groups().enumerate().flat_map(|(at, group)| {
+            let own = group.iter().flat_map(|step| &step.common.actions);
+            own.map(move |action| format!("in step {}: {}", at + 1, action.words()))
+        });
+        of_plan.chain(of_steps).collect()
     }
 
     /// Describes the host CPUs of the guests' virtual CPUs.
@@ -110,7 +126,10 @@ impl Plan {
         if self.steps.iter().any(Step::needs_bed) {
             does.push("It makes network namespaces and interfaces of its own, and removes them.".to_owned());
         }
-        does.push("It changes no setting of the host. Everything else it starts ends with it.".to_owned());
+        does.push(match self.has_actions() {
+            true => "It runs the commands above on this machine with your rights: they may change anything. It changes nothing else.".to_owned(),
+            false => "It changes no setting of the host. Everything else it starts ends with it.".to_owned(),
+        });
         Ok(does)
     }
 }

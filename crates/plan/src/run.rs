@@ -1,5 +1,6 @@
 //! Running a plan.
 
+use super::action::{Actions, Group};
 use super::beds::{BedOfPlan, Beds};
 use super::file::Plan;
 use super::links::{LinksBefore, LostSteps};
@@ -43,6 +44,10 @@ pub struct PlanRun<'a> {
 /// # Errors
 /// A part that could not be built, started or measured. The bed and the loads are removed in any case.
 pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError> {
+    let actions = match work.plan.has_actions() {
+        true => Some(Actions::start(runner.session.recorder.events())?),
+        false => None,
+    };
     let beds = match work.plan.steps.iter().any(Step::needs_bed) {
         true => {
             runner.show.show(runner.session, "building the test bed", None);
@@ -69,7 +74,13 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
     runner.loads.join(Loads::start(of_plan, &events)?);
     let judged = work.plan.all_judged(&work.cpus, &work.roles)?;
     let before = KernelThreads::look();
-    let mut steps = Steps { runner, work, alone };
+    let mut steps = Steps {
+        runner,
+        work,
+        alone,
+        actions,
+        acting: None,
+    };
     let outcome = steps.run(beds.as_ref());
     let facts = KernelThreads::look().since(&before, &judged);
     steps.runner.session.recorder.add_facts(facts);
@@ -121,6 +132,10 @@ struct Steps<'a, 'b> {
     work: PlanRun<'b>,
     /// The place of the device of a plan without a bed; empty if the device is in this process.
     alone: Vec<Arc<dyn Place>>,
+    /// Commands of the site, if the plan has any.
+    actions: Option<Actions>,
+    /// Those of the present steps.
+    acting: Option<Group>,
 }
 
 impl Steps<'_, '_> {
@@ -143,6 +158,7 @@ impl Steps<'_, '_> {
                 left_ns: plan.groups().skip(at).map(|group| plan.lasts_ns(group)).sum(),
                 since: Instant::now(),
             });
+            self.acting = Group::of(plan, at + 1, group);
             self.runner.session.hold_idle(!group[0].common.idle.is_system());
             let is_native = matches!(self.work.place, PlaceSpec::Native);
             let own = group.iter().flat_map(|step| &step.common.loads);
@@ -255,7 +271,21 @@ impl Steps<'_, '_> {
                 }
             }
         }
+        let acting = self
+            .actions
+            .as_ref()
+            .zip(self.acting.as_ref())
+            .filter(|_| refused.is_ok());
+        if let Some((actions, group)) = acting {
+            actions.begin(group);
+        }
         let outcome = self.runner.attend(doing, all);
+        if let Some(actions) = &self.actions {
+            self.runner
+                .show
+                .show(self.runner.session, "undoing actions", self.runner.position);
+            actions.end();
+        }
         // Frees the memory of the rings for the next steps once they are read to their end.
         self.runner.session.recorder.settle();
         refused.and(outcome)

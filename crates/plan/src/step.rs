@@ -1,5 +1,6 @@
 //! The steps of a plan, and their loads.
 
+use super::action::PlanAction;
 use super::measure::{LIST, Measure};
 use super::value::{Cpus, Duration, in_words};
 use bed::load::{LoadKind, kind_from};
@@ -129,6 +130,9 @@ pub struct Common {
     /// Loads that run during this step only.
     #[serde(default, rename = "load")]
     pub loads: Vec<PlanLoad>,
+    /// Commands of the site that run during this step only.
+    #[serde(default, rename = "action")]
+    pub actions: Vec<PlanAction>,
     /// True if it runs side by side with the step before it.
     #[serde(default)]
     pub beside_previous: bool,
@@ -142,13 +146,14 @@ fn one() -> usize {
 }
 
 /// Names of these keys in a plan.
-const COMMON: [&str; 8] = [
+const COMMON: [&str; 9] = [
     "duration",
     "cpus",
     "test_set",
     "label",
     "idle",
     "load",
+    "action",
     "beside_previous",
     "guests",
 ];
@@ -169,7 +174,9 @@ impl TryFrom<toml::Table> for Step {
     type Error = String;
 
     fn try_from(mut own: toml::Table) -> Result<Self, String> {
-        let written = own.clone();
+        let mut written = own.clone();
+        // Commands of the site run on the machine of the plan alone.
+        written.remove("action");
         let probe = own.remove("probe").ok_or("missing field `probe`")?;
         let known = LIST.iter().find(|(name, _)| probe.as_str() == Some(name));
         let Some((_, read)) = known else {

@@ -11,7 +11,7 @@ use crate::tape::{Reel, Tape};
 use crate::thresholds::Thresholds;
 use crate::why::Explain;
 use crate::work::{Seen, Work};
-use model::{Change, ChangeWatch, Counters, Event, EventKind, Fact, Reading, RunState, SeriesSpec, Shot};
+use model::{Action, Change, ChangeWatch, Counters, Event, EventKind, Fact, Reading, RunState, SeriesSpec, Shot};
 use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -55,6 +55,7 @@ pub(crate) enum Command {
     Tape(Box<dyn Reel>),
     Event(Event),
     Shot(Shot),
+    Action(Action),
     Readings(Vec<Reading>),
     Changes(Vec<Change>, ChangeWatch),
     LastFacts(Vec<Fact>),
@@ -313,6 +314,16 @@ impl Events {
     pub fn shot(&self, at: Monotonic, shot: Shot) {
         let at_ns = since(self.start, at);
         let _ = self.commands.send(Command::Shot(Shot { at_ns, ..shot }));
+    }
+
+    /// Stores an execution of a plan's action, whose instants count from the start of the run.
+    pub fn action(&self, action: Action) {
+        let _ = self.commands.send(Command::Action(action));
+    }
+
+    /// Nanoseconds from the run's start to this instant; 0 for an instant before it.
+    pub fn since_start(&self, at: Monotonic) -> u64 {
+        since(self.start, at)
     }
 
     /// Stores windows of readings in other units than ns.

@@ -14,6 +14,7 @@ mod run;
 pub mod runner;
 mod session;
 mod spec;
+pub mod steward;
 pub mod window;
 
 pub use self::run::Run;

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod actions;
 mod aside;
 mod changes;
 mod columns;

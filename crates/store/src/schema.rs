@@ -163,6 +163,23 @@ CREATE TABLE shot (
   watched_ns   INTEGER
 ) STRICT;
 
+CREATE TABLE action (
+  id       INTEGER PRIMARY KEY,
+  name     TEXT    NOT NULL,
+  step     INTEGER NOT NULL,
+  step_ns  INTEGER NOT NULL,
+  number   INTEGER NOT NULL,
+  part     TEXT    NOT NULL CHECK (part IN ('run', 'undo')),
+  line     TEXT    NOT NULL,
+  due_ns   INTEGER,
+  began_ns INTEGER,
+  ended_ns INTEGER,
+  settle_ns INTEGER NOT NULL,
+  ending   TEXT    NOT NULL,
+  status   INTEGER,
+  said     TEXT    NOT NULL
+) STRICT;
+
 CREATE TABLE slices (
   id       INTEGER PRIMARY KEY,
   series   INTEGER NOT NULL REFERENCES series (id),

@@ -266,6 +266,7 @@ pub fn run(mut series: Vec<SeriesView>) -> RunView {
         events: Rows::default(),
         along: Vec::new(),
         shots: Vec::new(),
+        actions: Vec::new(),
         readings: Vec::new(),
         changes: Vec::new(),
         watches: Vec::new(),

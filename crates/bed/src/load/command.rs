@@ -4,7 +4,6 @@
 //! this process, however that ends. The program leads its own process group, and the whole group ends with it. Children that leave the group, as
 //! daemons do, or that are being started when this process is killed, can survive.
 
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -12,28 +11,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use sys::netns::NetNs;
 use sys::thread::{Policy, RtThread, kill_children_with_us};
 use units::CpuList;
 
-use super::output::LastLines;
 use super::usage::group_cpu_ms;
 use super::{LoadError, words};
+use crate::program::{self, LastLines, end, has_ended, reap};
 
 /// Interval at which the keeper checks if the program still runs.
 const LOOK: Duration = Duration::from_millis(20);
 /// Interval at which it adds up the CPU time, which reads every process's `stat`.
 const ACCOUNT: Duration = Duration::from_millis(250);
-/// Time that the program may take to end after SIGTERM.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Name of this program in a command line, and its path.
-const OWN: &str = "triptime";
-const OWN_PROGRAM: &str = "/proc/self/exe";
-
 /// A running program. Dropping it ends the program.
 #[derive(Debug)]
 pub(super) struct Runner {
@@ -168,29 +160,18 @@ fn enter(cpus: &CpuList, program: &str) -> Result<(), LoadError> {
 }
 
 fn spawn(words: &[String]) -> Result<Child, LoadError> {
-    use std::os::unix::process::CommandExt;
-    // The program exists in every place, but its path may differ.
-    let program = if words[0] == OWN { OWN_PROGRAM } else { &words[0] };
-    let mut command = Command::new(program);
-    command.args(&words[1..]).process_group(0);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
+    let mut command = program::command(words);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
     kill_children_with_us(&mut command);
     command.spawn().map_err(|error| LoadError::Program {
         program: words[0].clone(),
-        why: match error.kind() {
-            ErrorKind::NotFound => "no such program: install it, or give its full path".to_owned(),
-            ErrorKind::PermissionDenied => "it is not executable: check its mode and its file system".to_owned(),
-            _ => error.to_string(),
-        },
+        why: program::not_started(&error),
     })
 }
 
 /// Watches the program until it ends, or until `stopped` receives a request.
 fn keep_running(mut child: Child, stopped: &Receiver<()>, shared: &Shared) {
-    let mut output = LastLines::of(child.stderr.take());
+    let mut output = LastLines::of(child.stderr.take().map(Into::into));
     let group = Pid::from_child(&child);
     let mut accounted = Instant::now();
     let mut wanted = true;
@@ -227,34 +208,6 @@ fn how_it_ended(child: &mut Child, output: &LastLines) -> String {
         format!("; it last wrote: {lines}")
     };
     format!("it ended by itself ({status}){hint}{said}")
-}
-
-/// Asks the program to end, waits, and kills the rest of its group.
-fn end(child: &mut Child, group: Pid, output: &mut LastLines) {
-    // ESRCH: it ended this moment.
-    let _ = kill_process_group(group, Signal::TERM);
-    let asked = Instant::now();
-    while asked.elapsed() < PATIENCE && !has_ended(group) {
-        output.read();
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    reap(child, group);
-}
-
-/// True if the program has ended. It is not reaped, so its number stays reserved.
-fn has_ended(child: Pid) -> bool {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(
-        waitid(WaitId::Pid(child), options),
-        Ok(None) | Err(rustix::io::Errno::INTR)
-    )
-}
-
-/// Kills the rest of the group, then takes the program's status.
-fn reap(child: &mut Child, group: Pid) {
-    let _ = kill_process_group(group, Signal::KILL);
-    // The status is kept in `child`; an error means that it was already reaped elsewhere.
-    let _ = child.wait();
 }
 
 /// Adds up CPU time, which may only grow: the time of members that ended without being reaped by their parent must not be subtracted.

@@ -15,7 +15,6 @@ mod kind;
 mod management;
 mod memory;
 mod messages;
-mod output;
 mod packets;
 mod request;
 mod settings;

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::action::Action;
 use crate::along::Along;
 use crate::change::{Change, ChangeWatch};
 use crate::counters::{Counter, Counters};
@@ -41,6 +42,8 @@ pub struct RunView {
     pub shots: Vec<Shot>,
     /// The tasks and receive latencies of relays along each of them.
     pub along: Vec<Along>,
+    /// Executions of a plan's actions and of their undos, in order of time.
+    pub actions: Vec<Action>,
     /// Readings in other units than ns, in order of time.
     pub readings: Vec<Reading>,
     /// Changes of the machine during the run, in order of time.

@@ -57,6 +57,7 @@ impl Plan {
         rules::faults(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(refused)?;
         text.clone_into(&mut plan.text);
         plan.check_length()?;
+        plan.check_actions()?;
         if let Some(matrix) = &plan.matrix {
             cells::check(matrix, &plan).map_err(refused)?;
         }

@@ -15,6 +15,7 @@ use crate::changes::ChangesSection;
 use crate::recording::RecordingSection;
 use crate::section::Section;
 use crate::stall::StallSection;
+use crate::subjects::actions::ActionsSection;
 use crate::subjects::checks::{
     ChecksSection, CoverageSection, NotApplicableSection, NotMeasuredSection, ProfilesSection,
 };
@@ -35,7 +36,7 @@ use crate::type_test::TypeTestSection;
 use terminal::Part;
 
 /// Sections on the terminal, after its head.
-pub(crate) const TERMINAL: [&dyn Section; 19] = [
+pub(crate) const TERMINAL: [&dyn Section; 20] = [
     &CapacitySection,
     &ContradictionSection,
     &ChecksSection,
@@ -46,6 +47,7 @@ pub(crate) const TERMINAL: [&dyn Section; 19] = [
     &Part(why::statistics),
     &TypeTestSection,
     &ShotsSection,
+    &ActionsSection,
     &RecordingSection,
     &StallSection,
     &ChangesSection,
@@ -58,7 +60,7 @@ pub(crate) const TERMINAL: [&dyn Section; 19] = [
 ];
 
 /// Sections of the page, after its first screen.
-pub(crate) const PAGE: [&dyn Section; 19] = [
+pub(crate) const PAGE: [&dyn Section; 20] = [
     &ContradictionSection,
     &CapacitySection,
     &ChecksSection,
@@ -69,6 +71,7 @@ pub(crate) const PAGE: [&dyn Section; 19] = [
     &NetworksSection,
     &TypeTestSection,
     &ShotsSection,
+    &ActionsSection,
     &RecordingSection,
     &EndsSection,
     &SeriesSection,
@@ -81,7 +84,7 @@ pub(crate) const PAGE: [&dyn Section; 19] = [
 ];
 
 /// Sections of the result document, after the run and its verdict.
-pub(crate) const DOCUMENT: [&dyn Section; 19] = [
+pub(crate) const DOCUMENT: [&dyn Section; 20] = [
     &SeriesSection,
     &ChecksSection,
     &EventsSection,
@@ -101,4 +104,5 @@ pub(crate) const DOCUMENT: [&dyn Section; 19] = [
     &TablesSection,
     &ShotsSection,
     &ChangesSection,
+    &ActionsSection,
 ];

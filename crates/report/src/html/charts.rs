@@ -103,7 +103,11 @@ pub(crate) fn timeline(
 pub(crate) fn is_marked(kind: EventKind) -> bool {
     let is_condition = matches!(
         kind,
-        EventKind::LoadStarted | EventKind::LoadStopped | EventKind::StepStarted | EventKind::StepStopped
+        EventKind::LoadStarted
+            | EventKind::LoadStopped
+            | EventKind::StepStarted
+            | EventKind::StepStopped
+            | EventKind::Action
     );
     is_condition || is_trouble(kind)
 }
@@ -112,7 +116,8 @@ pub(crate) fn is_marked(kind: EventKind) -> bool {
 pub(crate) fn is_trouble(kind: EventKind) -> bool {
     matches!(
         kind,
-        EventKind::ClockStep
+        EventKind::ActionFailed
+            | EventKind::ClockStep
             | EventKind::RtThrottled
             | EventKind::HeldUp
             | EventKind::HeldByUs

@@ -229,6 +229,7 @@ fn is_ordinary(event: &Event) -> bool {
             | EventKind::LoadStopped
             | EventKind::StepStarted
             | EventKind::StepStopped
+            | EventKind::Action
             | EventKind::TimeSync
             | EventKind::ClockGood
             | EventKind::Relay

@@ -1,5 +1,6 @@
 //! Subjects of a run's report that are in no other module, each in all output formats.
 
+pub(crate) mod actions;
 pub(crate) mod checks;
 pub(crate) mod contradiction;
 pub(crate) mod ends;

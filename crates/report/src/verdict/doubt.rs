@@ -306,7 +306,7 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     match kind {
         EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
         EventKind::RtThrottled | EventKind::HeldUp => Some(false),
-        EventKind::StreamDoubt | EventKind::NotCounted | EventKind::Unproven => Some(false),
+        EventKind::StreamDoubt | EventKind::NotCounted | EventKind::Unproven | EventKind::ActionFailed => Some(false),
         // A figure over its limit would also be over it in service.
         EventKind::HeldByUs => of_a_thread.then_some(false),
         EventKind::Link => series.sends_frames().then_some(false),

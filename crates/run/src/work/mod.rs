@@ -228,6 +228,7 @@ impl Work {
                 Command::Tape(source) => self.tapes.push(source),
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Shot(shot) => self.batch.shots.push(shot),
+                Command::Action(action) => self.batch.actions.push(action),
                 Command::Readings(closed) => self.batch.readings.extend(closed),
                 Command::Changes(changes, watch) => {
                     self.batch.changes.extend(changes);

@@ -50,6 +50,12 @@ impl Process {
         })
     }
 
+    /// True if the process is known to be gone; false where that cannot be seen from here.
+    pub fn is_gone(&self) -> bool {
+        let user = rustix::process::geteuid().as_raw();
+        matches!(self.life(user), Life::Gone | Life::BeforeBoot)
+    }
+
     /// Checks if the process exists and belongs to `user`.
     pub(super) fn life(&self, user: u32) -> Life {
         if self.boot != boot() {

@@ -48,6 +48,7 @@ impl RunFile {
             events: self.events()?.into(),
             along: self.along(&shots)?,
             shots,
+            actions: self.actions()?,
             readings: self.readings()?,
             changes: self.changes()?,
             watches: self.watches()?,

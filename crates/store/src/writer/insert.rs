@@ -4,7 +4,7 @@ use super::{Batch, Kept};
 use crate::columns::{counter_names, integer};
 use crate::error::Fault;
 use crate::merge::{Span, stored_bytes};
-use crate::{changes, readings, shots};
+use crate::{actions, changes, readings, shots};
 use model::{CauseTotal, Counter, Event, Flight, SeriesId, Spike, Window};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params, params_from_iter};
@@ -45,6 +45,9 @@ pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Res
     }
     for shot in &batch.shots {
         shots::insert(tx, shot)?;
+    }
+    for action in &batch.actions {
+        actions::insert(tx, action)?;
     }
     for reading in &batch.readings {
         readings::insert(tx, reading)?;

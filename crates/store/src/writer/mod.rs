@@ -12,8 +12,8 @@ use crate::reader::LONGEST_DOCUMENT;
 use crate::slices::SliceKeeper;
 use crate::spikes::SpikeKeeper;
 use model::{
-    CauseTotal, Change, ChangeWatch, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec, Shot,
-    Slices, Spike, Window, setting,
+    Action, CauseTotal, Change, ChangeWatch, Event, Fact, Flight, Reading, RunInfo, RunState, SeriesId, SeriesSpec,
+    Shot, Slices, Spike, Window, setting,
 };
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
@@ -35,6 +35,8 @@ pub struct Batch {
     pub events: Vec<Event>,
     /// The shots of a test set.
     pub shots: Vec<Shot>,
+    /// Executions of a plan's actions.
+    pub actions: Vec<Action>,
     /// Closed windows of readings in units other than ns.
     pub readings: Vec<Reading>,
     /// Changes of the machine.
@@ -58,6 +60,7 @@ impl Batch {
             && self.spikes.is_empty()
             && self.events.is_empty()
             && self.shots.is_empty()
+            && self.actions.is_empty()
             && self.readings.is_empty()
             && self.changes.is_empty()
             && self.watches.is_empty()

@@ -2,7 +2,7 @@
 
 use crate::commands::qualify::{kind, runtime};
 use crate::ending;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::guest::{MachineArgs, told};
 use crate::verdict::write;
 use bed::Network;
@@ -12,7 +12,9 @@ use place::container::RuntimeName;
 use place::guest::VCPUS;
 use plan::Plan;
 use probes::{Machine, Need};
+use session::steward;
 use std::fmt::Write;
+use std::io::BufReader;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -155,12 +157,22 @@ pub(crate) struct HoldArgs {
     /// Bed in whose middle it forwards frames
     #[arg(long, value_name = "NAME")]
     bed: Option<String>,
+    /// Run and undo the actions of the plan whose run gives orders on standard input
+    #[arg(long, conflicts_with = "bed")]
+    actions: bool,
 }
 
 /// Forwards frames if requested until the signal to end comes; returns its exit status.
 pub(crate) fn hold(args: &HoldArgs) -> Result<u8, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
+    if args.actions {
+        // In a session of its own: neither the end of the terminal nor a signal to the run's group may keep it from undoing.
+        ending::leave_session()?;
+        let orders = BufReader::new(std::io::stdin());
+        steward::serve(orders, std::io::stdout(), &mut |text| say(&text));
+        return Ok(0);
+    }
     if let Some(bed) = &args.bed {
         forward(bed, &stop)?;
         return Ok(0);

@@ -10,7 +10,7 @@ pub(crate) use lasting::Lasting;
 
 use crate::arguments::RunArgs;
 use crate::ending::leave_session;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::far::FarArgs;
 use crate::guest::MachineArgs;
 use crate::verdict::write;
@@ -22,6 +22,7 @@ use plan::{Left, Plan};
 use prepared::Prepared;
 use probes::options::positive_duration;
 use session::detach::Detached;
+use session::steward;
 use units::CpuList;
 
 /// Inventory, loads, all probes of a plan, verdict, HTML report: the main job
@@ -134,6 +135,9 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         return prepared.show(&args);
     }
     let need = prepared.check(&args)?;
+    if !args.dry_run && !args.detach {
+        steward::left_over().iter().for_each(|told| say(told));
+    }
     if args.detach {
         return detach::start(&args, &prepared.plan, Some(&need));
     }
@@ -155,6 +159,7 @@ fn asked(args: &QualifyArgs) -> Result<Plan, Failure> {
     // As the plan's file has it, this was checked when it was read.
     let too_long = |error| Failure::Usage(format!("--duration: {error}"));
     plan.check_length().map_err(too_long)?;
+    plan.check_actions()?;
     let plan = match args.guests {
         Some(guests) => plan.in_guests(guests.into()),
         None => plan,

@@ -36,6 +36,11 @@ pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles, guests: Option<S
     }
     list_of(&mut out, "Steps", &outline.steps);
     list_of(&mut out, "Loads during all of them", &outline.loads);
+    list_of(
+        &mut out,
+        "Commands that it runs on this machine while it measures",
+        &outline.actions,
+    );
     let does: Vec<String> = guests.into_iter().chain(outline.does).collect();
     list_of(&mut out, "Effects on this host", &does);
     write(&out)?;

@@ -60,6 +60,7 @@ impl Prepared {
             not_to_be_disturbed(&plan.occupied(cpus, roles)?, args.cpus.is_some())?;
             no_connection(&args.nic)?;
         }
+        plan.check_programs().map_err(Failure::CouldNotMeasure)?;
         explained(&args.run);
         probes::Need::check_all(&plan.needs(cpus, roles)?, &Machine::live(), None)?;
         Ok(plan.room(cpus, roles, plan.window.0, args.run.file_budget)?)

@@ -17,11 +17,13 @@ const STEPS: [&[&str]; 5] = [
 ];
 
 /// The series affected by an event that names no series and has an unknown time.
-const REACH: [(EventKind, &str); 34] = [
+const REACH: [(EventKind, &str); 36] = [
     (EventKind::LoadStarted, NONE),
     (EventKind::LoadStopped, NONE),
     (EventKind::StepStarted, NONE),
     (EventKind::StepStopped, NONE),
+    (EventKind::Action, NONE),
+    (EventKind::ActionFailed, ALL),
     (EventKind::ClockStep, WALL_CLOCK),
     (EventKind::TimeSync, NONE),
     (EventKind::ClockDoubt, NONE),

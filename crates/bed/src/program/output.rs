@@ -1,32 +1,33 @@
 //! The last lines that a program wrote, read without blocking.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::Read;
-use std::process::ChildStderr;
+use std::os::fd::OwnedFd;
 
 /// Number of lines that are kept.
 const LINES: usize = 3;
 /// Number of characters shown of each line.
 const CHARACTERS: usize = 200;
 
-/// Reads a program's standard error and keeps the last part.
-pub(super) struct LastLines {
-    pipe: Option<ChildStderr>,
+/// Reads a pipe of a program and keeps the last part.
+pub(crate) struct LastLines {
+    pipe: Option<File>,
     tail: VecDeque<u8>,
 }
 
 impl LastLines {
-    pub(super) fn of(pipe: Option<ChildStderr>) -> Self {
+    pub(crate) fn of(pipe: Option<OwnedFd>) -> Self {
         // A blocking pipe is not read at all, because the keeper must receive stop requests.
         let pipe = pipe.filter(|pipe| rustix::io::ioctl_fionbio(pipe, true).is_ok());
         Self {
-            pipe,
+            pipe: pipe.map(File::from),
             tail: VecDeque::new(),
         }
     }
 
     /// Reads the available output.
-    pub(super) fn read(&mut self) {
+    pub(crate) fn read(&mut self) {
         let mut piece = [0; 4096];
         // At most as much as a pipe holds, so that a program that writes endlessly does not block this loop.
         for _ in 0..16 {
@@ -40,11 +41,20 @@ impl LastLines {
     }
 
     /// The last lines, in one.
-    pub(super) fn lines(&self) -> String {
+    pub(crate) fn lines(&self) -> String {
+        self.last(LINES)
+    }
+
+    /// The last line; empty if there is none.
+    pub(crate) fn line(&self) -> String {
+        self.last(1)
+    }
+
+    fn last(&self, count: usize) -> String {
         let bytes: Vec<u8> = self.tail.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let last = &lines[lines.len().saturating_sub(LINES)..];
+        let last = &lines[lines.len().saturating_sub(count)..];
         let shown = last.iter().map(|line| {
             line.chars()
                 .filter(|c| !c.is_control())
