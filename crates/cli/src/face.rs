@@ -1,5 +1,6 @@
 //! Form of a printed result.
 
+use crate::terminal;
 use report::Report;
 use std::io::{self, Write};
 use std::path::Path;
@@ -46,7 +47,7 @@ impl FaceArgs {
             Self { summary: true, .. } => report.summary(),
             // For a search, the attempts and the broken limit are the answer.
             Self { full: false, .. } if report.is_judged() && report.capacity.is_none() => match colour {
-                true => report.screen(colour, html),
+                true => report.screen(terminal::size(), colour, html),
                 false => report.uncut(html),
             },
             _ => report.text(colour, html),

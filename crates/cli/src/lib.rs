@@ -79,6 +79,7 @@ mod run_file;
 mod samples;
 mod streams;
 mod table;
+mod terminal;
 mod time_sync;
 mod timeline;
 mod verdict;

@@ -5,6 +5,7 @@ use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::named::{self, distinct};
 use crate::page;
 use crate::table::{self, TableArg};
+use crate::terminal;
 use crate::verdict;
 use report::comparison::Comparison;
 use std::io::{self, IsTerminal};
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     let written = verdict::write(&match (args.json, args.full) {
         (true, _) => comparison.json().map_err(|error| Failure::of_document(&error))?,
         (_, true) => comparison.text(),
-        _ if io::stdout().is_terminal() => comparison.answer(&full(&args.runs)),
+        _ if io::stdout().is_terminal() => comparison.answer(terminal::size(), &full(&args.runs)),
         _ => comparison.uncut(&full(&args.runs)),
     });
     if let Some(path) = &args.html {

@@ -4,6 +4,7 @@ mod lines;
 mod names;
 mod table;
 
+use crate::terminal;
 use run::{Live, Thresholds};
 use session::Session;
 use session::runner::{Position, ShowProgress};
@@ -123,6 +124,7 @@ fn worst(series: &[Live]) -> String {
     })
 }
 
+/// Redraws one line. A line that reaches the last column would wrap, and its first part would stay.
 fn line(head: &str, session: &Session) {
     let mut line = head.to_owned();
     for series in session.recorder.live().iter().rev().take(3) {
@@ -130,7 +132,7 @@ fn line(head: &str, session: &Session) {
         let name = foreign::shown(&series.name);
         line.push_str(&format!("  {name} {} max {max}", series.counters.received));
     }
-    let line: String = line.chars().take(COLUMNS).collect();
+    let line: String = line.chars().take(terminal::columns_of_stderr(COLUMNS) - 1).collect();
     let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
 }
 

@@ -1,6 +1,7 @@
 //! A full audit as text, as JSON (`triptime.audit/1`, see `docs/formats/audit.md`), and as a single HTML file.
 
 use super::{AuditReport, PARTS, WITH_ALL};
+use crate::screen::Size;
 use crate::section;
 use crate::terminal::Paint;
 use askama::Template;
@@ -27,7 +28,7 @@ impl AuditReport {
     /// Every finding by group, with ANSI colours if `colour` is set; with `all`, also findings that do not apply.
     pub fn text(&self, colour: bool, all: bool) -> String {
         let paint = Paint { colour };
-        let mut out = self.head(&paint).join("\n") + "\n";
+        let mut out = self.head(&paint, Size::LARGEST).join("\n") + "\n";
         for (name, value) in &self.environment {
             let _ = match value {
                 Ok(value) => writeln!(out, "{name}: {value}"),

@@ -3,8 +3,7 @@
 
 use super::row::Row;
 use super::{AuditAnswer, AuditReport};
-use crate::screen::lines::{first_lines, fitted, label, labelled};
-use crate::screen::{COLUMNS, LINES};
+use crate::screen::lines::{Size, fitted, label, rows_of};
 use crate::terminal::{Paint, width};
 use crate::text::plural;
 use crate::verdict::Verdict;
@@ -17,17 +16,18 @@ const FINDING_LINES: usize = 3;
 const OTHERS_LINES: usize = 3;
 
 impl AuditReport {
-    /// The audit on one screen, with ANSI colours if `colour` is set. `full` is the command that shows everything;
+    /// The audit on one screen of this size, with ANSI colours if `colour` is set. `full` is the command that shows everything;
     /// `tune` is the command that shows the proposed changes.
-    pub fn screen(&self, colour: bool, full: &str, tune: &str) -> String {
-        let mut lines = self.head(&Paint { colour });
+    pub fn screen(&self, size: Size, colour: bool, full: &str, tune: &str) -> String {
+        let mut lines = self.head(&Paint { colour }, size);
         let is_open = self.count(Outcome::Fail) + self.count(Outcome::Warn) > 0;
-        let tail = tail(full, tune, is_open);
-        let room = LINES.saturating_sub(lines.len() + tail.len() + OTHERS_LINES);
+        let tail = tail(full, tune, is_open, size);
+        let taken = lines.len() + rows_of(&tail, size.columns) + OTHERS_LINES;
+        let room = size.lines.saturating_sub(taken);
         let open: Vec<&Row> = self.open().collect();
         let (first, others) = open.split_at(open.len().min(room / FINDING_LINES));
-        lines.extend(first.iter().flat_map(|row| finding(row)));
-        lines.extend(named(others));
+        lines.extend(first.iter().flat_map(|row| finding(row, size)));
+        lines.extend(named(others, size));
         lines.extend(tail);
         lines.join("\n") + "\n"
     }
@@ -81,18 +81,18 @@ impl AuditReport {
         failed + &rest
     }
 
-    pub(super) fn head(&self, paint: &Paint) -> Vec<String> {
+    pub(super) fn head(&self, paint: &Paint, size: Size) -> Vec<String> {
         let verdict = match self.answer() {
             AuditAnswer::Pass => Verdict::Pass,
             AuditAnswer::Fail => Verdict::Fail,
             AuditAnswer::Unknown => Verdict::Inconclusive,
         };
         let signed = format!("{} {}", self.sign(), self.word().to_uppercase());
-        let what = fitted(&format!("audit of {}", self.machine), COLUMNS - width(&signed) - 2);
+        let what = fitted(&format!("audit of {}", self.machine), size.columns - width(&signed) - 2);
         let mut lines = vec![format!("{}  {what}", paint.verdict(verdict, &signed))];
-        lines.extend(first_lines(&format!("{}.", self.tally()), COLUMNS, 2));
-        lines.extend(labelled("On", &self.runs_on(), 1));
-        lines.extend(labelled("CPUs", &format!("for real-time work: {}", self.cpus), 1));
+        lines.extend(size.first_lines(&format!("{}.", self.tally()), 2));
+        lines.extend(size.labelled("On", &self.runs_on(), 1));
+        lines.extend(size.labelled("CPUs", &format!("for real-time work: {}", self.cpus), 1));
         lines
     }
 
@@ -108,20 +108,20 @@ impl AuditReport {
     }
 }
 
-fn finding(row: &Row) -> Vec<String> {
+fn finding(row: &Row, size: Size) -> Vec<String> {
     let what = match row.outcome {
         Outcome::Unknown => format!("unknown: {}", row.reason),
         _ => format!("{}; wanted {}", row.live, row.wanted),
     };
     let head = format!("{:<8}{}: {what}", row.severity.word(), row.id);
-    let mut lines = vec![fitted(&head, COLUMNS)];
-    lines.extend(labelled("", &format!("why: {}", row.why), 1));
-    lines.extend(labelled("", &format!("how ({}): {}", row.change_word, row.how), 1));
+    let mut lines = vec![fitted(&head, size.columns)];
+    lines.extend(size.labelled("", &format!("why: {}", row.why), 1));
+    lines.extend(size.labelled("", &format!("how ({}): {}", row.change_word, row.how), 1));
     lines
 }
 
 /// The findings without lines of their own, by group.
-fn named(others: &[&Row]) -> Vec<String> {
+fn named(others: &[&Row], size: Size) -> Vec<String> {
     if others.is_empty() {
         return Vec::new();
     }
@@ -138,26 +138,26 @@ fn named(others: &[&Row]) -> Vec<String> {
         plural(others.len() as u64, "other"),
         groups.collect::<Vec<_>>().join("; ")
     );
-    first_lines(&text, COLUMNS, OTHERS_LINES)
+    size.first_lines(&text, OTHERS_LINES)
 }
 
 /// The next command. `is_open` is true if a finding failed or warned. A truncated command would be useless: if it does
 /// not fit, the text names only the words to add to this command.
-fn tail(full: &str, tune: &str, is_open: bool) -> Vec<String> {
+fn tail(full: &str, tune: &str, is_open: bool, size: Size) -> Vec<String> {
     let plan = [
         &format!("{tune} shows what would be changed, and the risk of each change"),
         tune,
         "triptime tune --plan, with the same options, shows what would be changed",
     ];
-    let next = is_open.then(|| fitting("Next", plan));
-    let full = fitting("Full", [full, full, "the same command with --full"]);
+    let next = is_open.then(|| fitting("Next", plan, size));
+    let full = fitting("Full", [full, full, "the same command with --full"], size);
     next.into_iter().chain([full]).collect()
 }
 
 /// The first of the texts that fits after the label, otherwise the last one.
-fn fitting(name: &str, texts: [&str; 3]) -> String {
+fn fitting(name: &str, texts: [&str; 3], size: Size) -> String {
     let lines = texts.map(|text| label(name) + text);
     let [_, _, last] = &lines;
-    let found = lines.iter().find(|line| width(line) <= COLUMNS);
+    let found = lines.iter().find(|line| width(line) <= size.columns);
     found.unwrap_or(last).clone()
 }

@@ -1,5 +1,5 @@
 use super::{AuditAnswer, AuditReport};
-use crate::screen::{COLUMNS, LINES};
+use crate::screen::{COLUMNS, LINES, Size};
 use crate::terminal::width;
 use audit::parameters::Parameters;
 use audit::rule::Severity;
@@ -29,8 +29,18 @@ fn an_audit_fits_one_screen() {
     let long = format!("triptime tune --plan --root /{}", "x".repeat(100));
     let commands = [("triptime audit --full", "triptime tune --plan"), (&long, &long)];
     for (name, (full, tune)) in HOSTS.iter().zip(commands.iter().cycle()) {
-        let screen = of(name).screen(false, full, tune);
+        let screen = of(name).screen(Size::LARGEST, false, full, tune);
         assert_eq!(screen.contains("with the same options"), *tune == long, "{screen}");
+        let narrow = Size::of_terminal(80, 24);
+        let lines: Vec<String> = of(name)
+            .screen(narrow, false, full, tune)
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        assert!(
+            crate::screen::lines::rows_of(&lines, 80) <= narrow.lines,
+            "{name}: {lines:#?}"
+        );
         let lines: Vec<&str> = screen.lines().collect();
         assert!(lines.len() <= LINES, "{name}: {} lines\n{screen}", lines.len());
         assert!(lines.iter().all(|line| width(line) <= COLUMNS), "{name}:\n{screen}");
@@ -48,14 +58,14 @@ fn where_nothing_failed_there_is_no_plan_to_look_at() {
         Severity::Major,
     );
     assert_eq!(report.answer(), AuditAnswer::Unknown);
-    let screen = report.screen(false, "triptime audit --full", "triptime tune --plan");
+    let screen = report.screen(Size::LARGEST, false, "triptime audit --full", "triptime tune --plan");
     assert!(!screen.contains("Next ") && screen.contains("Full "), "{screen}");
 }
 
 #[test]
 fn a_command_that_fits_stands_there_whole() {
     let tune = format!("triptime tune --plan --root /{}", "x".repeat(50));
-    let screen = of("firecracker-vm").screen(false, "triptime audit --full", &tune);
+    let screen = of("firecracker-vm").screen(Size::LARGEST, false, "triptime audit --full", &tune);
     assert!(screen.contains(&format!("Next    {tune}\n")), "{screen}");
 }
 

@@ -1,6 +1,7 @@
 use super::{Sample, rows};
 use crate::Report;
 use crate::limits::Profile;
+use crate::screen::Size;
 use model::{Change, ChangeWatch, RunView, SeriesId, SeriesView, Spike, Subject, setting};
 use serde_json::Value;
 use testing::synthetic::{run, series};
@@ -80,7 +81,7 @@ fn a_change_names_the_worst_sample_on_its_cpus_at_its_time() {
         text.contains("3.50 ms on CPU 12 (wakeup/cpu12, at 7.00 s; 2 over 120 µs; otherwise at most 40.0 µs)"),
         "{text}"
     );
-    let screen = report.screen(false, None);
+    let screen = report.screen(Size::LARGEST, false, None);
     assert!(screen.contains("The machine changed at 7.00 s"), "{screen}");
 }
 
@@ -92,7 +93,11 @@ fn a_sample_at_another_time_or_on_another_cpu_does_not_coincide() {
             vec![change(7, Some("0,12"))],
         ));
         assert_eq!(sample(&report), None, "{samples:?}");
-        assert!(!report.screen(false, None).contains("The machine changed"));
+        assert!(
+            !report
+                .screen(Size::LARGEST, false, None)
+                .contains("The machine changed")
+        );
     }
     let other = on_cpu("wakeup/cpu13", 13, &[(7, 9_000_000)]);
     let report = judged(watched(vec![other.clone()], vec![change(7, Some("0,12"))]));

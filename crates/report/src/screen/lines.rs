@@ -1,61 +1,86 @@
 //! Lines that fit the screen.
 
-use super::COLUMNS;
+use super::{COLUMNS, LINES};
 use crate::terminal::{width, wrapped};
 
 /// Column at which the text of a labelled line begins.
 pub(super) const INDENT: usize = 8;
 
-/// How much of long texts to show.
+/// Smallest terminal for which an answer is laid out; a smaller one wraps or scrolls.
+const FEWEST_COLUMNS: usize = 72;
+const FEWEST_LINES: usize = 20;
+
+/// The room for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Length {
-    /// As much as there is room for on the screen.
-    Screen,
-    /// The complete text.
-    Whole,
+pub struct Size {
+    /// Columns of a line.
+    pub(crate) columns: usize,
+    /// Lines of the whole answer, as long as it is cut.
+    pub(crate) lines: usize,
+    /// True if nothing may be cut: for a file or pipe.
+    pub(crate) is_whole: bool,
 }
 
-impl Length {
+impl Size {
+    /// The largest answer, which every page of a guide shows.
+    pub const LARGEST: Self = Self {
+        columns: COLUMNS,
+        lines: LINES,
+        is_whole: false,
+    };
+
+    /// Complete texts, in as many lines as they need.
+    pub(crate) const WHOLE: Self = Self {
+        is_whole: true,
+        ..Self::LARGEST
+    };
+
+    /// The room in a terminal: one line stays free for the prompt, so that the first line of the answer stays on the screen.
+    pub fn of_terminal(columns: u16, lines: u16) -> Self {
+        Self {
+            columns: usize::from(columns).clamp(FEWEST_COLUMNS, COLUMNS),
+            lines: usize::from(lines).saturating_sub(1).clamp(FEWEST_LINES, LINES),
+            is_whole: false,
+        }
+    }
+
     /// Maximum number of lines, for a text that has this many lines on the screen.
-    pub(crate) fn lines(self, on_the_screen: usize) -> usize {
-        match self {
-            Self::Screen => on_the_screen,
-            Self::Whole => usize::MAX,
-        }
+    pub(crate) fn most(self, on_the_screen: usize) -> usize {
+        if self.is_whole { usize::MAX } else { on_the_screen }
     }
 
+    /// A text of at most this many columns, unless nothing may be cut.
     pub(crate) fn fitted(self, text: &str, columns: usize) -> String {
-        match self {
-            Self::Screen => fitted(text, columns),
-            Self::Whole => text.to_owned(),
+        if self.is_whole {
+            text.to_owned()
+        } else {
+            fitted(text, columns)
         }
     }
-}
 
-/// Sentences after one label, in at most `most` lines together.
-pub(crate) fn spoken(name: &str, sentences: &[String], most: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for (at, sentence) in sentences.iter().enumerate() {
-        // One line is reserved for each following sentence.
-        let room = most.saturating_sub(lines.len() + sentences.len() - at - 1).min(2);
-        lines.extend(labelled(if at == 0 { name } else { "" }, sentence, room));
+    /// Sentences after one label, in at most `most` lines together.
+    pub(crate) fn spoken(self, name: &str, sentences: &[String], most: usize) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for (at, sentence) in sentences.iter().enumerate() {
+            // One line is reserved for each following sentence.
+            let room = most.saturating_sub(lines.len() + sentences.len() - at - 1).min(2);
+            lines.extend(self.labelled(if at == 0 { name } else { "" }, sentence, self.most(room)));
+        }
+        lines
     }
-    lines
-}
 
-/// Sentences after one label, in as many lines as they need.
-pub(crate) fn spoken_in_full(name: &str, sentences: &[String]) -> Vec<String> {
-    let each = sentences.iter().enumerate();
-    each.flat_map(|(at, sentence)| labelled(if at == 0 { name } else { "" }, sentence, usize::MAX))
-        .collect()
-}
+    /// A text after a label, aligned at its column, in at most `most` lines.
+    pub(crate) fn labelled(self, name: &str, text: &str, most: usize) -> Vec<String> {
+        let lines = first_lines(text, self.columns - INDENT, most).into_iter().enumerate();
+        lines
+            .map(|(at, line)| label(if at == 0 { name } else { "" }) + &line)
+            .collect()
+    }
 
-/// A text after a label, aligned at its column, in at most `most` lines.
-pub(crate) fn labelled(name: &str, text: &str, most: usize) -> Vec<String> {
-    let lines = first_lines(text, COLUMNS - INDENT, most).into_iter().enumerate();
-    lines
-        .map(|(at, line)| label(if at == 0 { name } else { "" }) + &line)
-        .collect()
+    /// A text from column 1 on, in at most `most` lines.
+    pub(crate) fn first_lines(self, text: &str, most: usize) -> Vec<String> {
+        first_lines(text, self.columns, most)
+    }
 }
 
 pub(crate) fn label(name: &str) -> String {
@@ -63,7 +88,7 @@ pub(crate) fn label(name: &str) -> String {
 }
 
 /// The first lines of a text, wrapped between words; the last line shows if more was cut off.
-pub(crate) fn first_lines(text: &str, columns: usize, most: usize) -> Vec<String> {
+fn first_lines(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut lines = wrapped(text, columns);
     // Nothing may be cut, not even a long word.
     if most == usize::MAX {
@@ -85,4 +110,9 @@ pub(crate) fn fitted(text: &str, columns: usize) -> String {
     }
     let kept: String = text.chars().take(columns - 1).collect();
     kept.trim_end().to_owned() + "…"
+}
+
+/// Lines of the screen that these lines take: one that is never cut, such as a command, may need more than one.
+pub(crate) fn rows_of(lines: &[String], columns: usize) -> usize {
+    lines.iter().map(|line| width(line).div_ceil(columns).max(1)).sum()
 }

@@ -16,14 +16,15 @@ mod why;
 use crate::Report;
 use crate::text::wall_clock;
 use limits::{Row, State, rows, tally};
+pub use lines::Size;
 use model::RunState;
 use std::path::Path;
 use units::{Ns, foreign};
 
-/// Maximum number of lines.
+/// Maximum number of lines, in a terminal that has one more.
 pub const LINES: usize = 24;
 
-/// Maximum number of columns in a line.
+/// Maximum number of columns in a line; fewer in a narrow terminal.
 pub const COLUMNS: usize = 100;
 
 /// Number of limit rows in the first screen of a page.
@@ -54,7 +55,7 @@ pub(crate) struct Screen {
 
 impl Screen {
     /// The screen of a report whose foreign texts are already safe to show.
-    pub(crate) fn of(report: &Report, html: Option<&Path>) -> Self {
+    pub(crate) fn of(report: &Report, size: Size, html: Option<&Path>) -> Self {
         let rows = rows(report);
         Self {
             word: report.words().to_uppercase(),
@@ -76,7 +77,7 @@ impl Screen {
                 .as_ref()
                 .map(|answer| answer.sentence(|verdict| verdict.word().to_owned())),
             why: why::why(report, &rows),
-            next: next::next(report, &rows),
+            next: next::next(report, &rows, size),
             proves: proves(&rows),
             rows,
             page: html.map(|html| foreign::shown(&html.to_string_lossy()).into_owned()),

@@ -1,10 +1,9 @@
 //! The next step: a setting to check for each observed cause, or a run that would give more information.
 
-use super::COLUMNS;
 use super::findings::Findings;
 use super::held::{Held, Holder};
 use super::limits::{Row, State};
-use super::lines::INDENT;
+use super::lines::{INDENT, Size};
 use super::why::{all_held, frames_left_out};
 use crate::Report;
 use crate::again::{Again, Order, Wider};
@@ -15,7 +14,7 @@ use model::Cause;
 const MOST: usize = 3;
 
 /// The next steps, most useful first.
-pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
+pub(super) fn next(report: &Report, rows: &[Row], size: Size) -> Vec<String> {
     let held = all_held(rows);
     let facts = || report.run.facts.iter();
     let is_measured_here = facts().any(|fact| fact.group == "kernel");
@@ -30,7 +29,7 @@ pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
             next.push(text);
         }
     }
-    let of_state = of_state(report, rows);
+    let of_state = of_state(report, rows, size);
     next.truncate(MOST - usize::from(of_state.is_some()));
     next.extend(of_state);
     next
@@ -78,7 +77,7 @@ fn remedy(cause: Cause, name: &str) -> String {
 }
 
 /// The step that follows from the verdict itself.
-fn of_state(report: &Report, rows: &[Row]) -> Option<String> {
+fn of_state(report: &Report, rows: &[Row], size: Size) -> Option<String> {
     let has = |state: State| rows.iter().any(|row| row.state == state);
     if frames_left_out(report).0 > 0 && has(State::Undecided) {
         return Some("Give the test set a CPU of its own, or a machine of its own, and measure again.".to_owned());
@@ -99,12 +98,12 @@ fn of_state(report: &Report, rows: &[Row]) -> Option<String> {
     };
     let wider = wider.as_ref().filter(measures).map(|wider| &wider.order);
     let longer = longer.as_ref().filter(|_| has(State::Within));
-    wider.or(longer).map(order)
+    wider.or(longer).map(|wanted| order(wanted, size))
 }
 
 /// A truncated command would be useless: if it does not fit, its short form is shown.
-fn order(order: &Order) -> String {
-    let command = match width(&order.command) <= COLUMNS - INDENT {
+fn order(order: &Order, size: Size) -> String {
+    let command = match width(&order.command) <= size.columns - INDENT {
         true => &order.command,
         false => &order.short,
     };

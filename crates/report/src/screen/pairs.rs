@@ -1,6 +1,7 @@
 //! A property test: no two sentences in the same output of a report contradict each other, and reasons are cut off only
 //! on a terminal.
 
+use super::Size;
 use crate::Report;
 use crate::about::About;
 use crate::limits::{Limit, Pattern, Profile, Quantity};
@@ -177,7 +178,7 @@ fn faces(report: &Report) -> [(&'static str, String); 6] {
     let page = report.html(&About::default(), None).expect("a page");
     let junit = report.junit().expect("a file");
     [
-        ("screen", report.screen(false, None)),
+        ("screen", report.screen(Size::LARGEST, false, None)),
         ("pipe", report.uncut(None)),
         ("summary", report.summary()),
         ("full text", report.text(false, None)),
@@ -250,11 +251,9 @@ fn the_doubt_comes_before_the_worst_sample() {
     let near = ("uncertainty".to_owned(), "1000000 ns".to_owned());
     run.series[0].spec.settings.push(near);
     let report = made.judged(run);
-    let screen = report.screen(false, None);
-    let row = screen
-        .lines()
-        .find(|line| line.starts_with("? wakeup.max"))
-        .expect("undecided");
-    assert!(row.contains("it is closer to the limit"), "{screen}");
+    let screen = report.screen(Size::LARGEST, false, None);
+    let row = screen.lines().skip_while(|line| !line.starts_with("? wakeup.max"));
+    let reason = row.take(2).collect::<Vec<_>>().join(" ");
+    assert!(reason.contains("it is closer to the limit"), "{screen}");
     assert!(report.summary().contains("wakeup.max is undecided: it is closer"));
 }

@@ -1,4 +1,5 @@
-use super::{COLUMNS, LINES};
+use super::lines::rows_of;
+use super::{COLUMNS, LINES, Size};
 use crate::Report;
 use crate::again::{Again, Order, Wider};
 use crate::limits::Profile;
@@ -7,12 +8,24 @@ use testing::synthetic;
 
 fn screen(run: RunView, profile: &str) -> String {
     let profile = Profile::find(profile).expect("embedded");
-    let screen = Report::new(run, vec![profile]).screen(false, Some("r.html".as_ref()));
-    assert!(screen.lines().count() <= LINES, "{screen}");
-    for line in screen.lines() {
-        assert!(line.chars().count() <= COLUMNS, "{line}");
+    let report = Report::new(run, vec![profile]);
+    for (columns, lines) in [(80, 24), (91, 40), (200, 60)] {
+        let size = Size::of_terminal(columns, lines);
+        fits(&report.screen(size, false, Some("r.html".as_ref())), size);
     }
-    screen
+    report.screen(Size::LARGEST, false, Some("r.html".as_ref()))
+}
+
+/// Checks that the first line stays on a screen of this size, with the prompt below the last.
+fn fits(screen: &str, size: Size) {
+    let lines: Vec<String> = screen.lines().map(str::to_owned).collect();
+    assert!(rows_of(&lines, size.columns) <= size.lines, "{size:?}\n{screen}");
+    assert!(lines.iter().all(|line| !line.is_empty()), "an empty line in\n{screen}");
+    // A command is never cut.
+    let is_text = |line: &&String| !line.starts_with("Full ") && !line.starts_with("Next ");
+    for line in lines.iter().filter(is_text) {
+        assert!(line.chars().count() <= size.columns, "{size:?}: {line}");
+    }
 }
 
 /// The text without its line breaks.
@@ -215,7 +228,7 @@ fn a_pass_is_gone_on_with_by_the_command_that_ran() {
                 kinds: wider,
             }),
         });
-        next(&report.screen(false, None))
+        next(&report.screen(Size::LARGEST, false, None))
     };
     assert_eq!(of("the same", &[]), "the same: for this.");
     assert_eq!(of("the same", &["rtt"]), "the plan: for this.");
@@ -266,7 +279,7 @@ fn many_bad_limits_keep_to_the_screen_and_are_named() {
         })
         .collect();
     let profile = Profile::parse(&format!("name = \"many\"\nwhat = \"test\"\n{limits}"), "test").expect("a profile");
-    let screen = Report::new(late(Cause::Softirq), vec![profile]).screen(false, None);
+    let screen = Report::new(late(Cause::Softirq), vec![profile]).screen(Size::LARGEST, false, None);
     assert!(screen.lines().count() <= LINES, "{screen}");
     assert!(screen.contains("40 of 40 limits exceeded"), "{screen}");
     let shown = screen
@@ -298,7 +311,7 @@ fn undecided_limits_without_a_row_say_their_state() {
     let profile = Profile::parse(&format!("name = \"many\"\nwhat = \"test\"\n{limits}"), "test").expect("a profile");
     let mut series = synthetic::series("spacing/MU01", 4_800, 300_000, 1);
     (series.counters.expected, series.counters.lost) = (4_810, 10);
-    let screen = Report::new(synthetic::run(vec![series]), vec![profile]).screen(false, None);
+    let screen = Report::new(synthetic::run(vec![series]), vec![profile]).screen(Size::LARGEST, false, None);
     assert!(screen.contains("30 of 30 limits undecided"), "{screen}");
     assert!(
         screen.contains(" (undecided, 300 µs of 1.00 s), spacing.number-"),

@@ -1,8 +1,8 @@
 //! The screen as text.
 
+use super::Screen;
 use super::limits::{Row, State};
-use super::lines::{Length, first_lines, fitted, label, labelled, spoken, spoken_in_full};
-use super::{COLUMNS, LINES, Screen};
+use super::lines::{Size, fitted, label, rows_of};
 use crate::Report;
 use crate::terminal::{Paint, width, wrapped};
 use crate::verdict::Verdict;
@@ -18,30 +18,29 @@ const NEXT_LINES: usize = 4;
 /// Maximum lines for the proof.
 const PROOF_LINES: usize = 2;
 
-/// Lines of the table that do not belong to a single limit: the headings, limits without room, limits within, limits
-/// not measured.
-const TABLE_LINES: usize = 4;
+/// Maximum width of a limit's name in columns.
+const LIMIT_COLUMNS: usize = 24;
 
 /// Column of a limit's reason if the reason has its own lines.
 const REASON_INDENT: usize = 4;
 
 impl Report {
-    /// The answer on one screen, with ANSI colours if `colour` is set. Names the HTML report if there is one.
-    pub fn screen(&self, colour: bool, html: Option<&Path>) -> String {
+    /// The answer on one screen of this size, with ANSI colours if `colour` is set. Names the HTML report if there is one.
+    pub fn screen(&self, size: Size, colour: bool, html: Option<&Path>) -> String {
         let report = &self.shown();
-        let screen = Screen::of(report, html);
-        let lines = screen.lines(&Paint { colour }, report, Length::Screen);
+        let screen = Screen::of(report, size, html);
+        let lines = screen.lines(&Paint { colour }, report, size);
         lines.join("\n") + "\n"
     }
 
     /// The answer for a file or pipe: texts that the screen would cut are complete, in as many lines as necessary.
     pub fn uncut(&self, html: Option<&Path>) -> String {
         let report = &self.shown();
-        let screen = Screen::of(report, html);
-        let lines = |length| screen.lines(&Paint { colour: false }, report, length).join("\n") + "\n";
-        let fitting = lines(Length::Screen);
+        let screen = Screen::of(report, Size::LARGEST, html);
+        let lines = |size| screen.lines(&Paint { colour: false }, report, size).join("\n") + "\n";
+        let fitting = lines(Size::LARGEST);
         if fitting.contains('…') {
-            lines(Length::Whole)
+            lines(Size::WHOLE)
         } else {
             fitting
         }
@@ -49,7 +48,7 @@ impl Report {
 
     /// The answer in one line, for a log.
     pub fn summary(&self) -> String {
-        let screen = Screen::of(&self.shown(), None);
+        let screen = Screen::of(&self.shown(), Size::LARGEST, None);
         let trip = screen
             .trip
             .as_ref()
@@ -70,39 +69,36 @@ impl Report {
 }
 
 impl Screen {
-    fn lines(&self, paint: &Paint, report: &Report, length: Length) -> Vec<String> {
-        let mut lines = self.head(paint, report, length);
-        let tail = self.tail(length);
-        let rows = LINES.saturating_sub(lines.len() + tail.len() + TABLE_LINES);
-        lines.extend(self.table(paint, length.lines(rows), length));
+    fn lines(&self, paint: &Paint, report: &Report, size: Size) -> Vec<String> {
+        let mut lines = self.head(paint, report, size);
+        let tail = self.tail(size);
+        let left = size.lines.saturating_sub(lines.len() + rows_of(&tail, size.columns));
+        lines.extend(self.table(paint, left, size));
         lines.extend(tail);
         lines
     }
 
-    fn head(&self, paint: &Paint, report: &Report, length: Length) -> Vec<String> {
+    fn head(&self, paint: &Paint, report: &Report, size: Size) -> Vec<String> {
         let word = self.signed_word(report);
-        let run = length.fitted(&self.run, COLUMNS - width(&word) - 2);
+        let run = size.fitted(&self.run, size.columns - width(&word) - 2);
         let painted = paint.over(report.verdict(), report.is_partial_pass(), &word);
         let mut lines = vec![format!("{painted}  {run}")];
         let tally = format!("{}.", self.tally.trim_end_matches('.'));
-        lines.extend(first_lines(&tally, COLUMNS, length.lines(2)));
+        lines.extend(size.first_lines(&tally, size.most(2)));
         let trip = self.trip.iter();
-        lines.extend(trip.flat_map(|trip| labelled("Trip", trip, length.lines(2))));
+        lines.extend(trip.flat_map(|trip| size.labelled("Trip", trip, size.most(2))));
         lines
     }
 
     /// The lines after the limits.
-    fn tail(&self, length: Length) -> Vec<String> {
+    fn tail(&self, size: Size) -> Vec<String> {
         let mut lines = Vec::new();
         for (name, sentences, most) in [
             ("Why", &self.why, WHY_LINES),
             ("Next", &self.next, NEXT_LINES),
             ("Proves", &self.proves, PROOF_LINES),
         ] {
-            lines.extend(match length {
-                Length::Screen => spoken(name, sentences, most),
-                Length::Whole => spoken_in_full(name, sentences),
-            });
+            lines.extend(size.spoken(name, sentences, most));
         }
         lines.extend(self.page.iter().map(|page| label("Report") + page));
         lines.push(label("Full") + &self.full);
@@ -119,48 +115,68 @@ impl Screen {
         format!("{sign} {}", self.word)
     }
 
-    /// Limits that are exceeded or undecided as rows; the others by name.
-    fn table(&self, paint: &Paint, most: usize, length: Length) -> Vec<String> {
+    /// Limits that are exceeded or undecided as rows, in at most `left` lines; the others by name.
+    fn table(&self, paint: &Paint, left: usize, size: Size) -> Vec<String> {
         let open = self.open();
+        let names = |text: String| size.first_lines(&text, size.most(1));
+        let within: Vec<String> = self.within().map(names).into_iter().flatten().collect();
+        let not_measured: Vec<String> = self.not_measured().map(names).into_iter().flatten().collect();
+        let mut left = left.saturating_sub(within.len() + not_measured.len() + usize::from(!open.is_empty()));
+        let wide = open
+            .iter()
+            .map(|row| width(&row.id))
+            .max()
+            .unwrap_or(0)
+            .min(LIMIT_COLUMNS);
         let mut lines = Vec::new();
         if !open.is_empty() {
-            lines.push(paint.heading(&columns(
+            let heads = [
                 "",
                 "limit",
                 "worst",
                 "allowed",
                 "times",
                 "what held it up, or why; where",
-            )));
+            ];
+            lines.push(paint.heading(&columns(wide, heads)));
         }
-        lines.extend(open.iter().take(most).flat_map(|row| row.lines(paint, length)));
-        lines.extend(left_out(open.get(most..).unwrap_or_default()));
-        let names = |text: String| first_lines(&text, COLUMNS, length.lines(1));
-        let within = self.within().map(names).into_iter().flatten();
-        lines.extend(within.map(|line| paint.verdict(Verdict::Pass, &line)));
-        lines.extend(self.not_measured().map(names).into_iter().flatten());
+        let fits = size.is_whole || open.len() <= left;
+        let shown = if fits { open.len() } else { left.saturating_sub(1) };
+        left = left.saturating_sub(shown);
+        for row in open.iter().take(shown) {
+            // Lines that no limit needs show the reasons that one line would cut, those of the worst limits first.
+            let of_row = row.lines(paint, wide, size, if fits { left } else { 0 });
+            left = left.saturating_sub(of_row.len() - 1);
+            lines.extend(of_row);
+        }
+        lines.extend(left_out(open.get(shown..).unwrap_or_default(), size));
+        lines.extend(within.into_iter().map(|line| paint.verdict(Verdict::Pass, &line)));
+        lines.extend(not_measured);
         lines
     }
 }
 
 impl Row {
-    /// One line; if everything is to be shown and the line is too long for the screen, the reason gets its own lines.
-    fn lines(&self, paint: &Paint, length: Length) -> Vec<String> {
+    /// One line; the reason gets its own lines if one line would cut it, and there is room for `more` lines.
+    fn lines(&self, paint: &Paint, wide: usize, size: Size, more: usize) -> Vec<String> {
         let (reason, place) = (self.reason(), self.place());
-        let id = length.fitted(&self.id, 24);
-        let line = self.with(&id, &format!("{reason}; {place}"));
-        let is_cut = width(&line) > COLUMNS;
-        let (line, rest) = match length {
-            Length::Whole if is_cut => (self.with(&id, &place), wrapped(&reason, COLUMNS - REASON_INDENT)),
-            _ => (fitted(&line, COLUMNS), Vec::new()),
+        let id = size.fitted(&self.id, wide);
+        let line = self.with(wide, &id, &format!("{reason}; {place}"));
+        let rest = match width(&line) > size.columns {
+            true => wrapped(&reason, size.columns - REASON_INDENT),
+            false => Vec::new(),
         };
+        if rest.is_empty() || (!size.is_whole && rest.len() > more) {
+            return vec![self.painted(paint, size.fitted(&line, size.columns))];
+        }
+        let line = size.fitted(&self.with(wide, &id, &place), size.columns);
         let rest = rest.into_iter().map(|line| " ".repeat(REASON_INDENT) + &line);
         std::iter::once(self.painted(paint, line)).chain(rest).collect()
     }
 
-    fn with(&self, id: &str, why: &str) -> String {
+    fn with(&self, wide: usize, id: &str, why: &str) -> String {
         let times = self.times_text();
-        columns(self.state.sign(), id, &self.worst, &self.allowed, &times, why)
+        columns(wide, [self.state.sign(), id, &self.worst, &self.allowed, &times, why])
     }
 
     fn painted(&self, paint: &Paint, line: String) -> String {
@@ -173,7 +189,7 @@ impl Row {
 }
 
 /// Number of open limits without a row, the worst of them with its value, and the names of others as far as they fit.
-fn left_out(rest: &[&Row]) -> Option<String> {
+fn left_out(rest: &[&Row], size: Size) -> Option<String> {
     let (worst, others) = rest.split_first()?;
     let figure = match worst.times_text() {
         times if times.is_empty() => format!("{} of {}", worst.worst, worst.allowed),
@@ -189,11 +205,11 @@ fn left_out(rest: &[&Row]) -> Option<String> {
         text += ", ";
         text += &other.id;
     }
-    Some(fitted(&text, COLUMNS))
+    Some(fitted(&text, size.columns))
 }
 
-fn columns(sign: &str, limit: &str, worst: &str, allowed: &str, times: &str, why: &str) -> String {
+fn columns(wide: usize, [sign, limit, worst, allowed, times, why]: [&str; 6]) -> String {
     let sign = if sign.is_empty() { " " } else { sign };
     let (worst, allowed) = (fitted(worst, 9), fitted(allowed, 9));
-    format!("{sign} {limit:<24} {worst:>9} {allowed:>9} {times:>6}  {why}")
+    format!("{sign} {limit:<wide$} {worst:>9} {allowed:>9} {times:>6}  {why}")
 }

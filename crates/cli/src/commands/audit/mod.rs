@@ -3,7 +3,7 @@
 mod tree;
 
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
-use crate::{page, verdict};
+use crate::{page, terminal, verdict};
 use audit::parameters::{Parameters, Workload};
 use audit::planned::PlannedTask;
 use audit::rule::Severity;
@@ -272,6 +272,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
         AuditArgs { full: true, all, .. } => report.text(colour, *all),
         AuditArgs { summary: true, .. } => report.summary(),
         _ => report.screen(
+            terminal::size(),
             colour,
             &command("triptime audit --full"),
             &command("triptime tune --plan"),

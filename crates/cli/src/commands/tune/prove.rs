@@ -3,6 +3,7 @@
 use super::TuneArgs;
 use crate::ending;
 use crate::failure::{Failure, say};
+use crate::terminal;
 use crate::verdict;
 use audit::Audit;
 use campaign::proof::Proof;
@@ -60,7 +61,7 @@ pub(super) fn run(args: &TuneArgs, audit: &Audit, steps: &[&TuneStep], refusals:
         step.check,
         step.title,
         args.prove.rounds,
-        comparison.answer(&foreign::shown(&full))
+        comparison.answer(terminal::size(), &foreign::shown(&full))
     ))?;
     Ok(0)
 }

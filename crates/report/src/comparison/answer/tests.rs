@@ -1,6 +1,7 @@
 use crate::comparison::Comparison;
 use crate::limits::Profile;
-use crate::screen::{COLUMNS, LINES};
+use crate::screen::Size;
+use crate::screen::lines::rows_of;
 use model::{Fact, RunView};
 use serde_json::Value;
 use testing::synthetic;
@@ -22,12 +23,13 @@ fn run(seconds: u64, max_ns: i64, kernel: &str) -> RunView {
 }
 
 fn answer(comparison: &Comparison) -> String {
-    let text = comparison.answer("triptime compare --full a b");
-    assert!(text.lines().count() <= LINES, "{text}");
-    for line in text.lines() {
-        assert!(line.chars().count() <= COLUMNS, "{line}");
+    for size in [Size::of_terminal(80, 24), Size::LARGEST] {
+        let text = comparison.answer(size, "triptime compare --full a b");
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        assert!(rows_of(&lines, size.columns) <= size.lines, "{text}");
+        assert!(lines.iter().all(|line| line.chars().count() <= size.columns), "{text}");
     }
-    text
+    comparison.answer(Size::LARGEST, "triptime compare --full a b")
 }
 
 fn of(a: RunView, b: RunView) -> Comparison {

@@ -2,8 +2,7 @@
 
 use super::{AnswerScreen, Change, Sure};
 use crate::comparison::Comparison;
-use crate::screen::lines::{Length, first_lines, label, labelled};
-use crate::screen::{COLUMNS, LINES};
+use crate::screen::lines::{Size, label, rows_of};
 use crate::text::count;
 use units::foreign::Show;
 use units::format_ns;
@@ -21,76 +20,79 @@ const DIFFER_LINES: usize = 4;
 const MEANS_LINES: usize = 3;
 
 impl Comparison {
-    /// The answer on one screen. `full` is the command that prints everything.
-    pub fn answer(&self, full: &str) -> String {
-        self.in_length(full, Length::Screen)
+    /// The answer on one screen of this size. `full` is the command that prints everything.
+    pub fn answer(&self, size: Size, full: &str) -> String {
+        self.in_size(full, size)
     }
 
     /// The answer for a file or pipe: texts that the screen would cut are complete, in as many lines as necessary.
     pub fn uncut(&self, full: &str) -> String {
-        let fitting = self.in_length(full, Length::Screen);
+        let fitting = self.in_size(full, Size::LARGEST);
         match fitting.contains('…') {
-            true => self.in_length(full, Length::Whole),
+            true => self.in_size(full, Size::WHOLE),
             false => fitting,
         }
     }
 
-    fn in_length(&self, full: &str, length: Length) -> String {
+    fn in_size(&self, full: &str, size: Size) -> String {
         let comparison = &self.shown();
-        let lines = lines(comparison, &AnswerScreen::of(comparison), full, length);
+        let lines = lines(comparison, &AnswerScreen::of(comparison), full, size);
         lines.join("\n") + "\n"
     }
 }
 
-fn lines(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Length) -> Vec<String> {
-    let mut lines = sentences(answer, length);
-    lines.extend(runs(comparison, length));
+fn lines(comparison: &Comparison, answer: &AnswerScreen, full: &str, size: Size) -> Vec<String> {
+    let mut lines = sentences(answer, size);
+    lines.extend(runs(comparison, size));
     let limits = answer.of_limits.iter();
-    lines.extend(limits.flat_map(|text| labelled("Limits", text, length.lines(LIMIT_LINES))));
+    lines.extend(limits.flat_map(|text| size.labelled("Limits", text, size.most(LIMIT_LINES))));
     let differs = match answer.differs.is_empty() {
         true => "no difference in the inventories and settings".to_owned(),
         false => answer.differs.join("; "),
     };
-    lines.extend(labelled("Set-up", &differs, length.lines(DIFFER_LINES)));
-    let tail = tail(comparison, answer, full, length);
-    let room = LINES.saturating_sub(lines.len() + tail.len() + 1).min(LISTED);
-    lines.extend(table(comparison, &answer.changes, room, length));
+    lines.extend(size.labelled("Set-up", &differs, size.most(DIFFER_LINES)));
+    let tail = tail(comparison, answer, full, size);
+    let room = size
+        .lines
+        .saturating_sub(lines.len() + rows_of(&tail, size.columns) + 1)
+        .min(LISTED);
+    lines.extend(table(comparison, &answer.changes, room, size));
     lines.extend(tail);
     lines
 }
 
 /// Each run gets at least one line; the rest is in the full text.
-fn sentences(answer: &AnswerScreen, length: Length) -> Vec<String> {
-    let each = length.lines((SENTENCE_LINES / answer.sentences.len().max(1)).max(1));
+fn sentences(answer: &AnswerScreen, size: Size) -> Vec<String> {
+    let each = size.most((SENTENCE_LINES / answer.sentences.len().max(1)).max(1));
     let all = answer.sentences.iter();
-    let mut lines: Vec<String> = all.flat_map(|text| first_lines(text, COLUMNS, each)).collect();
-    if lines.len() > length.lines(SENTENCE_LINES) {
+    let mut lines: Vec<String> = all.flat_map(|text| size.first_lines(text, each)).collect();
+    if lines.len() > size.most(SENTENCE_LINES) {
         lines.truncate(SENTENCE_LINES - 1);
         lines.push("… and more runs: see the full text.".to_owned());
     }
     lines
 }
 
-fn runs(comparison: &Comparison, length: Length) -> Vec<String> {
+fn runs(comparison: &Comparison, size: Size) -> Vec<String> {
     let run = |(name, run): &(String, model::RunView)| {
-        let length = format_ns(run.duration_ns as f64);
-        format!("{name}: {}, {length}, {}", run.info.command, run.file.display())
+        let lasted = format_ns(run.duration_ns as f64);
+        format!("{name}: {}, {lasted}, {}", run.info.command, run.file.display())
     };
     let all: Vec<String> = comparison.runs.iter().map(run).collect();
-    let most = length.lines(RUN_LINES);
+    let most = size.most(RUN_LINES);
     let shown = if all.len() > most { most - 1 } else { most };
     let name = |at: usize| if at == 0 { "Runs" } else { "" };
     let each = all.iter().take(shown).enumerate();
     let mut lines: Vec<String> = each
-        .flat_map(|(at, text)| labelled(name(at), text, length.lines(1)))
+        .flat_map(|(at, text)| size.labelled(name(at), text, size.most(1)))
         .collect();
     if all.len() > shown {
-        lines.extend(labelled("", &format!("and {} more", all.len() - shown), 1));
+        lines.extend(size.labelled("", &format!("and {} more", all.len() - shown), 1));
     }
     lines
 }
 
-fn table(comparison: &Comparison, changes: &[Change], room: usize, length: Length) -> Vec<String> {
+fn table(comparison: &Comparison, changes: &[Change], room: usize, size: Size) -> Vec<String> {
     let Some(first) = changes.first().filter(|_| room > 0) else {
         return Vec::new();
     };
@@ -99,7 +101,7 @@ fn table(comparison: &Comparison, changes: &[Change], room: usize, length: Lengt
     let heads = (name(first.runs.0), if is_pair { name(1) } else { "other" });
     let head = columns(
         ["largest changes", "figure", heads.0, heads.1, "times", "how sure"],
-        length,
+        size,
     );
     let row = |change: &Change| {
         let more = match change.others {
@@ -117,7 +119,7 @@ fn table(comparison: &Comparison, changes: &[Change], room: usize, length: Lengt
             true => format!("{:.2}", change.times),
             false => "–".to_owned(),
         };
-        let series = length.fitted(&change.series, 28 - more.len()) + &more;
+        let series = size.fitted(&change.series, series_columns(size) - more.len()) + &more;
         columns(
             [
                 &series,
@@ -127,7 +129,7 @@ fn table(comparison: &Comparison, changes: &[Change], room: usize, length: Lengt
                 &times,
                 &sure,
             ],
-            length,
+            size,
         )
     };
     std::iter::once(head)
@@ -135,15 +137,21 @@ fn table(comparison: &Comparison, changes: &[Change], room: usize, length: Lengt
         .collect()
 }
 
-fn columns([series, figure, a, b, times, sure]: [&str; 6], length: Length) -> String {
-    let (series, figure) = (length.fitted(series, 28), length.fitted(figure, 14));
-    let (a, b) = (length.fitted(a, 10), length.fitted(b, 10));
-    let line = format!("{series:<28} {figure:<14} {a:>10} {b:>10} {times:>8}  {sure}");
-    length.fitted(line.trim_end(), COLUMNS)
+/// Width of the name of a series in columns: what the other columns of a narrow terminal leave.
+fn series_columns(size: Size) -> usize {
+    (size.columns - 54).min(28)
+}
+
+fn columns([series, figure, a, b, times, sure]: [&str; 6], size: Size) -> String {
+    let wide = series_columns(size);
+    let (series, figure) = (size.fitted(series, wide), size.fitted(figure, 14));
+    let (a, b) = (size.fitted(a, 9), size.fitted(b, 9));
+    let line = format!("{series:<wide$} {figure:<14} {a:>9} {b:>9} {times:>6}  {sure}");
+    size.fitted(line.trim_end(), size.columns)
 }
 
 /// The meaning of the words, the series left out, and the command that shows everything.
-fn tail(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Length) -> Vec<String> {
+fn tail(comparison: &Comparison, answer: &AnswerScreen, full: &str, size: Size) -> Vec<String> {
     let has = |sure: Sure| answer.changes.iter().any(|change| change.sure == sure);
     let mut means: Vec<&str> = Vec::new();
     if has(Sure::ByWindows) {
@@ -160,12 +168,12 @@ fn tail(comparison: &Comparison, answer: &AnswerScreen, full: &str, length: Leng
     }
     let mut lines = match means.is_empty() {
         true => Vec::new(),
-        false => labelled("Means", &means.join(" "), length.lines(MEANS_LINES)),
+        false => size.labelled("Means", &means.join(" "), size.most(MEANS_LINES)),
     };
     lines.extend(
         left_out(comparison)
             .iter()
-            .flat_map(|text| labelled("Left", text, length.lines(1))),
+            .flat_map(|text| size.labelled("Left", text, size.most(1))),
     );
     lines.push(label("Full") + full);
     lines

@@ -4,7 +4,7 @@ use super::bed;
 use super::record::RecordPart;
 use crate::Report;
 use crate::html::look;
-use crate::screen::Screen;
+use crate::screen::{Screen, Size};
 use crate::subjects::method::{ProfileRow, profiles};
 use crate::text::{rfc3339, wall_clock};
 use model::FactOf;
@@ -51,7 +51,7 @@ impl Page {
             verdict,
             words: report.words(),
             look: look(verdict, report.is_partial_pass() || report.is_answer()),
-            screen: Screen::of(report, None),
+            screen: Screen::of(report, Size::LARGEST, None),
             bed_svg: bed::picture(report),
             record,
             run: report.run.info.id.clone(),
