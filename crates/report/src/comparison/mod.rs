@@ -2,6 +2,7 @@
 
 mod alone;
 mod answer;
+mod fleeting;
 mod inventory;
 mod page;
 mod pictures;
@@ -25,7 +26,6 @@ use crate::verdict::Judgement;
 use alone::AloneSection;
 use answer::AnswerSection;
 use inventory::FactsSection;
-use model::fact::{AUDIT, REMEDIES, audit_outcome};
 use model::{Fact, RunView, SeriesView};
 use pictures::BoxesSection;
 use prepared::Prepared;
@@ -108,17 +108,6 @@ const DECISIVE: [&str; 7] = [
     "spin ahead",
     "threshold",
     "gaps above",
-];
-
-/// Facts that differ between any two runs and explain nothing: a whole group, or one fact of it.
-const FLEETING: [(&str, Option<&str>); 6] = [
-    // They repeat the findings of the audit.
-    (REMEDIES, None),
-    ("flight recorder", None),
-    ("clock", Some("stolen time")),
-    ("clock", Some("uptime")),
-    ("clock", Some("load average (1, 5, 15 min)")),
-    ("memory", Some("available")),
 ];
 
 impl Comparison {
@@ -306,20 +295,12 @@ fn unfair(settings: &[(String, Vec<Option<String>>)]) -> Vec<String> {
         .collect()
 }
 
-fn is_fleeting((group, name): (&str, &str)) -> bool {
-    let is_count = crate::subjects::nics::is_nic(group) && name.ends_with(" so far");
-    is_count
-        || FLEETING
-            .iter()
-            .any(|(of, only)| *of == group && only.is_none_or(|only| only == name))
-}
-
 /// Facts that differ, in the order of the first run's inventory.
 fn fact_differences(runs: &[(String, RunView)]) -> Vec<FactDifference> {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for fact in runs.iter().flat_map(|(_, run)| &run.facts) {
         let name = (fact.group.as_str(), fact.name.as_str());
-        if !names.contains(&name) && !is_fleeting(name) {
+        if !names.contains(&name) && !fleeting::is_fleeting(name) {
             names.push(name);
         }
     }
@@ -333,18 +314,5 @@ fn fact_differences(runs: &[(String, RunView)]) -> Vec<FactDifference> {
         values: runs.iter().map(|(_, run)| value(run, name)).collect(),
     };
     let all = names.into_iter().map(difference);
-    all.filter(FactDifference::differs).collect()
-}
-
-impl FactDifference {
-    /// For an audit finding, only the outcome is compared: the values it was judged by change from run to run.
-    fn differs(&self) -> bool {
-        let counted = |value: &Option<Result<String, String>>| match value {
-            Some(Ok(value)) if self.group == AUDIT => Some(Ok(audit_outcome(value).to_owned())),
-            other => other.clone(),
-        };
-        let mut counted = self.values.iter().map(counted);
-        let first = counted.next();
-        counted.any(|value| Some(value) != first)
-    }
+    all.filter(fleeting::differs).collect()
 }

@@ -1,6 +1,6 @@
 //! Differences in the set-up, most important first.
 
-use crate::comparison::{Comparison, DECISIVE, FactDifference};
+use crate::comparison::{Comparison, DECISIVE};
 use crate::screen::lines::fitted;
 use crate::terminal::width;
 use audit::regressions::{Regression, between};
@@ -30,14 +30,6 @@ const GROUPS: [&str; 11] = [
 /// Facts of the kernel that explain latencies; others, such as the boot id, do not.
 const OF_KERNEL: [&str; 3] = ["release", "preemption model", "preemption mode"];
 
-/// Facts that the measurement itself recorded, which are not part of the set-up.
-const WRITTEN: [(&str, &str); 4] = [
-    ("trace", "frames"),
-    ("trace", "frames not timed"),
-    ("trace", "cost per frame at all points"),
-    ("kernel", "boot id"),
-];
-
 /// Lines such as `kernel release: 6.1.0 → 6.12.0`, and the number of further differences.
 pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
     let (unfair, settings) = settings(comparison);
@@ -45,10 +37,7 @@ pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
     all.extend(regressions(comparison));
     all.extend(settings);
     all.extend(versions(comparison));
-    let is_set_up = |fact: &&FactDifference| {
-        !WRITTEN.contains(&(fact.group.as_str(), fact.name.as_str())) && fact.group != "recording"
-    };
-    let mut facts: Vec<_> = comparison.facts.iter().filter(is_set_up).collect();
+    let mut facts: Vec<_> = comparison.facts.iter().collect();
     facts.sort_by_key(|fact| rank(&fact.group, &fact.name));
     all.extend(facts.into_iter().map(|fact| {
         let values: Vec<String> = crate::comparison::inventory::values(fact).collect();
