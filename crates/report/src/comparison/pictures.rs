@@ -53,7 +53,7 @@ struct KindPart {
     drawn: Drawn,
 }
 
-fn title(family: &str) -> String {
+pub(super) fn title(family: &str) -> String {
     Kind::named(family).map_or(family, |kind| kind.title).to_owned()
 }
 

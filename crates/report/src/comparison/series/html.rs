@@ -1,5 +1,7 @@
 //! The series of a comparison in the HTML page.
 
+use super::words::{Group, groups, summary};
+use crate::comparison::pictures::title;
 use crate::comparison::{Compared, Comparison};
 use crate::html::overlay;
 use crate::picture::Drawn;
@@ -11,39 +13,71 @@ use units::format_ns;
 #[derive(Template)]
 #[template(
     ext = "html",
-    source = r##"{% if series.is_empty() %}<section><p class="what">No series is in more than one of the runs.</p></section>{% endif %}
-{% for part in series %}
+    source = r##"{% if kinds.is_empty() %}<section><p class="what">No series is in more than one of the runs.</p></section>{% endif %}
+{% for kind in kinds %}
 <section>
-  <h2>{{ part.name }}</h2>
-  {% for why in part.unfair %}<p class="unfair">Conditions differ: {{ why }}.</p>{% endfor %}
-  <table class="figures"><thead><tr><th>Run</th><th class="n">Samples</th><th class="n">Missed</th><th class="n">Mean</th><th class="n">p50</th><th class="n">p99</th><th class="n">p99.9</th><th class="n">p99.99</th><th class="n">Max</th><th class="n">In</th></tr></thead>
-  <tbody>{% for row in part.rows %}<tr>{% for cell in row %}<td{% if !loop.first %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody></table>
+  <h2>{{ kind.title }}</h2>
+  {% for why in kind.unfair %}<p class="unfair">Conditions differ: {{ why }}.</p>{% endfor %}
+  <table class="figures"><thead><tr><th>Series</th><th>Run</th><th class="n">Samples</th><th class="n">Missed</th><th class="n">Mean</th><th class="n">p50</th><th class="n">p99</th><th class="n">p99.9</th><th class="n">p99.99</th><th class="n">Max</th><th class="n">In</th></tr></thead>
+  <tbody>{% for row in kind.rows %}<tr>{% for cell in row %}<td{% if loop.index0 > 1 %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody></table>
+  <ul class="rules">{% for line in kind.summary %}<li>{{ line }}</li>{% endfor %}</ul>
+  {% for part in kind.series %}<details class="counters of-series"><summary>{{ part.name }}: pictures, and every statement with its interval</summary>
   <ul class="rules">{% for line in part.words %}<li>{{ line }}</li>{% endfor %}</ul>
   <figure class="box"><figcaption>Number of samples (vertical) by duration (horizontal); both axes logarithmic</figcaption>{{ part.overlay_svg|safe }}</figure>
   {% if !part.course.svg.is_empty() %}<figure class="box"><figcaption>{{ part.course.caption }}: {% for key in part.keys %}<i class="key {{ key.0 }}"></i> {{ key.1 }} {% endfor %}</figcaption>{{ part.course.svg|safe }}</figure>{% endif %}
   {% for line in part.course.left_out %}<p class="note">Not drawn over time: {{ line }}.</p>{% endfor %}
   {% if !part.box_svg.is_empty() %}<figure class="box"><figcaption>{{ part.box_caption }}</figcaption>{{ part.box_svg|safe }}</figure>{% endif %}
+  </details>{% endfor %}
 </section>
 {% endfor %}"##
 )]
 struct Html {
-    series: Vec<SeriesPart>,
+    kinds: Vec<KindPart>,
 }
 
-/// A section of the page for each series.
+/// A section of the page for each kind of series.
 pub(super) fn html(comparison: &Comparison) -> askama::Result<String> {
-    let series = comparison.series.iter().map(|compared| part(comparison, compared));
+    let kinds = groups(comparison).into_iter();
     Html {
-        series: series.collect(),
+        kinds: kinds.map(|group| kind_part(comparison, &group)).collect(),
     }
     .render()
 }
 
+struct KindPart {
+    title: String,
+    rows: Vec<Vec<String>>,
+    summary: Vec<String>,
+    unfair: Vec<String>,
+    series: Vec<SeriesPart>,
+}
+
+fn kind_part(comparison: &Comparison, group: &Group<'_>) -> KindPart {
+    let mut unfair: Vec<String> = group.series.iter().flat_map(|one| one.unfair.clone()).collect();
+    unfair.dedup();
+    let summary = summary(comparison, group).into_iter();
+    KindPart {
+        title: title(group.family),
+        rows: group.series.iter().flat_map(|one| rows(comparison, one)).collect(),
+        summary: summary.filter(|line| !line.starts_with("CONDITIONS DIFFER")).collect(),
+        unfair,
+        series: group.series.iter().map(|one| part(comparison, one)).collect(),
+    }
+}
+
+/// Rows of a series, one for each run that has it; its name stands in the first.
+fn rows(comparison: &Comparison, compared: &Compared) -> Vec<Vec<String>> {
+    let mut label = compared.label();
+    let views = comparison.runs.iter().enumerate();
+    let views = views.filter_map(|(run, (name, _))| Some((name, comparison.view(run, compared)?)));
+    views
+        .map(|(name, series)| row(std::mem::take(&mut label), name, series))
+        .collect()
+}
+
 struct SeriesPart {
     name: String,
-    rows: Vec<Vec<String>>,
     words: Vec<String>,
-    unfair: Vec<String>,
     overlay_svg: String,
     box_svg: String,
     box_caption: String,
@@ -65,15 +99,9 @@ fn part(comparison: &Comparison, compared: &Compared) -> SeriesPart {
         .iter()
         .map(|(name, series)| (*name, &series.histogram))
         .collect();
-    let words = comparison.words(compared);
     SeriesPart {
         name: compared.name.clone(),
-        rows: of_runs.iter().map(|(name, series)| row(name, series)).collect(),
-        words: words
-            .into_iter()
-            .filter(|line| !line.starts_with("CONDITIONS DIFFER"))
-            .collect(),
-        unfair: compared.unfair.clone(),
+        words: comparison.words(compared),
         overlay_svg: overlay::histograms(&compared.name, &histograms, None),
         box_svg,
         box_caption,
@@ -82,11 +110,12 @@ fn part(comparison: &Comparison, compared: &Compared) -> SeriesPart {
     }
 }
 
-fn row(name: &str, series: &model::SeriesView) -> Vec<String> {
+fn row(label: &str, run: &str, series: &model::SeriesView) -> Vec<String> {
     let f = series.figures();
     let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
     vec![
-        name.to_owned(),
+        label.to_owned(),
+        run.to_owned(),
         count(series.counters.received),
         count(series.counters.missed),
         ns_or_dash(f.mean),

@@ -3,6 +3,7 @@
 mod html;
 mod json;
 mod text;
+mod words;
 
 use super::Comparison;
 use crate::section::{Fields, Section};

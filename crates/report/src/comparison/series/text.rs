@@ -1,97 +1,67 @@
-//! The series of a comparison for a terminal.
+//! The series of a comparison for a terminal: the series of one kind in one table, and what is said of them below it.
 
+use super::words::{Group, groups, summary};
 use crate::comparison::{Compared, Comparison};
-use crate::terminal::{Align, TextTable};
+use crate::terminal::{Align, TextTable, wrapped};
 use crate::text::{count, ns_or_dash};
-use std::fmt::Write;
-use units::format_ns;
+
+/// Width of the statements in columns.
+const COLUMNS: usize = 98;
 
 /// The figures of each series, followed by the statements about them.
 pub(super) fn text(comparison: &Comparison) -> String {
-    let parts = comparison.series.iter().map(|compared| part(comparison, compared));
-    let end = match comparison.series.is_empty() {
-        false => {
-            "The tables show measured samples. All stated differences are true together (95 %); those by samples \
-             are true together if their assumptions are.\n"
-        }
-        true => "No series is in more than one of the runs.\n",
-    };
-    parts.chain([end.to_owned()]).collect::<Vec<_>>().join("\n")
+    if comparison.series.is_empty() {
+        return "No series is in more than one of the runs.\n".to_owned();
+    }
+    let mut out = String::new();
+    for group in groups(comparison) {
+        out += &part(comparison, &group);
+        out.push('\n');
+    }
+    out + "Measured samples. All stated differences are true together (95 %); those that are not sure are true together\n\
+         if their assumptions are. Each statement with its interval: --json. Mean, p99.99 and pictures: --html.\n"
 }
 
-fn part(comparison: &Comparison, compared: &Compared) -> String {
-    let mut out = format!("{}\n{}", compared.name, comparison.figures(compared));
-    for line in comparison.words(compared) {
-        let _ = writeln!(out, "  {line}");
+fn part(comparison: &Comparison, group: &Group<'_>) -> String {
+    let mut out = figures(comparison, group);
+    for line in summary(comparison, group) {
+        for (at, line) in wrapped(&line, COLUMNS - 4).iter().enumerate() {
+            out += if at == 0 { "  " } else { "    " };
+            out += line;
+            out.push('\n');
+        }
     }
     out
 }
 
-impl Comparison {
-    fn figures(&self, compared: &Compared) -> String {
-        let mut table = TextTable::new(&[
-            ("run", Align::Left),
-            ("samples", Align::Right),
-            ("missed", Align::Right),
-        ]);
-        for name in ["mean", "p50", "p99", "p99.9", "p99.99", "max", "in"] {
-            table.columns(&[(name, Align::Right)]);
-        }
-        for (index, (name, _)) in self.runs.iter().enumerate() {
-            let Some(series) = self.view(index, compared) else {
-                continue;
-            };
-            let f = series.figures();
-            let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
-            table.row(vec![
-                name.clone(),
-                count(series.counters.received),
-                count(series.counters.missed),
-                ns_or_dash(f.mean),
-                quantile(f.p50),
-                quantile(f.p99),
-                quantile(f.p999),
-                quantile(f.p9999),
-                ns_or_dash(f.max.map(|ns| ns as f64)),
-                format_ns(series.exposure_ns() as f64),
-            ]);
-        }
-        table.text()
+fn figures(comparison: &Comparison, group: &Group<'_>) -> String {
+    let mut table = TextTable::new(&[(group.family, Align::Left), ("run", Align::Left)]);
+    for name in ["samples", "p50", "p99", "p99.9", "max"] {
+        table.columns(&[(name, Align::Right)]);
     }
+    for compared in &group.series {
+        rows(comparison, compared, &mut table);
+    }
+    table.text()
+}
 
-    /// The differences, in words.
-    pub(super) fn words(&self, compared: &Compared) -> Vec<String> {
-        let mut lines = Vec::new();
-        let first = compared.places.iter().position(Option::is_some).unwrap_or(0);
-        let a = &self.runs[first].0;
-        for (run, differences) in &compared.differences {
-            let texts = differences
-                .iter()
-                .map(|difference| difference.text(a, &self.runs[*run].0));
-            lines.extend(texts);
-        }
-        for (run, by_samples) in &compared.by_samples {
-            lines.extend(
-                by_samples
-                    .iter()
-                    .map(|difference| difference.text(a, &self.runs[*run].0)),
-            );
-        }
-        for (run, rare) in &compared.rare {
-            lines.extend(rare.iter().map(|difference| difference.text(a, &self.runs[*run].0)));
-        }
-        for (run, why) in &compared.not_compared {
-            lines.push(format!("{a} and {} not compared: {why}", self.runs[*run].0));
-        }
-        for (name, values) in &compared.settings {
-            let shown: Vec<String> = values
-                .iter()
-                .zip(&self.runs)
-                .filter_map(|(value, (run, _))| Some(format!("{run}: {}", value.as_ref()?)))
-                .collect();
-            lines.push(format!("setting \"{name}\": {}", shown.join("; ")));
-        }
-        lines.extend(compared.unfair.iter().map(|why| format!("CONDITIONS DIFFER: {why}")));
-        lines
+/// A row for each run; the name of the series stands in the first.
+fn rows(comparison: &Comparison, compared: &Compared, table: &mut TextTable) {
+    let mut label = compared.label();
+    for (index, (run, _)) in comparison.runs.iter().enumerate() {
+        let Some(series) = comparison.view(index, compared) else {
+            continue;
+        };
+        let f = series.figures();
+        let ns = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+        table.row(vec![
+            std::mem::take(&mut label).to_owned(),
+            run.clone(),
+            count(series.counters.received),
+            ns(f.p50),
+            ns(f.p99),
+            ns(f.p999),
+            ns_or_dash(f.max.map(|ns| ns as f64)),
+        ]);
     }
 }
