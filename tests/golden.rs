@@ -231,7 +231,7 @@ fn the_faces_of_a_made_up_run() {
     report.write_json(&mut document).expect("JSON");
     let texts = [
         ("page.html", report.html(&About::default(), None).expect("a page")),
-        ("screen.txt", report.screen(false, None)),
+        ("screen.txt", report.screen(report::screen::Size::LARGEST, false, None)),
         ("full.txt", report.text(false, None)),
         ("result.json", String::from_utf8(document).expect("UTF-8")),
     ];

@@ -1,6 +1,7 @@
 //! Formatting that all output formats share.
 
-use model::{Counter, SeriesView};
+use model::fact::{BUILD, LOCAL_TIME};
+use model::{Counter, RunView, SeriesView};
 use units::Realtime;
 
 /// A count with digits in groups of three: `600 000`.
@@ -57,8 +58,31 @@ pub(crate) fn rfc3339(at: Realtime) -> String {
 }
 
 /// An instant for people, to the second: `2026-11-21 02:00:00 UTC`.
-pub(crate) fn wall_clock(at: Realtime) -> String {
+fn wall_clock(at: Realtime) -> String {
     timestamp(at).strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// Start of a run in the local time of its host, ISO 8601 with the difference from UTC; in UTC if the run does not state it.
+pub(crate) fn start_of(run: &RunView) -> String {
+    let local = LOCAL_TIME
+        .of(&run.facts)
+        .and_then(|offset| local(run.info.started, &offset));
+    local.unwrap_or_else(|| wall_clock(run.info.started))
+}
+
+fn local(at: Realtime, offset: &str) -> Option<String> {
+    let east = offset.strip_prefix('+');
+    let (hours, minutes) = east.or_else(|| offset.strip_prefix('-'))?.split_once(':')?;
+    let seconds = hours.parse::<i32>().ok()?.checked_mul(3_600)? + minutes.parse::<i32>().ok()?.checked_mul(60)?;
+    let offset = jiff::tz::Offset::from_seconds(if east.is_some() { seconds } else { -seconds }).ok()?;
+    let local = timestamp(at).to_zoned(offset.to_time_zone());
+    Some(local.strftime("%Y-%m-%d %H:%M:%S%:z").to_string())
+}
+
+/// The program that measured a run, with commit and build where the run has them.
+pub(crate) fn measured_by(run: &RunView) -> String {
+    let version = BUILD.of(&run.facts).unwrap_or_else(|| run.info.tool_version.clone());
+    format!("triptime {version}")
 }
 
 fn timestamp(at: Realtime) -> jiff::Timestamp {
@@ -67,7 +91,7 @@ fn timestamp(at: Realtime) -> jiff::Timestamp {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, ns_or_dash, plural, rfc3339, wall_clock};
+    use super::{count, local, ns_or_dash, plural, rfc3339, wall_clock};
     use units::Realtime;
 
     #[test]
@@ -91,6 +115,11 @@ mod tests {
         let at = Realtime::from_ns(1_795_226_400_000_000_001);
         assert_eq!(rfc3339(at), "2026-11-21T02:00:00.000000001Z");
         assert_eq!(wall_clock(at), "2026-11-21 02:00:00 UTC");
+        assert_eq!(local(at, "+05:30").as_deref(), Some("2026-11-21 07:30:00+05:30"));
+        assert_eq!(local(at, "-03:00").as_deref(), Some("2026-11-20 23:00:00-03:00"));
+        for text in ["", "05:30", "+5", "+99:00", "+a:b", "-2147483647:00"] {
+            assert_eq!(local(at, text), None, "{text}");
+        }
         assert_eq!(rfc3339(Realtime::from_ns(0)), "1970-01-01T00:00:00.000000000Z");
     }
 }

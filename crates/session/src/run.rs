@@ -8,8 +8,8 @@ use crate::runner::{Position, Runner, ShowProgress, Underway};
 use crate::session::{Session, SessionError};
 use crate::spec::RunSpec;
 use bed::loads::Loads;
-use model::fact::LABEL;
-use model::{EventKind, RunState};
+use model::fact::{BUILD, LABEL, LOCAL_TIME, PLAN};
+use model::{EventKind, Fact, RunState};
 use probes::copier::{self, Capture, CaptureSpec};
 use probes::{Port, ProbeError};
 use run::{Stop, remove};
@@ -65,9 +65,7 @@ impl Run {
                 return Err(error.into());
             }
         };
-        if let Some(label) = spec.label.take() {
-            session.recorder.add_facts(vec![LABEL.fact(Ok(label), "--label")]);
-        }
+        session.recorder.add_facts(stated(&mut spec));
         session
             .recorder
             .set_settings(vec![bed::loads::setting(&loads.describe())]);
@@ -198,4 +196,18 @@ impl Run {
         }
         RunState::Interrupted
     }
+}
+
+/// The facts about the run itself, which its reports show.
+fn stated(spec: &mut RunSpec) -> Vec<Fact> {
+    let facts = [
+        (LABEL, spec.label.take(), "--label"),
+        (PLAN, spec.plan.clone(), "the plan's file, kept in the run"),
+        (BUILD, spec.build.take(), "this program"),
+        (LOCAL_TIME, spec.local_time.take(), "the host's time zone"),
+    ];
+    let stated = facts.into_iter();
+    stated
+        .filter_map(|(fact, value, source)| Some(fact.fact(Ok(value?), source)))
+        .collect()
 }

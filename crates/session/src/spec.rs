@@ -41,6 +41,10 @@ pub struct RunSpec {
     pub run: NewRun,
     /// Name of the machine or set-up, which tables and comparisons show for the run.
     pub label: Option<String>,
+    /// Version, commit and build of this program, for the report.
+    pub build: Option<String>,
+    /// Difference of the local time from UTC, such as `+01:00`, for the report.
+    pub local_time: Option<String>,
     /// True to hold `/dev/cpu_dma_latency` at 0 during the run; otherwise idle states stay as the system has them.
     pub hold_idle: bool,
     /// True to record the kernel's events, so that late samples can be explained.
@@ -91,6 +95,8 @@ impl RunSpec {
             is_paced: PACED.contains(&run.command.as_str()),
             run,
             label: None,
+            build: None,
+            local_time: None,
             hold_idle: false,
             flight_recorder: false,
             osnoise: false,

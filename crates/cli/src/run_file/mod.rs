@@ -8,6 +8,7 @@ use crate::ending::{self, Hangup};
 use crate::failure::{Failure, say};
 use crate::page;
 use crate::progress::Progress;
+use crate::version;
 use ended::Ending;
 use model::{EventKind, RunState};
 use probes::Port;
@@ -71,6 +72,8 @@ impl RunArgs {
         };
         RunSpec {
             label: self.label.clone(),
+            build: Some(version::one_line()),
+            local_time: Some(jiff::Zoned::now().strftime("%:z").to_string()),
             hold_idle: self.hold_idle,
             loads: self.loads(&beside(&measured)),
             force: self.force,

@@ -28,6 +28,12 @@ pub const CONTAINER: FactOf<String> = FactOf::new("virtualisation", "container")
 
 /// The name that the user gave to the run: of its machine or its set-up.
 pub const LABEL: FactOf<String> = FactOf::new("run", "label");
+/// The plan that the run follows, by name.
+pub const PLAN: FactOf<String> = FactOf::new("run", "plan");
+/// The program that measured: version, commit, build.
+pub const BUILD: FactOf<String> = FactOf::new("run", "measured by");
+/// Difference of the host's local time from UTC at the start of the run, such as `+01:00`.
+pub const LOCAL_TIME: FactOf<String> = FactOf::new("run", "local time");
 
 /// For a run that is one cell of a matrix: where the device under test is.
 pub const CELL_PLACE: FactOf<String> = FactOf::new("cell of a matrix", "place");

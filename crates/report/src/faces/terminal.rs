@@ -4,7 +4,7 @@ use super::{TERMINAL, cpus};
 use crate::Report;
 use crate::section::{self, Section};
 use crate::terminal::Paint;
-use crate::text::wall_clock;
+use crate::text::start_of;
 use model::RunState;
 use std::fmt::Write;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
         "{}, {} from {}{ended}; limits: {limits}",
         run.info.command,
         format_ns(run.duration_ns as f64),
-        wall_clock(run.info.started),
+        start_of(run),
     );
     let _ = writeln!(out, "run:    {}", run.file.display());
     if let Some(answer) = &report.budget.answer {

@@ -58,13 +58,18 @@ impl Size {
         }
     }
 
-    /// Sentences after one label, in at most `most` lines together.
+    /// Sentences after one label, in at most `most` lines together: half a step helps nobody, so that only the first may be cut.
     pub(crate) fn spoken(self, name: &str, sentences: &[String], most: usize) -> Vec<String> {
+        let most = self.most(most);
         let mut lines: Vec<String> = Vec::new();
-        for (at, sentence) in sentences.iter().enumerate() {
-            // One line is reserved for each following sentence.
-            let room = most.saturating_sub(lines.len() + sentences.len() - at - 1).min(2);
-            lines.extend(self.labelled(if at == 0 { name } else { "" }, sentence, self.most(room)));
+        for sentence in sentences {
+            let label = if lines.is_empty() { name } else { "" };
+            let whole = self.labelled(label, sentence, usize::MAX);
+            if lines.len().saturating_add(whole.len()) <= most {
+                lines.extend(whole);
+            } else if lines.is_empty() {
+                lines.extend(self.labelled(label, sentence, most));
+            }
         }
         lines
     }

@@ -14,10 +14,11 @@ mod text;
 mod why;
 
 use crate::Report;
-use crate::text::wall_clock;
+use crate::text::{measured_by, start_of};
 use limits::{Row, State, rows, tally};
 pub use lines::Size;
-use model::RunState;
+use model::fact::{HOST_NAME, JUDGED_CPUS, PLAN};
+use model::{RunState, RunView};
 use std::path::Path;
 use units::{Ns, foreign};
 
@@ -38,6 +39,8 @@ pub(crate) struct Screen {
     pub(crate) word: String,
     /// The command, its duration, and its start.
     pub(crate) run: String,
+    /// The host, the judged CPUs, and the program that measured.
+    pub(crate) on: String,
     /// Text such as `4 of 8 limits exceeded, …`.
     pub(crate) tally: String,
     /// The outcome of the trips, if any were timed.
@@ -60,6 +63,7 @@ impl Screen {
         Self {
             word: report.words().to_uppercase(),
             run: run(report),
+            on: on(&report.run),
             tally: match &report.capacity {
                 Some(capacity) => capacity.sentence(),
                 None if !report.is_judged() => report.sentence(),
@@ -141,12 +145,26 @@ fn run(report: &Report) -> String {
         [] => String::new(),
         _ => format!("; limits: {}", profiles.join(", ")),
     };
+    let plan = PLAN.of(&run.facts).map_or_else(String::new, |plan| format!(" {plan}"));
     format!(
-        "{}, {} from {}{ended}{limits}",
+        "{}{plan}, {} from {}{ended}{limits}",
         run.info.command,
         Ns(run.duration_ns),
-        wall_clock(run.info.started),
+        start_of(run),
     )
+}
+
+/// Text such as `host relay-01, judged CPUs 2-3; triptime 0.1.0, commit 45e6a826c0d1`.
+fn on(run: &RunView) -> String {
+    let host = HOST_NAME.word_of(&run.facts).map(|name| format!("host {name}"));
+    let judged = JUDGED_CPUS
+        .word_of(&run.facts)
+        .map(|cpus| format!("judged CPUs {cpus}"));
+    let at: Vec<String> = host.into_iter().chain(judged).collect();
+    let measured_by = measured_by(run);
+    // The build is in the record: a commit is enough to find the program.
+    let by = measured_by.split(", build ").next().unwrap_or_default();
+    at.into_iter().chain([by.to_owned()]).collect::<Vec<_>>().join("; ")
 }
 
 /// The bound that the run proves, and the bound that a longer run would prove.

@@ -83,6 +83,7 @@ impl Screen {
         let run = size.fitted(&self.run, size.columns - width(&word) - 2);
         let painted = paint.over(report.verdict(), report.is_partial_pass(), &word);
         let mut lines = vec![format!("{painted}  {run}")];
+        lines.extend(size.labelled("On", &self.on, size.most(1)));
         let tally = format!("{}.", self.tally.trim_end_matches('.'));
         lines.extend(size.first_lines(&tally, size.most(2)));
         let trip = self.trip.iter();

@@ -3,6 +3,7 @@
 use crate::Report;
 use crate::html::look;
 use crate::section::{Link, Section};
+use crate::text::measured_by;
 use crate::verdict::{Judgement, ProfileVerdict};
 use askama::Template;
 use units::Ns;
@@ -50,7 +51,7 @@ fn method(report: &Report) -> Vec<(&'static str, String)> {
         ("Command", info.arguments.join(" ")),
         ("Run", info.id.clone()),
         ("Run file", report.run.file.display().to_string()),
-        ("Measured by", format!("triptime {}", info.tool_version)),
+        ("Measured by", measured_by(&report.run)),
         ("Window", Ns(info.window_ns).to_string()),
         (
             "Limit profiles",

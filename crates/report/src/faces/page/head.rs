@@ -6,7 +6,7 @@ use crate::Report;
 use crate::html::look;
 use crate::screen::{Screen, Size};
 use crate::subjects::method::{ProfileRow, profiles};
-use crate::text::{rfc3339, wall_clock};
+use crate::text::{measured_by, rfc3339, start_of};
 use model::FactOf;
 use model::fact::{CLOCK_SOURCE, CPU_MODEL, HOST_NAME, HYPERVISOR, JUDGED_CPUS, KERNEL_RELEASE, PREEMPTION};
 
@@ -56,7 +56,7 @@ impl Page {
             record,
             run: report.run.info.id.clone(),
             run_in_css: in_css(&report.run.info.id),
-            started: (rfc3339(report.run.info.started), wall_clock(report.run.info.started)),
+            started: (rfc3339(report.run.info.started), start_of(&report.run)),
             headline: headline(report),
             profiles: profiles(&report.judgement),
             title: format!(
@@ -84,5 +84,6 @@ fn in_css(name: &str) -> String {
 /// The evidence in brackets is only shown in the inventory; here, the word is enough.
 fn headline(report: &Report) -> Vec<(&'static str, String)> {
     let words = HEADLINE_FACTS.map(|(of, heading)| Some((heading, of.word_of(&report.run.facts)?)));
-    words.into_iter().flatten().collect()
+    let words = words.into_iter().flatten();
+    words.chain([("Measured by", measured_by(&report.run))]).collect()
 }

@@ -93,7 +93,6 @@ fn evidence_rows(report: &Report, evidence: Option<&Evidence>) -> Vec<(&'static 
         rows.push(("Length", format!("{} bytes", count(evidence.octets))));
         rows.push(("SHA-256", sha256));
     }
-    rows.push(("Measured by", format!("triptime {}", info.tool_version)));
     rows.push(("Command", info.arguments.join(" ")));
     rows
 }
