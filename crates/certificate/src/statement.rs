@@ -9,7 +9,7 @@ pub const SCHEMA: &str = "triptime.certificate/1";
 
 /// Fields of a result document that a certificate keeps as they are. Lists of single samples and events stay in the run file, which the
 /// certificate names by its hash.
-const KEPT: [&str; 14] = [
+const KEPT: [&str; 15] = [
     "tool",
     "run",
     "verdict",
@@ -18,6 +18,7 @@ const KEPT: [&str; 14] = [
     "coverage",
     "profiles",
     "checks",
+    "uncertainty",
     "not_measured",
     "not_applicable",
     "contradictions",

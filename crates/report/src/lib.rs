@@ -35,6 +35,7 @@ mod terminal;
 mod text;
 pub mod timeline;
 pub mod type_test;
+mod uncertainty;
 pub mod verdict;
 
 use again::Again;
@@ -45,6 +46,7 @@ use limits::Profile;
 use model::RunView;
 use stall::Stall;
 use std::io;
+pub use subjects::uncertainty::OwnBudgets;
 use tables::Layout;
 use timeline::Timeline;
 use verdict::{Judgement, Verdict};
@@ -140,6 +142,12 @@ impl Report {
     pub fn verdict(&self) -> Verdict {
         let of_checks = self.is_judged_by_limits().then_some(self.judgement.verdict);
         Verdict::over(of_checks.into_iter().chain(self.of_capacity()))
+    }
+
+    /// The decision rule of each profile with its numbers, in sentences: the width of the guard band, the largest expanded uncertainty
+    /// of its decided durations, and the largest risk of false acceptance that it allows.
+    pub fn decision_rules(&self) -> Vec<String> {
+        uncertainty::rules_with_numbers(&self.profiles, &self.judgement)
     }
 
     /// True if there is anything that can pass or fail.

@@ -115,6 +115,7 @@ impl Show for Check {
         for text in [&mut self.profile, &mut self.series, &mut self.why] {
             text.show();
         }
+        self.decision.iter_mut().for_each(|decided| decided.unknown.show());
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod detach;
 mod ended;
+pub mod instrument;
 pub mod keeper;
 pub mod memory;
 pub mod preflight;

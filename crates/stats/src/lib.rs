@@ -15,6 +15,7 @@ pub mod random;
 mod ranks;
 pub mod stationarity;
 mod summary;
+pub mod uncertainty;
 mod worst;
 
 pub use histogram::{Bucket, Histogram, HistogramError, Scheduled};

@@ -28,6 +28,7 @@ pub mod packet;
 pub mod perf;
 pub mod phc;
 pub mod privilege;
+pub mod readout;
 mod sockopt;
 pub mod swap;
 pub mod tap;

@@ -9,8 +9,8 @@ use report::verdict::Verdict;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// How a figure near its limit is decided: the rule that every verdict of this program follows.
-const DECISION_RULE: &str = "Simple acceptance (JCGM 106:2012, 8.2): a figure of one clock passes if it does not exceed its limit. \
+/// The rule that every verdict of this program follows, whatever the rule of its profile.
+const EVERY_RULE: &str = "A figure over its limit fails (JCGM 106:2012, 8). \
     A figure between two clocks passes only if it does not exceed its limit with the uncertainty of the clocks added, fails only if it \
     exceeds it with that uncertainty subtracted, and is undecided between. A figure that something may hide a worse value of is undecided.";
 
@@ -24,6 +24,14 @@ pub struct Statements {
     pub issued_by: String,
 }
 
+/// How figures near their limits were decided: the rule of each profile, once.
+fn decision_rule(rules: &[String]) -> String {
+    let mut texts: Vec<&str> = rules.iter().map(String::as_str).collect();
+    texts.dedup();
+    texts.push(EVERY_RULE);
+    texts.join(" ")
+}
+
 /// The certificate of the runs in these files, without a signature. `profile` judges them, with its text; without one, the limits kept in
 /// each run do.
 ///
@@ -34,7 +42,7 @@ pub fn certify(
     profile: Option<&(Profile, String)>,
     statements: Statements,
 ) -> Result<Certificate, CampaignError> {
-    let (mut runs, mut found, mut verdicts) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut runs, mut found, mut verdicts, mut rules) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for file in files {
         let run = JudgedRun::read(file, profile)?;
         if !run.report.is_judged() {
@@ -46,6 +54,7 @@ pub fn certify(
         let certified = run.certified()?;
         found.extend(deviations::of(&run, &certified.file));
         verdicts.push(run.report.verdict());
+        rules.extend(run.report.decision_rules());
         runs.push(certified);
     }
     Ok(Certificate::new(Statement {
@@ -53,7 +62,7 @@ pub fn certify(
         issued: statements.issued,
         issued_by: statements.issued_by,
         verdict: Verdict::over(verdicts).word().to_owned(),
-        decision_rule: DECISION_RULE.to_owned(),
+        decision_rule: decision_rule(&rules),
         about: statements.about,
         deviations: found,
         runs,

@@ -82,6 +82,19 @@ pub const TRACED_WAY: FactOf<String> = FactOf::new("trace", "way");
 /// When the run started, on the clock of the kernel's events: relates its instants to theirs.
 pub const RUN_START: FactOf<Monotonic> = FactOf::new("flight recorder", "start of the run on CLOCK_MONOTONIC");
 
+/// Group of the facts about the instrument itself: its clocks, measured before the run.
+pub const INSTRUMENT: &str = "instrument";
+/// Mean time of one reading of the slower of `CLOCK_MONOTONIC` and `CLOCK_REALTIME`, in ns.
+pub const CLOCK_READING: FactOf<u64> = FactOf::new(INSTRUMENT, "reading the clock, mean");
+/// Time in ns that 99 of 100 readings do not exceed.
+pub const CLOCK_LONG_READING: FactOf<u64> = FactOf::new(INSTRUMENT, "reading the clock, 99 %");
+/// Steps in which the clock runs, in ns.
+pub const CLOCK_STEP: FactOf<u64> = FactOf::new(INSTRUMENT, "step of the clock");
+/// Largest error in ns with which an instant of one of the two clocks is converted to the other.
+pub const CLOCKS_APART: FactOf<u64> = FactOf::new(INSTRUMENT, "monotonic to wall clock, within");
+/// Mean time of one reading of the CPU's own counter, in ns.
+pub const COUNTER_READING: FactOf<u64> = FactOf::new(INSTRUMENT, "reading the time stamp counter, mean");
+
 /// First instant of the time in which every frame was to be recorded.
 pub const RECORDED_FROM: FactOf<Realtime> = FactOf::new("recording", "from");
 /// Last instant of that time.

@@ -88,6 +88,7 @@ fn profile(limits: &[(Quantity, u64)]) -> Profile {
         what: "tests".into(),
         limits: limits.iter().map(limit).collect(),
         requirements: Vec::new(),
+        decision: crate::limits::Decision::default(),
     }
 }
 

@@ -47,6 +47,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
             needs_known_stamps: false,
         }],
         requirements: Vec::new(),
+        decision: crate::limits::Decision::default(),
     }
 }
 

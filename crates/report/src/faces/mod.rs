@@ -28,6 +28,7 @@ use crate::subjects::nics::NicsSection;
 use crate::subjects::readings::ReadingsSection;
 use crate::subjects::series::SeriesSection;
 use crate::subjects::shots::ShotsSection;
+use crate::subjects::uncertainty::UncertaintySection;
 use crate::subjects::way::WaySection;
 use crate::tables::TablesSection;
 use crate::tables::networks::NetworksSection;
@@ -36,7 +37,7 @@ use crate::type_test::TypeTestSection;
 use terminal::Part;
 
 /// Sections on the terminal, after its head.
-pub(crate) const TERMINAL: [&dyn Section; 20] = [
+pub(crate) const TERMINAL: [&dyn Section; 21] = [
     &CapacitySection,
     &ContradictionSection,
     &ChecksSection,
@@ -57,10 +58,11 @@ pub(crate) const TERMINAL: [&dyn Section; 20] = [
     &Part(buffers::buffers),
     &Part(paced::paced),
     &ReadingsSection,
+    &UncertaintySection,
 ];
 
 /// Sections of the page, after its first screen.
-pub(crate) const PAGE: [&dyn Section; 20] = [
+pub(crate) const PAGE: [&dyn Section; 21] = [
     &ContradictionSection,
     &CapacitySection,
     &ChecksSection,
@@ -80,11 +82,12 @@ pub(crate) const PAGE: [&dyn Section; 20] = [
     &EventsSection,
     &WaySection,
     &InventorySection,
+    &UncertaintySection,
     &MethodSection,
 ];
 
 /// Sections of the result document, after the run and its verdict.
-pub(crate) const DOCUMENT: [&dyn Section; 20] = [
+pub(crate) const DOCUMENT: [&dyn Section; 21] = [
     &SeriesSection,
     &ChecksSection,
     &EventsSection,
@@ -105,4 +108,5 @@ pub(crate) const DOCUMENT: [&dyn Section; 20] = [
     &ShotsSection,
     &ChangesSection,
     &ActionsSection,
+    &UncertaintySection,
 ];

@@ -102,6 +102,7 @@ fn of_limit(class: &str, check: &Check) -> Case {
     let mut lines = figures(&measured, &allowed, &limit.source, &check.why);
     lines.push(format!("samples: {}", count(check.samples)));
     lines.extend(check.bound.as_ref().map(|bound| format!("bound: {}", bound.text())));
+    lines.extend(check.decision_text().map(|text| format!("decision: {text}")));
     let outcome = outcome(check.verdict, &check.why, [&measured, &allowed, &limit.source]);
     Case::new(class, &named(&limit.id, &check.series), outcome, lines.join("\n"))
 }

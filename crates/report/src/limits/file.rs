@@ -1,6 +1,7 @@
 //! The TOML form of a profile.
 
 use super::counted::refusal;
+use super::decision::{self, DecisionFile};
 use super::{Class, Limit, LimitsError, Pattern, Profile, Quantity, Requirement, Sense, Unit, Until, Wanted};
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -15,6 +16,7 @@ struct ProfileFile {
     limit: Vec<LimitFile>,
     #[serde(default)]
     require: Vec<RequireFile>,
+    decision: Option<DecisionFile>,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +69,7 @@ enum Amount {
 }
 
 /// The position of values, for error messages.
-struct LimitsText<'a> {
+pub(super) struct LimitsText<'a> {
     text: &'a str,
     origin: &'a str,
     /// True if the profile was given, and was not read from a run.
@@ -75,7 +77,7 @@ struct LimitsText<'a> {
 }
 
 impl LimitsText<'_> {
-    fn error<T>(&self, value: &Spanned<T>, key: &'static str, problem: String) -> LimitsError {
+    pub(super) fn error<T>(&self, value: &Spanned<T>, key: &'static str, problem: String) -> LimitsError {
         let before = self.text.get(..value.span().start).unwrap_or_default();
         LimitsError::Value {
             origin: self.origin.to_owned(),
@@ -127,6 +129,7 @@ pub(super) fn parse(text: &str, origin: &str, is_given: bool) -> Result<Profile,
         what: file.what,
         limits: limits.collect::<Result<_, _>>()?,
         requirements: requirements.collect::<Result<_, _>>()?,
+        decision: decision::of(file.decision.as_ref(), &place)?,
     })
 }
 

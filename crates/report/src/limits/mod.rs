@@ -5,6 +5,7 @@
 
 mod class;
 mod counted;
+mod decision;
 mod file;
 mod requirement;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod unmatched;
 
 pub use class::{Class, Until};
 pub(crate) use counted::quantities;
+pub use decision::{Decision, Guard, Rule};
 use model::{Counter, Figure};
 pub(crate) use requirement::word_of;
 pub use requirement::{Compared, Requirement, Wanted};
@@ -37,6 +39,8 @@ pub struct Profile {
     pub limits: Vec<Limit>,
     /// Its requirements on the facts, in the order of the file.
     pub requirements: Vec<Requirement>,
+    /// How a figure near its limit is decided.
+    pub decision: Decision,
 }
 
 /// One limit.

@@ -69,6 +69,7 @@ fn check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
             needs_known_stamps: false,
         }],
         requirements: Vec::new(),
+        decision: crate::limits::Decision::default(),
     };
     Judgement::of(run, &[profile]).checks.remove(0)
 }

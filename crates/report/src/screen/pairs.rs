@@ -156,6 +156,7 @@ impl Made {
             what: "tests".into(),
             limits,
             requirements: Vec::new(),
+            decision: crate::limits::Decision::default(),
         };
         Report::new(run, vec![profile])
     }

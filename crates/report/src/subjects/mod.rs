@@ -11,4 +11,5 @@ pub(crate) mod nics;
 pub(crate) mod readings;
 pub(crate) mod series;
 pub(crate) mod shots;
+pub(crate) mod uncertainty;
 pub(crate) mod way;

@@ -66,6 +66,7 @@ mod tests {
             what: "tests".into(),
             limits: vec![limit],
             requirements: Vec::new(),
+            decision: crate::limits::Decision::default(),
         };
         let mut run = run(vec![series]);
         run.info.command = "import".into();

@@ -9,6 +9,7 @@ mod coverage;
 mod doubt;
 mod few;
 mod gaps;
+mod guard;
 mod measured;
 mod merged;
 mod reach;
@@ -28,6 +29,8 @@ use crate::subjects::shots;
 use crate::text::{capitalised, count, plural};
 pub use coverage::Coverage;
 use doubt::Doubt;
+pub use guard::Decided;
+pub(crate) use guard::percent;
 pub use measured::Measured;
 use model::{RunView, SeriesView};
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
@@ -93,6 +96,8 @@ pub struct Check {
     pub bound: Option<Bound>,
     /// For a figure between two clocks: the maximum difference of the clocks, in ns.
     pub uncertainty_ns: Option<u64>,
+    /// For a duration: the decision rule with its numbers.
+    pub decision: Option<Decided>,
     /// The source's name for a host with this figure; `None` without classes, or if the figure is in doubt.
     pub class: Option<String>,
     /// Number of samples behind the figure.
@@ -317,6 +322,11 @@ fn check(
             (Some(measured), verdict, why)
         }
     };
+    let mut decision = measured.and_then(|measured| Decided::of(run, series, (profile, limit), measured));
+    let (verdict, why) = match (&mut decision, measured) {
+        (Some(decision), Some(measured)) => decision.hold(limit, measured, (verdict, why)),
+        _ => (verdict, why),
+    };
     let bound = gaps::longest_allowed(series, limit).and_then(|ns| Bound::of(series, ns));
     let decided = measured.filter(|_| verdict != Verdict::Inconclusive);
     let class = decided.and_then(|measured| {
@@ -332,6 +342,7 @@ fn check(
         why,
         bound,
         uncertainty_ns: clocks.and_then(|clocks| clocks.uncertainty.ok()).map(|known| known.ns),
+        decision,
         class,
         samples: series.counters.received,
     }

@@ -179,6 +179,11 @@ impl Effect {
 
 /// Median wake-up latency in ns of a real-time thread on `cpu` over one block; `None` if it cannot be measured.
 fn median_wakeup(cpu: u32) -> Option<i64> {
+    bare_wakeups(cpu, BLOCK_INTERVAL_NS, BLOCK_CYCLES)
+}
+
+/// Median latency in ns of `cycles` wake-ups of a real-time thread on `cpu` that does nothing else; `None` if it cannot be measured.
+pub(crate) fn bare_wakeups(cpu: u32, interval_ns: u64, cycles: u64) -> Option<i64> {
     let measure = move || {
         let thread = RtThread {
             policy: Policy::Fifo(80),
@@ -187,8 +192,8 @@ fn median_wakeup(cpu: u32) -> Option<i64> {
         };
         thread.enter().ok()?;
         let wait = Wait::default();
-        let grid = Grid::every_ns(sys::clock::monotonic(), BLOCK_INTERVAL_NS);
-        let mut latencies: Vec<i64> = (1..=BLOCK_CYCLES)
+        let grid = Grid::every_ns(sys::clock::monotonic(), interval_ns);
+        let mut latencies: Vec<i64> = (1..=cycles)
             .map(|cycle| wait.until(grid.due(cycle)) - grid.due(cycle))
             .collect();
         latencies.sort_unstable();

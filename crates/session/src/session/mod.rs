@@ -133,7 +133,8 @@ impl Session {
     pub(crate) fn start(spec: &mut RunSpec, stop: Stop) -> Result<Self, SessionError> {
         // Taken before memory is locked, so that the memory for the audit and the kernel's types is given back and does not count
         // for the run; and before this process is limited to its own CPUs, so that the audit sees the CPUs that it was given.
-        let inventory = inventory(spec);
+        let mut inventory = inventory(spec);
+        inventory.extend(crate::instrument::facts(&spec.measured));
         let kept = keep_to(&spec.housekeeping());
         // A tracer that a killed run left on would still take time from CPUs.
         if let Ok(tracefs) = Tracefs::find() {

@@ -2,6 +2,7 @@
 
 use crate::Report;
 use crate::about::{About, Evidence};
+use crate::subjects::uncertainty;
 use crate::text::count;
 
 /// Signature lines if nobody is named.
@@ -23,20 +24,22 @@ pub(crate) struct RecordPart {
 impl RecordPart {
     pub(super) fn of(report: &Report, about: &About, evidence: Option<&Evidence>) -> Self {
         let given = |text: &String| text.clone();
+        let mut fields = vec![
+            ("Document", document(about)),
+            ("Object", given(&about.object)),
+            ("Serial number", given(&about.serial_number)),
+            ("Site", given(&about.site)),
+            ("Operator", given(&about.operator)),
+            ("Criteria", given(&about.criteria)),
+            ("Calibration", given(&about.calibration)),
+        ];
+        fields.extend(of_the_instrument(report));
         Self {
             test: match about.test.as_str() {
                 "" => "Acceptance record".to_owned(),
                 test => test.to_owned(),
             },
-            fields: vec![
-                ("Document", document(about)),
-                ("Object", given(&about.object)),
-                ("Serial number", given(&about.serial_number)),
-                ("Site", given(&about.site)),
-                ("Operator", given(&about.operator)),
-                ("Criteria", given(&about.criteria)),
-                ("Calibration", given(&about.calibration)),
-            ],
+            fields,
             profiles: report
                 .profiles
                 .iter()
@@ -47,6 +50,17 @@ impl RecordPart {
             signatures: signatures(about),
         }
     }
+}
+
+/// The error of the instrument, and the rule by which it counts; nothing if it is not known and no rule depends on it.
+fn of_the_instrument(report: &Report) -> Vec<(&'static str, String)> {
+    let own = uncertainty::summary(report);
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let rules = crate::uncertainty::rules(&report.profiles);
+    let rules = rules.into_iter().map(|rule| ("Decision rule", rule));
+    std::iter::once(("Own uncertainty", own)).chain(rules).collect()
 }
 
 /// Number and revision of the document.

@@ -4,7 +4,7 @@ use super::required;
 use crate::Report;
 use crate::document::seconds;
 use crate::limits::Quantity;
-use crate::verdict::{Check, Measured, NotMeasured};
+use crate::verdict::{Check, Decided, Measured, NotMeasured};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]
@@ -23,6 +23,7 @@ pub(super) struct CheckEntry {
     pub(super) samples: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uncertainty: Option<u64>,
+    pub(super) decision: Option<DecisionEntry>,
     pub(super) class: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) view: Option<&'static str>,
@@ -34,6 +35,32 @@ pub(super) struct CheckEntry {
 pub(super) enum Number {
     Whole(i64),
     Real(f64),
+}
+
+/// The decision rule with its numbers; durations in ns.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct DecisionEntry {
+    rule: &'static str,
+    guard: Option<f64>,
+    standard: Option<f64>,
+    expanded: Option<f64>,
+    risk: Option<f64>,
+    risk_most: Option<f64>,
+    unknown: Vec<String>,
+}
+
+impl DecisionEntry {
+    fn of(decided: &Decided) -> Self {
+        Self {
+            rule: decided.rule.word(),
+            guard: decided.guard_ns,
+            standard: decided.standard_ns,
+            expanded: decided.expanded_ns,
+            risk: decided.risk,
+            risk_most: decided.risk_most,
+            unknown: decided.unknown.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -109,6 +136,7 @@ fn check_entry(report: &Report, check: &Check) -> CheckEntry {
             text: bound.text(),
         }),
         uncertainty: check.uncertainty_ns,
+        decision: check.decision.as_ref().map(DecisionEntry::of),
         class: check.class.clone(),
         view: view(report, check),
     }

@@ -3,6 +3,7 @@
 use super::requirements::{self, NotApplicableRow};
 use crate::Report;
 use crate::limits::Sense;
+use crate::text::capitalised;
 use crate::verdict::{Check, Judgement, NotMeasured, Verdict};
 use askama::Template;
 
@@ -135,7 +136,14 @@ fn check_row(check: &Check) -> CheckRow {
 fn class_and_bound(check: &Check) -> String {
     let class = check.class.as_ref().map(|class| format!("Class: {class}."));
     let bound = check.bound.map(|bound| bound.text());
-    class.into_iter().chain(bound).collect::<Vec<_>>().join(" ")
+    let decision = check.decision_text().map(|text| format!("{text}."));
+    let bound = bound.map(|bound| if decision.is_some() { format!("{bound}.") } else { bound });
+    class
+        .into_iter()
+        .chain(bound)
+        .chain(decision.map(|text| capitalised(&text)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The visible rows, and the folded rows: similar to a visible one but further from the limit. A single row is not

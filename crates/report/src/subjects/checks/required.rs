@@ -32,6 +32,7 @@ pub(super) fn entry(check: &RequirementCheck) -> CheckEntry {
         bound: None,
         samples: None,
         uncertainty: None,
+        decision: None,
         class: None,
         view: None,
     }

@@ -52,6 +52,7 @@ pub(super) fn checks(report: &Report, paint: &Paint) -> String {
                 .unwrap_or_default(),
         );
         table.note(&check.bound.map(|bound| bound.text()).unwrap_or_default());
+        table.note(&check.decision_text().unwrap_or_default());
     }
     for open in &judgement.not_measured {
         table.row(vec![

@@ -172,6 +172,7 @@ fn judged(run: &RunView, limits: Vec<Limit>) -> Vec<Check> {
         what: "tests".into(),
         limits,
         requirements: Vec::new(),
+        decision: crate::limits::Decision::default(),
     };
     Judgement::of(run, &[profile]).checks
 }

@@ -5,6 +5,7 @@ use testing::synthetic::{add_worst, run, series};
 
 mod counted;
 mod doubtful;
+mod guard;
 mod reach;
 mod second;
 
@@ -27,6 +28,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
             needs_known_stamps: false,
         }],
         requirements: Vec::new(),
+        decision: crate::limits::Decision::default(),
     }
 }
 
