@@ -1,6 +1,7 @@
 //! Steps of a plan in a container: the device under test is there, the run and the verdict are here, and nothing is left behind.
 
 mod beside;
+mod errand;
 
 use beside::MANAGEMENT;
 use model::{Cause, SeriesId};

@@ -48,6 +48,7 @@ mod scheduler;
 pub mod stat;
 mod storage;
 pub mod virtualisation;
+mod written;
 
 use std::path::Path;
 
@@ -145,6 +146,11 @@ impl Host {
             storage::facts,
         ];
         groups.iter().flat_map(|group| group(&self.reader)).collect()
+    }
+
+    /// Facts about the file system and the disks to which `what`, a file at this absolute path without links, is written.
+    pub fn written_to(&self, path: &Path, what: &str) -> Vec<Fact> {
+        written::facts(&self.reader, path, what)
     }
 
     /// True if the tree has evidence of a machine: a folder `proc` or `sys`, and a name in `proc`, `sys` or `etc`. The mounted root of a machine

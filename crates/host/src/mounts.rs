@@ -9,10 +9,14 @@ pub const PATH: &str = "/proc/self/mountinfo";
 /// One mounted file system.
 #[derive(Debug)]
 pub struct Mount {
+    /// Numbers of its device, such as `254:1`; the first is 0 if it has no block device of its own.
+    pub(crate) device: String,
     /// Directory of the file system that is mounted; `/` if it is the whole.
     pub(crate) root: String,
     /// Mount point.
     pub point: String,
+    /// Options of the mount, such as `noatime`.
+    pub(crate) flags: Vec<String>,
     /// Type, such as `ext4`.
     pub kind: String,
     /// Device or other source.
@@ -43,14 +47,17 @@ pub fn parse(text: &str) -> Vec<Mount> {
 /// Parses `36 35 98:0 /root /point options [optional fields] - type source options`.
 fn mount(line: &str) -> Option<Mount> {
     let (place, what) = line.split_once(" - ")?;
-    let mut place = place.split_whitespace().skip(3);
+    let listed = |text: &str| text.split(',').map(str::to_owned).collect();
+    let mut place = place.split_whitespace().skip(2);
     let mut what = what.split_whitespace();
     Some(Mount {
+        device: place.next()?.to_owned(),
         root: unescape(place.next()?),
         point: unescape(place.next()?),
+        flags: listed(place.next().unwrap_or("")),
         kind: what.next()?.to_owned(),
         source: unescape(what.next()?),
-        options: what.next().unwrap_or("").split(',').map(str::to_owned).collect(),
+        options: listed(what.next().unwrap_or("")),
     })
 }
 

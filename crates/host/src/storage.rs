@@ -43,7 +43,7 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
 }
 
 /// Such as `virtio_blk, 40.0 GiB, scheduler none`.
-fn described(reader: &Reader, disk: &str) -> Result<String, HostError> {
+pub(crate) fn described(reader: &Reader, disk: &str) -> Result<String, HostError> {
     let folder = format!("{BLOCK}/{disk}");
     let line = |file: &str| reader.line(&format!("{folder}/{file}"));
     let driver = reader.target(&format!("{folder}/device/driver")).ok();

@@ -6,6 +6,7 @@ mod ended;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::ending::{self, Hangup};
 use crate::failure::{Failure, say};
+use crate::over_host;
 use crate::page;
 use crate::progress::Progress;
 use crate::version;
@@ -77,6 +78,7 @@ impl RunArgs {
             hold_idle: self.hold_idle,
             loads: self.loads(&beside(&measured)),
             force: self.force,
+            explain: over_host::explainer(),
             ..RunSpec::probe(run, measured, duration_ns)
         }
     }

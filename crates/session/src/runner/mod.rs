@@ -1,7 +1,9 @@
 //! Runs a measurement for commands and for plans: waits for it while its loads run, shows progress, and takes its result.
 
+mod answering;
 mod away;
 
+pub use answering::Answering;
 pub use away::{AwayEnd, Launched};
 
 use crate::session::{Session, SessionError};

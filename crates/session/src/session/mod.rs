@@ -152,6 +152,7 @@ impl Session {
         let mut writer = spec.run.create(pair.realtime)?;
         let place = writer.place();
         writer.add_facts(&inventory)?;
+        writer.add_facts(&run_file(spec, place.made()))?;
         writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
         if explainer.is_some() {
             writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
@@ -277,6 +278,14 @@ fn flight_recorder(spec: &RunSpec) -> (Option<Box<dyn Explain>>, Option<String>)
     }
 }
 
+/// A flight recorder of this machine, for the questions of a guest whose run has no session here.
+///
+/// # Errors
+/// Why it cannot run, and the remedy.
+pub fn host_explainer() -> Result<Shared, SessionError> {
+    Ok(Shared::new(Box::new(Flight::start(None, false)?)))
+}
+
 /// Why no timing here is evidence, if the processor is emulated.
 fn emulated() -> Option<String> {
     let found = Host::live().hypervisor().ok().filter(Hypervisor::is_emulated)?;
@@ -298,6 +307,14 @@ fn inventory(spec: &RunSpec) -> Vec<Fact> {
     let mut all = facts(&host);
     all.extend(audited(&host, cpus, &spec.interfaces));
     all
+}
+
+/// The file system and the disks of the run file: a slow one holds up what writes to it.
+fn run_file(spec: &RunSpec, file: &Path) -> Vec<Fact> {
+    match (&spec.inventory, file.canonicalize()) {
+        (Inventory::Known, _) | (_, Err(_)) => Vec::new(),
+        (_, Ok(file)) => Host::live().written_to(&file, "the run file"),
+    }
 }
 
 /// Findings of the rules for real-time machines on this one, for the CPUs and interfaces of the run, with their remedies.

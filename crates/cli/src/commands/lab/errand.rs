@@ -5,14 +5,17 @@ use crate::arguments::PageArgs;
 use crate::ending;
 use crate::face::FaceArgs;
 use crate::failure::{Failure, say};
+use crate::over_host;
 use crate::run_file::default_file;
 use crate::verdict;
-use place::{Away, Job, PlaceError, Returned};
+use place::{Away, Job, Place, PlaceError, Returned};
+use run::Shared;
+use session::runner::Answering;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const LOOK: Duration = Duration::from_millis(50);
@@ -45,7 +48,7 @@ impl Errand {
         }
     }
 
-    /// Starts these words with `start`, and brings the run to `file`; returns the exit status. A signal ends the command; its run so far is
+    /// Starts these words with `start`, lets `host` answer their questions about late samples, and brings the run to `file`; returns the exit status. A signal ends the command; its run so far is
     /// kept.
     ///
     /// # Errors
@@ -54,13 +57,17 @@ impl Errand {
         &self,
         file: &Path,
         words: &[String],
+        host: Option<AnsweringHost>,
         start: impl FnOnce(&Job) -> Result<Box<dyn Away>, PlaceError>,
     ) -> Result<u8, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         ending::on_signals(&stop)?;
-        let Carried { words, files, .. } = Carried::of(words, &self.with)?;
+        let Carried { mut words, files, .. } = Carried::of(words, &self.with)?;
+        if host.is_some() {
+            words.insert(0, over_host::FLAG.to_owned());
+        }
         let job = Job { words, files };
-        let file = finish(&attend(start(&job)?, &stop)?, file)?;
+        let file = finish(&attend(start(&job)?, host, &stop)?, file)?;
         let report = verdict::read(&file, None)?;
         verdict::present(&report, &self.face, &self.pages)
     }
@@ -74,17 +81,42 @@ fn finish(left: &Returned, file: &Path) -> Result<PathBuf, Failure> {
     keep(&left.run, file)
 }
 
-/// Waits until the command has ended, and passes on a signal to end. Its printed output is made again from its run file.
-fn attend(mut away: Box<dyn Away>, stop: &AtomicBool) -> Result<Returned, PlaceError> {
+/// This machine, as the host of the guest in which the command runs.
+pub(super) struct AnsweringHost {
+    /// The guest.
+    pub(super) guest: Arc<dyn Place>,
+    /// Knows the work that ran on this machine's CPUs.
+    pub(super) explain: Shared,
+}
+
+/// Waits until the command has ended, answers its questions, and passes on a signal to end. Its printed output is made again from its run
+/// file.
+fn attend(mut away: Box<dyn Away>, host: Option<AnsweringHost>, stop: &AtomicBool) -> Result<Returned, Failure> {
+    let lines = away.lines();
+    let away = Arc::new(Mutex::new(away));
+    let answers = match host {
+        Some(host) => {
+            let answering = Answering::new(&host.guest, Arc::clone(&away), Some(host.explain));
+            let thread = std::thread::Builder::new().spawn(move || answering.answer_all(&lines));
+            Some(thread.map_err(|error| Failure::CouldNotMeasure(format!("a thread: {error}")))?)
+        }
+        None => None,
+    };
+    let at_it = || away.lock().unwrap_or_else(PoisonError::into_inner);
     let mut is_told = false;
-    while !away.is_finished() {
+    while !at_it().is_finished() {
         if stop.load(Ordering::Relaxed) && !is_told {
-            away.stop();
+            at_it().stop();
             is_told = true;
         }
         std::thread::sleep(LOOK);
     }
-    away.finish()
+    let left = at_it().finish()?;
+    // It has sent everything; nothing keeps the guest for it any longer.
+    if let Some(answers) = answers {
+        let _ = answers.join();
+    }
+    Ok(left)
 }
 
 /// Puts the run file at its final place: at `file`, or next to it if another file appeared there meanwhile.

@@ -1,12 +1,13 @@
 //! `triptime lab guest`: a virtual machine with this program as its first process, which runs one command.
 
-use super::errand::Errand;
+use super::errand::{AnsweringHost, Errand};
 use super::own::taken_from;
 use crate::failure::{Failure, say};
 use crate::guest::MachineArgs;
 use crate::verdict;
 use place::Place;
 use place::guest::{Guest, Joined, VCPUS, show};
+use std::sync::Arc;
 
 /// Boots a virtual machine with this program as its first process, runs a command in it, and brings the run here
 #[derive(Debug, Clone, clap::Args)]
@@ -56,15 +57,36 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     let (words, errand) = taken_from(&args.words, &args.errand);
     let file = errand.file("guest")?;
     // Until the guest is up, a signal ends this process and the guest that it started.
-    let guest: Box<dyn Place> = match &args.domain {
-        Some(domain) => joined(domain)?,
-        None => booted(args)?,
+    let (guest, host) = match &args.domain {
+        Some(domain) => (joined(domain)?, None),
+        None => {
+            let guest = booted(args)?;
+            let host = answering(&guest, &words);
+            (guest, host)
+        }
     };
-    errand.run(&file, &words, |job| guest.start(job))
+    errand.run(&file, &words, host, |job| guest.start(job))
+}
+
+/// This machine's answers about late samples in the guest; `None` if none are wanted, or after a message that there are none.
+fn answering(guest: &Arc<dyn Place>, words: &[String]) -> Option<AnsweringHost> {
+    if words.iter().any(|word| word == "--no-flight-recorder") {
+        return None;
+    }
+    match session::host_explainer() {
+        Ok(explain) => Some(AnsweringHost {
+            guest: Arc::clone(guest),
+            explain,
+        }),
+        Err(error) => {
+            say(&format_args!("this machine cannot say what stalls the guest: {error}"));
+            None
+        }
+    }
 }
 
 /// Starts a guest for this command.
-fn booted(args: &GuestArgs) -> Result<Box<dyn Place>, Failure> {
+fn booted(args: &GuestArgs) -> Result<Arc<dyn Place>, Failure> {
     let spec = args.machine.spec(VCPUS)?;
     say(&format_args!("a guest with {}", spec.kernel_in_words()));
     let guest = Guest::boot(&spec, None)?;
@@ -77,15 +99,15 @@ fn booted(args: &GuestArgs) -> Result<Box<dyn Place>, Failure> {
         say(&format_args!("the guest is {}", guest.processor()));
     }
     complain(&guest.complaints());
-    Ok(Box::new(guest))
+    Ok(Arc::new(guest))
 }
 
 /// Connects to a guest that others started.
-fn joined(domain: &str) -> Result<Box<dyn Place>, Failure> {
+fn joined(domain: &str) -> Result<Arc<dyn Place>, Failure> {
     let guest = Joined::new(domain)?;
     say(&format_args!("{}", guest.describe()));
     complain(guest.complaints());
-    Ok(Box::new(guest))
+    Ok(Arc::new(guest))
 }
 
 fn complain(complaints: &[String]) {
