@@ -48,22 +48,29 @@ struct Measurement {
 }
 
 impl Measurement {
+    /// Wake-ups on the judged CPU.
     fn start() -> Self {
+        let cpu = judged().to_string();
+        let (folder, file) = Self::place();
+        let child = start(&with_file(&["wakeup", "--cpus", &cpu, "--no-flight-recorder"], &file));
+        Self::measuring(child, "wakeup", folder, file)
+    }
+
+    /// Another command in this network namespace.
+    fn in_namespace(namespace: &sys::netns::NetNs, thread: &str, arguments: &[&str]) -> Self {
+        let (folder, file) = Self::place();
+        let child = namespace.run(|| start(&with_file(arguments, &file))).expect("entered");
+        Self::measuring(child, thread, folder, file)
+    }
+
+    fn place() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().expect("a directory");
         let file = folder.path().join("x.triptime");
-        let mut child = start(&[
-            "wakeup",
-            "--cpus",
-            &judged().to_string(),
-            "--duration",
-            "10m",
-            "--no-flight-recorder",
-            "--window",
-            "200ms",
-            "--out",
-            file.to_str().expect("UTF-8"),
-        ]);
-        until_measuring(&mut child, "wakeup");
+        (folder, file)
+    }
+
+    fn measuring(mut child: Running, thread: &str, folder: tempfile::TempDir, file: PathBuf) -> Self {
+        until_measuring(&mut child, thread);
         let measurement = Self {
             child: Some(child),
             file,
@@ -108,6 +115,12 @@ impl Measurement {
         let said = run(&["report", self.file.to_str().expect("UTF-8"), "--json"]);
         serde_json::from_slice(&said.stdout).unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)))
     }
+}
+
+/// The command with options that every measurement here has.
+fn with_file<'a>(arguments: &[&'a str], file: &'a Path) -> Vec<&'a str> {
+    let file = file.to_str().expect("UTF-8");
+    [arguments, &["--duration", "10m", "--window", "200ms", "--out", file]].concat()
 }
 
 /// An interrupt with a handler that may be moved here, and its list of CPUs.
@@ -224,4 +237,188 @@ fn a_moved_interrupt_a_cpu_set_and_a_kernel_setting_are_told_with_before_and_aft
     run(&["report", &file, "--html", page.to_str().expect("UTF-8")]);
     let page = fs::read_to_string(&page).expect("a page");
     assert!(page.contains("<section id=\"changes\">") && page.contains("kernel.timer_migration"));
+}
+
+/// Ends a process that a test started, by its number.
+struct Started(std::process::Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn started(program: &str, arguments: &[&str]) -> Option<Started> {
+    let mut command = std::process::Command::new(program);
+    command.args(arguments).stdin(std::process::Stdio::null());
+    let child = command
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    child.ok().map(Started)
+}
+
+#[test]
+fn a_guest_a_unit_a_container_and_a_real_time_thread_are_told_when_they_come_and_when_they_go() {
+    let test = "a_guest_a_unit_a_container_and_a_real_time_thread_are_told_when_they_come_and_when_they_go";
+    if !root_or_skip(test) {
+        return;
+    }
+    let Some(groups) = GroupFolder::top() else {
+        return testing::skip(test, "no hierarchy of control groups with units can be written here");
+    };
+    let mut measurement = Measurement::start();
+    let cpu = judged().to_string();
+
+    let arguments = [
+        "-name",
+        "guest=relay-02",
+        "-machine",
+        "none",
+        "-S",
+        "-display",
+        "none",
+        "-nodefaults",
+    ];
+    let Some(guest) = started("qemu-system-x86_64", &arguments) else {
+        return testing::skip(test, "needs qemu-system-x86_64");
+    };
+    let came = measurement.told(Subject::Guest, "relay-02", |change| change.before.is_none());
+    let pid = format!("(pid {})", guest.0.id());
+    assert!(
+        came.after.as_ref().is_some_and(|after| after.contains(&pid)),
+        "{came:?}"
+    );
+    assert!(
+        came.who.as_ref().is_some_and(|who| who.starts_with("started by ")),
+        "{came:?}"
+    );
+    drop(guest);
+    let went = measurement.told(Subject::Guest, "relay-02", |change| change.after.is_none());
+    assert!(
+        went.before.as_ref().is_some_and(|before| before.contains(&pid)),
+        "{went:?}"
+    );
+
+    let unit = groups.make("apt-daily-of-a-test.service");
+    measurement.told(Subject::Unit, "apt-daily-of-a-test.service", |change| {
+        change.before.is_none()
+    });
+    drop(unit);
+    measurement.told(Subject::Unit, "apt-daily-of-a-test.service", |change| {
+        change.after.is_none()
+    });
+
+    let number = format!("{:x}", std::process::id());
+    let number = number.clone() + &"0".repeat(64 - number.len());
+    let container = groups.make(&format!("docker-{number}.scope"));
+    measurement.told(Subject::Container, &format!("docker {}", &number[..12]), |change| {
+        change.before.is_none()
+    });
+    drop(container);
+    measurement.told(Subject::Container, &format!("docker {}", &number[..12]), |change| {
+        change.after.is_none()
+    });
+
+    let busy = started("taskset", &["-c", &cpu, "chrt", "-f", "3", "sleep", "600"]).expect("taskset");
+    let came = measurement.told(Subject::RealTimeThread, &format!("(pid {})", busy.0.id()), |change| {
+        change.before.is_none()
+    });
+    assert_eq!(came.after, Some(format!("fifo:3 on CPU {cpu}")));
+    assert_eq!(came.cpus.map(|cpus| cpus.to_string()), Some(cpu));
+    drop(busy);
+
+    let document = measurement.end();
+    let list = document["changes"]["list"].as_array().expect("changes");
+    // Threads, loads and helpers of the run itself are no changes of the machine.
+    let foreign = |change: &&Value| change["name"].as_str().is_some_and(|name| name.contains("triptime"));
+    assert_eq!(list.iter().find(foreign), None);
+}
+
+/// The top folder of the hierarchy in which systemd has its units.
+struct GroupFolder(PathBuf);
+
+impl GroupFolder {
+    fn top() -> Option<Self> {
+        let tops = ["/sys/fs/cgroup/systemd", "/sys/fs/cgroup"].map(PathBuf::from);
+        let is_one = |top: &PathBuf| {
+            let probe = top.join(format!("triptime-test-{}", std::process::id()));
+            let is_group = top.join("cgroup.procs").exists() && fs::create_dir(&probe).is_ok();
+            is_group && fs::remove_dir(&probe).is_ok()
+        };
+        tops.into_iter().find(is_one).map(Self)
+    }
+
+    fn make(&self, name: &str) -> Removed {
+        let folder = self.0.join(name);
+        fs::create_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        Removed(folder)
+    }
+}
+
+/// A control group without processes, removed when dropped.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn changed_queues_and_offloads_of_a_measured_interface_are_told() {
+    let test = "changed_queues_and_offloads_of_a_measured_interface_are_told";
+    if !root_or_skip(test) {
+        return;
+    }
+    let namespace = sys::netns::NetNs::create().expect("a namespace");
+    let add = |arguments: &[&str]| {
+        let all = [&["add"], arguments].concat();
+        let mut command = std::process::Command::new("ip");
+        command.args(["link"]).args(all);
+        namespace.run(|| command.output().expect("ip")).expect("entered")
+    };
+    let made = add(&[
+        "v0",
+        "numrxqueues",
+        "4",
+        "numtxqueues",
+        "4",
+        "type",
+        "veth",
+        "peer",
+        "name",
+        "v1",
+    ]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    for name in ["v0", "v1"] {
+        namespace.run(|| sys::link::set_up(name)).expect("entered").expect("up");
+    }
+    let measurement = Measurement::in_namespace(&namespace, "listen", &["listen", "v0"]);
+    let ethtool = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("ethtool");
+        let output = namespace
+            .run(|| command.args(arguments).output().expect("ethtool"))
+            .expect("entered");
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    };
+    ethtool(&["-L", "v0", "rx", "2", "tx", "2"]);
+    let queues = measurement.told(Subject::Nic, "v0: channels", |_| true);
+    assert!(queues.before.is_some() && queues.before != queues.after, "{queues:?}");
+    ethtool(&["-K", "v0", "tso", "off"]);
+    let feature = measurement.told(Subject::Nic, "v0: feature tx-tcp-segmentation", |_| true);
+    assert_eq!(
+        (feature.before.as_deref(), feature.after.as_deref()),
+        (Some("on"), Some("off"))
+    );
+    namespace
+        .run(|| sys::link::set_mtu("v0", 1400))
+        .expect("entered")
+        .expect("set");
+    let mtu = measurement.told(Subject::Nic, "v0: MTU", |_| true);
+    assert_eq!(
+        (mtu.before.as_deref(), mtu.after.as_deref()),
+        (Some("1500"), Some("1400"))
+    );
 }

@@ -7,6 +7,7 @@ pub mod flight;
 mod idle;
 mod links;
 mod neighbours;
+mod processes;
 mod watch;
 
 use crate::spec::{Explainer, Inventory, RunSpec};
@@ -178,7 +179,7 @@ impl Session {
             false => watched.clone(),
         };
         let cache = CacheReadings::new(Host::live(), spec.measured.clone(), spec.run.window_ns);
-        let changes = Changes::start(events.clone(), spec.measured.clone());
+        let changes = Changes::start(events.clone(), spec.measured.clone(), watched.clone());
         let watch = Watch::start((events, pair.monotonic), watched, claimed, cache);
         Ok(Self {
             recorder,

@@ -14,6 +14,7 @@ mod decode;
 mod ioctl;
 mod legacy;
 mod model;
+mod monitor;
 mod netlink;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use change::{Setting, change, setting};
 pub use model::{
     Channels, Coalesce, Driver, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, Silence, TimeStamping,
 };
+pub use monitor::Monitor;
 
 use crate::error::SysError;
 use ioctl::Control;

@@ -13,6 +13,13 @@ const CONTROL: u16 = 0x10;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
+/// Attribute with the groups of a family, and the name and number in each of them.
+const GROUPS: u16 = 7;
+const GROUP_NAME: u16 = 1;
+const GROUP_ID: u16 = 2;
+
+/// The group of the family that hears of changes (`ETHTOOL_MCGRP_MONITOR_NAME`).
+pub(super) const MONITOR: &str = "monitor";
 
 /// `NLA_F_NESTED`.
 const NESTED: u16 = 1 << 15;
@@ -50,13 +57,7 @@ pub(super) struct Family {
 impl Family {
     /// Opens a socket and looks up the family.
     pub(super) fn open() -> Result<Self, Silence> {
-        let socket = open(NETLINK_GENERIC).map_err(|error| Silence::of(errno_of(&error)))?;
-        let answer = exchange(&socket, CONTROL, GET_FAMILY, &attribute(FAMILY_NAME, b"ethtool\0"));
-        let answer = answer.map_err(|errno| match errno {
-            // No such family: CONFIG_ETHTOOL_NETLINK is off, or the kernel is older than the family.
-            Errno::NOENT => Silence::NotInKernel,
-            errno => Silence::of(errno),
-        })?;
+        let (socket, answer) = look_up()?;
         let id = NlasIterator::new(answer.as_slice())
             .flatten()
             .find(|found| found.kind() == FAMILY_ID);
@@ -77,6 +78,35 @@ impl Family {
         let request = [header(name).as_slice(), attributes].concat();
         exchange(&self.socket, self.id, question as u8 + 1, &request).map(|_| ())
     }
+}
+
+/// Looks up the family; returns the socket that was used, and the attributes of the answer.
+fn look_up() -> Result<(Socket, Vec<u8>), Silence> {
+    let socket = open(NETLINK_GENERIC).map_err(|error| Silence::of(errno_of(&error)))?;
+    let answer = exchange(&socket, CONTROL, GET_FAMILY, &attribute(FAMILY_NAME, b"ethtool\0"));
+    let answer = answer.map_err(|errno| match errno {
+        // No such family: CONFIG_ETHTOOL_NETLINK is off, or the kernel is older than the family.
+        Errno::NOENT => Silence::NotInKernel,
+        errno => Silence::of(errno),
+    })?;
+    Ok((socket, answer))
+}
+
+/// Number of the family's multicast group of this name.
+pub(super) fn multicast_group(name: &str) -> Result<u32, Silence> {
+    let (_, answer) = look_up()?;
+    let within = |octets: &[u8], kind: u16| {
+        let mut found = NlasIterator::new(octets).flatten();
+        found.find(|one| one.kind() == kind).map(|one| one.value().to_vec())
+    };
+    let groups = within(&answer, GROUPS).ok_or(Silence::NotInKernel)?;
+    let each = NlasIterator::new(groups.as_slice()).flatten();
+    let mut found = each.filter_map(|group| {
+        let is_it = within(group.value(), GROUP_NAME)?.strip_suffix(b"\0")? == name.as_bytes();
+        let id = within(group.value(), GROUP_ID)?;
+        is_it.then_some(u32::from_ne_bytes(id.try_into().ok()?))
+    });
+    found.next().ok_or(Silence::NotInKernel)
 }
 
 /// Header that names the interface of a request.

@@ -31,11 +31,11 @@ impl Part for Groups {
         Subject::Cpuset.word()
     }
 
-    fn look(&mut self, host: &Host) -> Result<Listing, String> {
+    fn look(&mut self, host: &Host) -> Result<Option<Listing>, String> {
         let reader = host.reader();
         let mounts = Hierarchy::read(reader).map_err(|error| error.to_string())?;
         let Some((version, top)) = mounts.mount_of("cpuset") else {
-            return Ok(Listing::new());
+            return Ok(Some(Listing::new()));
         };
         let mut found = Listing::new();
         for (group, depth) in below(reader, &top)? {
@@ -44,12 +44,12 @@ impl Part for Groups {
                 .filter(|(of, _, _, deepest)| *of == version && depth <= *deepest);
             found.extend(files.filter_map(|(_, file, subject, _)| item(reader, &top, &group, file, *subject)));
         }
-        Ok(found)
+        Ok(Some(found))
     }
 }
 
 /// The group `top` and all below it, each with its depth.
-fn below(reader: &Reader, top: &str) -> Result<Vec<(String, usize)>, String> {
+pub(super) fn below(reader: &Reader, top: &str) -> Result<Vec<(String, usize)>, String> {
     let mut all = vec![(top.to_owned(), 0)];
     let mut next = 0;
     while let Some((group, depth)) = all.get(next).cloned() {

@@ -57,11 +57,12 @@ impl Part for Interrupts {
         Subject::Interrupt.word()
     }
 
-    fn look(&mut self, host: &Host) -> Result<Listing, String> {
+    fn look(&mut self, host: &Host) -> Result<Option<Listing>, String> {
         let reader = host.reader();
         let there = numbers(reader, FOLDER).map_err(|error| error.to_string())?;
         self.known.retain(|number, _| there.binary_search(number).is_ok());
-        Ok(there.iter().filter_map(|number| self.one(reader, *number)).collect())
+        let found = there.iter().filter_map(|number| self.one(reader, *number));
+        Ok(Some(found.collect()))
     }
 }
 
@@ -146,7 +147,7 @@ mod tests {
 
     fn look(interrupts: &mut Interrupts, root: &Path) -> Vec<(String, String)> {
         let host = Host::at(root).expect("a tree");
-        let found = interrupts.look(&host).expect("interrupts").into_iter();
+        let found = interrupts.look(&host).expect("interrupts").expect("looked").into_iter();
         found
             .map(|(_, item)| {
                 let item = item.expect("read");

@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 5;
 
 /// Subjects that may be the cause of other changes of the same look, the most probable first, and the verb for their beginning.
 const CAUSES: [(Subject, &str); 6] = [
-    (Subject::Tuned, "applied"),
+    (Subject::Tuned, "was applied"),
     (Subject::Guest, "started"),
     (Subject::Container, "started"),
     (Subject::Service, "started"),
@@ -21,9 +21,19 @@ const CAUSES: [(Subject, &str); 6] = [
     (Subject::Nic, "changed"),
 ];
 
-/// The changes of one look. `at_ns` converts instants to ns since the run's start.
-pub(super) fn joined(found: &[Difference], at_ns: impl Fn(Monotonic) -> u64) -> Vec<Change> {
+/// The changes of one look. `hints` name causes that are there all the time, by the subject that they change; `at_ns` converts instants to ns since the run's start.
+pub(super) fn joined(
+    found: &[Difference],
+    hints: &[(Subject, String)],
+    at_ns: impl Fn(Monotonic) -> u64,
+) -> Vec<Change> {
     let causes = causes(found);
+    let who = |difference: &Difference| {
+        let hint = || hints.iter().find(|(subject, _)| *subject == difference.subject);
+        let own = difference.who().map(str::to_owned);
+        own.or_else(|| cause(difference, &causes))
+            .or_else(|| hint().map(|(_, text)| text.clone()))
+    };
     let changes = found.iter().map(|difference| Change {
         since_ns: at_ns(difference.since),
         at_ns: at_ns(difference.at),
@@ -31,10 +41,7 @@ pub(super) fn joined(found: &[Difference], at_ns: impl Fn(Monotonic) -> u64) -> 
         name: difference.name().to_owned(),
         before: difference.before.as_ref().map(|item| item.value.clone()),
         after: difference.after.as_ref().map(|item| item.value.clone()),
-        who: difference
-            .who()
-            .map(str::to_owned)
-            .or_else(|| cause(difference, &causes)),
+        who: who(difference),
         cpus: difference.cpus(),
         place: None,
     });
@@ -50,6 +57,7 @@ fn causes(found: &[Difference]) -> Vec<(Subject, String)> {
         let named = begun.map(move |one| {
             let what = match subject {
                 Subject::Nic => one.name().to_owned(),
+                Subject::Tuned => "the profile of TuneD".to_owned(),
                 _ => format!("{} {}", subject.word(), one.name()),
             };
             (subject, format!("{what} {verb} in the same second"))
@@ -147,7 +155,7 @@ mod tests {
             ),
             difference(Subject::Guest, "relay-02", None, Some("pid 7"), 3),
         ];
-        let changes = joined(&found, at_ns);
+        let changes = joined(&found, &[], at_ns);
         let who = |subject| {
             let of = changes.iter().find(|change| change.subject == subject);
             of.expect("a change").who.clone()
@@ -165,7 +173,11 @@ mod tests {
             difference(Subject::Interrupt, "47", Some("CPU 0"), Some("CPU 12"), 12),
             difference(Subject::Guest, "relay-02", Some("pid 7"), None, 3),
         ];
-        assert!(joined(&found, at_ns).iter().all(|change| change.who.is_none()));
+        assert!(joined(&found, &[], at_ns).iter().all(|change| change.who.is_none()));
+        let hint = [(Subject::Interrupt, "irqbalance (pid 9) runs".to_owned())];
+        let hinted = joined(&found, &hint, at_ns);
+        assert_eq!(hinted[0].who.as_deref(), Some("irqbalance (pid 9) runs"));
+        assert_eq!(hinted[1].who, None, "of another subject");
     }
 
     #[test]
@@ -179,7 +191,7 @@ mod tests {
                 cpu,
             )
         });
-        let changes = joined(&all.collect::<Vec<_>>(), at_ns);
+        let changes = joined(&all.collect::<Vec<_>>(), &[], at_ns);
         assert_eq!(changes.len(), 1);
         assert_eq!(changes[0].name, "CPU 0, CPU 1, CPU 2, CPU 3, CPU 4 and 3 more");
         assert_eq!(

@@ -2,24 +2,32 @@
 //!
 //! A thread on the housekeeping CPUs looks about once a second. It only reads; a change that is undone between two looks is not seen.
 
+mod cards;
 mod groups;
 mod interrupts;
 mod joined;
 mod known;
 mod settings;
+mod tuned;
+mod units;
+mod work;
 
+use ::units::{CpuList, Monotonic};
+use cards::Cards;
 use groups::Groups;
 use host::Host;
 use interrupts::Interrupts;
 use joined::joined;
 use known::{Known, Listing};
-use model::{Change, ChangeWatch};
+use model::{Change, ChangeWatch, Subject};
 use run::{Events, Stop};
 use settings::Settings;
 use std::collections::BTreeSet;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use units::{CpuList, Monotonic};
+use tuned::Tuned;
+use units::Units;
+use work::Work;
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -44,11 +52,16 @@ trait Part: Send {
     /// Its name in messages.
     fn name(&self) -> &'static str;
 
-    /// Everything that it has now, as far as it can be read.
+    /// Everything that it has now, as far as it can be read; `None` if it was not looked at this time.
     ///
     /// # Errors
     /// The reason why nothing can be said about any of it.
-    fn look(&mut self, host: &Host) -> Result<Listing, String>;
+    fn look(&mut self, host: &Host) -> Result<Option<Listing>, String>;
+
+    /// A subject, and something that changes it while it is there, in words.
+    fn hint(&self) -> Option<(Subject, String)> {
+        None
+    }
 }
 
 /// A watching thread; ended by [`Changes::stop`].
@@ -58,8 +71,8 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Watches the machine from now on, for a run that measures on the CPUs `judged`.
-    pub(super) fn start(events: Events, judged: CpuList) -> Self {
+    /// Watches the machine from now on, for a run that measures on the CPUs `judged`, and on these interfaces of the calling thread's network namespace.
+    pub(super) fn start(events: Events, judged: CpuList, interfaces: Vec<String>) -> Self {
         let stop = Stop::new();
         let ended = stop.clone();
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
@@ -68,7 +81,11 @@ impl Changes {
             let parts: Vec<Box<dyn Part>> = vec![
                 Box::new(Interrupts::default()),
                 Box::new(Groups),
-                Box::new(Settings::new(judged)),
+                Box::new(Settings::new(judged.clone())),
+                Box::new(Cards::new(interfaces)),
+                Box::new(Tuned::default()),
+                Box::new(Units::default()),
+                Box::new(Work::new(judged)),
             ];
             Looks::new(parts, events).until(&ended);
         };
@@ -130,7 +147,8 @@ impl Looks {
         let mut found = Vec::new();
         for (part, known) in &mut self.parts {
             match part.look(&host) {
-                Ok(listing) => found.extend(known.compare(listing, now, &mut |why| {
+                Ok(None) => {}
+                Ok(Some(listing)) => found.extend(known.compare(listing, now, &mut |why| {
                     self.unread.insert(format!("{}: {why}", part.name()));
                 })),
                 Err(why) => {
@@ -138,7 +156,8 @@ impl Looks {
                 }
             }
         }
-        let changes = joined(&found, |at| self.events.at_ns(at));
+        let hints: Vec<_> = self.parts.iter().filter_map(|(part, _)| part.hint()).collect();
+        let changes = joined(&found, &hints, |at| self.events.at_ns(at));
         let cost_ns = used_ns() - before_ns;
         self.store(changes, now, cost_ns, is_last);
         cost_ns

@@ -209,7 +209,7 @@ impl Part for Settings {
         "settings"
     }
 
-    fn look(&mut self, host: &Host) -> Result<Listing, String> {
+    fn look(&mut self, host: &Host) -> Result<Option<Listing>, String> {
         let reader = host.reader();
         let machine = MACHINE
             .iter()
@@ -223,7 +223,7 @@ impl Part for Settings {
         for cpu in cpus.iter() {
             found.extend(of_a_cpu(reader, cpu));
         }
-        Ok(found)
+        Ok(Some(found))
     }
 }
 
@@ -316,7 +316,7 @@ mod tests {
         }
         let host = Host::at(root.path()).expect("a tree");
         let mut settings = Settings::new("2".parse().expect("a CPU"));
-        let found = settings.look(&host).expect("settings").into_iter();
+        let found = settings.look(&host).expect("settings").expect("looked").into_iter();
         let values: Vec<String> = found
             .map(|(key, item)| {
                 let item = item.expect("read");

@@ -3,14 +3,11 @@
 //! Only threads that may run on one CPU alone count, because the kernel moves any other away. All of this can be read without
 //! privileges; a process in another PID namespace, or hidden by `hidepid`, goes unnoticed.
 
+use super::processes::{Processes, comm, numbers};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use sys::thread::Standing;
 use units::Monotonic;
-
-/// Flag of a kernel thread in `/proc/PID/stat` (`PF_KTHREAD`, linux/sched.h).
-const KERNEL_THREAD: u64 = 0x0020_0000;
 
 /// Pause before the next look, as a multiple of the CPU time of this one: even on a host with very many threads, looking takes no
 /// more than half a per cent of a CPU.
@@ -18,14 +15,6 @@ const PAUSE_PER_LOOK: i64 = 200;
 
 /// Beginning of the names of a session's threads that do not measure; no other program uses it.
 const OURS: &str = "triptime-";
-
-/// Properties of a process that do not change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Process {
-    name: String,
-    parent: u32,
-    is_kernel: bool,
-}
 
 /// A thread that shares a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +28,7 @@ pub(super) struct Shared {
 /// The other processes as they were last seen.
 #[derive(Default)]
 pub(super) struct Neighbours {
-    known: BTreeMap<u32, Process>,
+    known: Processes,
     /// CPU time of pinned real-time threads, in ns, by process and thread.
     ran_ns: BTreeMap<(u32, u32), u64>,
     /// Earliest instant of the next look, on CLOCK_MONOTONIC.
@@ -64,12 +53,12 @@ impl Neighbours {
 
     fn look_at_all(&mut self) -> Vec<Shared> {
         let own = std::process::id();
-        self.refresh();
+        self.known.refresh();
         let strangers = self
             .known
             .iter()
-            .filter(|(pid, process)| !process.is_kernel && **pid != own && !self.descends_from(**pid, own));
-        let strangers: Vec<(u32, String)> = strangers.map(|(pid, process)| (*pid, process.name.clone())).collect();
+            .filter(|(pid, process)| !process.is_kernel && *pid != own && !self.known.descends_from(*pid, own));
+        let strangers: Vec<(u32, String)> = strangers.map(|(pid, process)| (pid, process.name.clone())).collect();
         let before = std::mem::take(&mut self.ran_ns);
         let mut found = Vec::new();
         for (pid, name) in strangers {
@@ -112,37 +101,11 @@ impl Neighbours {
             )
         })
     }
-
-    /// Removes processes that have ended and adds new ones.
-    fn refresh(&mut self) {
-        let now = numbers("/proc");
-        self.known.retain(|pid, _| now.binary_search(pid).is_ok());
-        for pid in now {
-            if !self.known.contains_key(&pid)
-                && let Some(process) = process(pid)
-            {
-                self.known.insert(pid, process);
-            }
-        }
-    }
-
-    fn descends_from(&self, pid: u32, ancestor: u32) -> bool {
-        let mut at = pid;
-        // No chain is longer. A chain that forms a circle, because numbers were reused, must end too.
-        for _ in 0..64 {
-            match self.known.get(&at).map(|process| process.parent) {
-                Some(parent) if parent == ancestor => return true,
-                Some(parent) if parent > 1 => at = parent,
-                _ => return false,
-            }
-        }
-        false
-    }
 }
 
 /// True if this process started that measuring process, as a load during its measurement: a planned tenant of the CPU.
 pub(super) fn is_load_of_ours(pid: u32) -> bool {
-    let mut all = Neighbours::default();
+    let mut all = Processes::default();
     all.refresh();
     all.descends_from(pid, std::process::id()) && is_session(&format!("/proc/{pid}/task"))
 }
@@ -171,41 +134,6 @@ fn another_triptime(pid: u32, (thread, path): &(u32, String), standing: &Standin
             standing.cpus, standing.policy
         )
     })
-}
-
-fn process(pid: u32) -> Option<Process> {
-    let octets = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&octets);
-    let (before, behind) = stat.rsplit_once(") ")?;
-    let mut fields = behind.split_ascii_whitespace().skip(1);
-    let parent = fields.next()?.parse().ok()?;
-    let flags: u64 = fields.nth(4)?.parse().ok()?;
-    Some(Process {
-        name: printable(before.split_once('(')?.1),
-        parent,
-        is_kernel: flags & KERNEL_THREAD != 0,
-    })
-}
-
-fn comm(thread: &str) -> String {
-    let octets = fs::read(Path::new(thread).join("comm")).unwrap_or_default();
-    let name = String::from_utf8_lossy(&octets);
-    printable(name.trim_end())
-}
-
-/// Makes a thread's name printable: a thread may call itself anything.
-fn printable(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
-/// Entries of a directory that are numbers, in order.
-fn numbers(directory: &str) -> Vec<u32> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut numbers: Vec<u32> = entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect();
-    numbers.sort_unstable();
-    numbers
 }
 
 #[cfg(test)]

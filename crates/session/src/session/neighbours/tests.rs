@@ -1,4 +1,5 @@
-use super::{Neighbours, Shared, process};
+use super::super::processes::process;
+use super::{Neighbours, Shared};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,0 +1,155 @@
+//! Settings of the network interfaces on which a run measures.
+
+use super::Part;
+use super::known::{Item, Listing, Tells};
+use host::Host;
+use model::{Fact, Subject};
+use std::collections::BTreeSet;
+use sys::ethtool::Monitor;
+
+/// Looks between two questions to the drivers, where the kernel gives no notices of changes: some drivers ask their card for each answer.
+const LOOKS_PER_QUESTION: u64 = 10;
+
+/// Beginnings of the names of facts that are no settings: they name the device, or events and other changes tell them.
+const NO_SETTINGS: [&str; 6] = ["interrupt", "carrier", "kind", "firmware", "driver", "state"];
+
+/// The fact with the features that are on, and those that repeat some of them by shorter names.
+const FEATURES: &str = "features on";
+const SHORT_NAMES: [&str; 5] = ["gro", "gro-hw", "lro", "tso", "gso"];
+
+/// The interfaces of a run, in the network namespace of the watching thread.
+pub(super) struct Cards {
+    interfaces: Vec<String>,
+    monitor: Option<Monitor>,
+    looks: u64,
+    /// The answers to the last question.
+    last: Listing,
+    /// Settings that a driver told at least once.
+    told: BTreeSet<String>,
+}
+
+impl Cards {
+    /// Watches these interfaces, if there are any.
+    pub(super) fn new(interfaces: Vec<String>) -> Self {
+        Self {
+            monitor: (!interfaces.is_empty()).then(Monitor::open).and_then(Result::ok),
+            interfaces,
+            looks: 0,
+            last: Listing::new(),
+            told: BTreeSet::new(),
+        }
+    }
+
+    /// Asks the drivers. A setting that a driver never tells is left out; one that it does not tell now stays as it was.
+    fn ask(&mut self) -> Listing {
+        let facts = host::nic::facts_of(&self.interfaces);
+        let mut found = Listing::new();
+        for fact in facts.iter().filter(|fact| is_setting(fact)) {
+            let interface = fact.group.strip_prefix("nic ").unwrap_or(&fact.group);
+            match (fact.name.as_str(), &fact.value) {
+                (FEATURES, Ok(on)) => self.features(interface, on, &mut found),
+                (name, value) => self.setting(&format!("{interface}: {name}"), value.as_ref(), &mut found),
+            }
+        }
+        found
+    }
+
+    fn setting(&mut self, name: &str, value: Result<&String, &String>, found: &mut Listing) {
+        let key = (Subject::Nic, name.to_owned());
+        match value {
+            Ok(value) => {
+                self.told.insert(name.to_owned());
+                found.push((key, Ok(item(name.to_owned(), value))));
+            }
+            Err(why) if self.told.contains(name) => found.push((key, Err(format!("{name}: {why}")))),
+            Err(_) => {}
+        }
+    }
+
+    /// Each feature that is on, and each that was on before.
+    fn features(&mut self, interface: &str, on: &str, found: &mut Listing) {
+        let prefix = format!("{interface}: feature ");
+        let now: BTreeSet<String> = on
+            .split_whitespace()
+            .filter(|word| *word != "none")
+            .map(|feature| format!("{prefix}{feature}"))
+            .collect();
+        self.told.extend(now.iter().cloned());
+        for name in self.told.iter().filter(|name| name.starts_with(&prefix)) {
+            let word = if now.contains(name) { "on" } else { "off" };
+            found.push(((Subject::Nic, name.clone()), Ok(item(name.clone(), word))));
+        }
+    }
+}
+
+fn item(name: String, value: &str) -> Item {
+    Item {
+        name,
+        value: value.to_owned(),
+        cpus: None,
+        who: None,
+        tells: Tells::All,
+    }
+}
+
+fn is_setting(fact: &Fact) -> bool {
+    !NO_SETTINGS.iter().any(|begin| fact.name.starts_with(begin)) && !SHORT_NAMES.contains(&fact.name.as_str())
+}
+
+impl Part for Cards {
+    fn name(&self) -> &'static str {
+        Subject::Nic.word()
+    }
+
+    fn look(&mut self, _host: &Host) -> Result<Option<Listing>, String> {
+        if self.interfaces.is_empty() {
+            return Ok(Some(Listing::new()));
+        }
+        let is_first = self.looks == 0;
+        let is_due = self.looks.is_multiple_of(LOOKS_PER_QUESTION);
+        self.looks += 1;
+        let has_heard = self.monitor.as_mut().map(Monitor::has_heard);
+        match has_heard {
+            // Without a notice, everything is as it was.
+            Some(false) if !is_first => return Ok(Some(self.last.clone())),
+            None if !is_due => return Ok(None),
+            _ => {}
+        }
+        self.last = self.ask();
+        Ok(Some(self.last.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cards, Listing};
+
+    fn values(found: &Listing) -> Vec<(&str, &str)> {
+        let known = found.iter().filter_map(|(_, item)| item.as_ref().ok());
+        known.map(|item| (item.name.as_str(), item.value.as_str())).collect()
+    }
+
+    #[test]
+    fn a_feature_that_was_switched_off_is_off_and_a_silent_driver_is_left_out() {
+        let mut cards = Cards::new(Vec::new());
+        let mut first = Listing::new();
+        cards.features("eth1", "rx-gro tx-checksum", &mut first);
+        assert_eq!(
+            values(&first),
+            [("eth1: feature rx-gro", "on"), ("eth1: feature tx-checksum", "on")]
+        );
+        let mut second = Listing::new();
+        cards.features("eth1", "tx-checksum", &mut second);
+        assert_eq!(values(&second)[0], ("eth1: feature rx-gro", "off"));
+        let (known, silent) = ("512 of 4096".to_owned(), "the driver does not say".to_owned());
+        let mut rings = Listing::new();
+        cards.setting("eth1: rx-ring", Err(&silent), &mut rings);
+        assert!(rings.is_empty(), "never told");
+        cards.setting("eth1: rx-ring", Ok(&known), &mut rings);
+        cards.setting("eth1: rx-ring", Err(&silent), &mut rings);
+        assert_eq!(
+            (rings.len(), values(&rings)),
+            (2, vec![("eth1: rx-ring", "512 of 4096")])
+        );
+    }
+}
