@@ -15,14 +15,16 @@ const IMAGE: &str = "triptime-guest.img";
 const PORTS: &str = "/sys/class/net";
 
 /// QEMU's command line, the same machine as a libvirt domain, the kernel's arguments and the image's content. With a port of this machine, the domain
-/// has a card on it.
+/// has a card on it, and words that pass it through follow QEMU's line.
 ///
 /// # Errors
 /// The kernel, its modules or the port are not there.
 pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
     spec.check()?;
     let nic = nic.map(|name| found(Path::new(PORTS), name)).transpose()?;
-    let modules = choose_modules(&spec.modules, &OF_QEMU)?;
+    // A passed-through port needs the driver of its card.
+    let wanted: &[&str] = if nic.is_some() { &OF_ANY } else { &OF_QEMU };
+    let modules = choose_modules(&spec.modules, wanted)?;
     let names: Vec<&str> = modules.iter().map(|module| module.name.as_str()).collect();
     let names = match names.is_empty() {
         true => "none: the kernel has the needed drivers built in, or the folder lacks them".to_owned(),
@@ -44,11 +46,12 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
         "kernel: {kernel}\n\
          image: this program as /init, {octets} octets in all; modules: {names}\n\
          kernel arguments: {arguments}\n\n\
-         QEMU:\n{line}\n\n\
+         QEMU:\n{line}\n{passed}\n\
          libvirt:\n{domain}",
         kernel = spec.kernel_in_words(),
         arguments = spec.kernel_arguments(),
         line = shown(&program, &words(spec, &ways)),
+        passed = nic.as_ref().map(passed).unwrap_or_default(),
         domain = xml(
             spec,
             &format!("/var/lib/libvirt/images/{IMAGE}"),
@@ -56,6 +59,21 @@ pub fn show(spec: &GuestSpec, nic: Option<&str>) -> Result<String, PlaceError> {
             nic.as_ref()
         ),
     ))
+}
+
+/// Words of QEMU that give the guest the whole port, and the commands that take the port from its driver here before.
+fn passed(nic: &Nic) -> String {
+    let name = &nic.name;
+    let Some(pci) = &nic.pci else {
+        return format!("{name} is not a PCI device of this machine: QEMU cannot pass it through\n");
+    };
+    let device = format!("/sys/bus/pci/devices/{pci}");
+    format!(
+        "to pass {name} through, add: -device vfio-pci,host={pci}\n\
+         and before QEMU starts, as root; {name} is then gone from this machine (IOMMU on, see triptime audit):\n\
+         \x20 modprobe vfio-pci && echo vfio-pci > {device}/driver_override\n\
+         \x20 echo {pci} > {device}/driver/unbind; echo {pci} > /sys/bus/pci/drivers_probe\n"
+    )
 }
 
 /// The port of this name, with its PCI address if it has one.
@@ -96,7 +114,7 @@ pub fn image_for_any(modules: &Path) -> Result<Vec<u8>, PlaceError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GuestSpec, found, show};
+    use super::{GuestSpec, Nic, found, passed, show};
 
     #[test]
     fn what_would_be_booted_is_shown() {
@@ -115,6 +133,23 @@ mod tests {
         ] {
             assert!(text.contains(wanted), "no {wanted} in {text}");
         }
+    }
+
+    #[test]
+    fn only_a_port_on_the_bus_is_passed_through() {
+        let mut nic = Nic {
+            name: "eth1".to_owned(),
+            pci: Some("0000:01:00.1".to_owned()),
+        };
+        let text = passed(&nic);
+        assert!(text.contains("-device vfio-pci,host=0000:01:00.1\n"), "{text}");
+        assert!(text.contains("/devices/0000:01:00.1/driver_override"), "{text}");
+        nic.pci = None;
+        let text = passed(&nic);
+        assert!(
+            text.contains("cannot pass it through") && !text.contains("-device"),
+            "{text}"
+        );
     }
 
     #[test]
