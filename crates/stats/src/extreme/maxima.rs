@@ -4,7 +4,7 @@ use super::blocks::{check_steady, independent, joined, sorted};
 use super::gev::{Gev, Maxima};
 use super::{
     BLOCKS_NEEDED, FIT_SIGNIFICANCE, HeldBack, MOST_BLOCKS, Refusal, ReturnLevel, bootstrap, check_question,
-    check_reach, check_shape, mixture, with_care,
+    check_reach, check_shape, mixture, tail, with_care,
 };
 
 /// The level that is exceeded once in `blocks_ahead` blocks on average, from the largest value of each block, in ns and in order of
@@ -16,7 +16,7 @@ use super::{
 /// # Errors
 ///
 /// A [`Refusal`] if the data do not support a level: fewer than 50 blocks, a return period of more than ten times the test, blocks
-/// that change over the run, that depend on each other or that are of two kinds, a distribution that does not fit, or a last part
+/// that change over the run, that depend on each other or that are of two kinds, a few largest ones outside the tail of the others, a distribution that does not fit, or a last part
 /// of the run that contradicts a fit to the first.
 pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLevel, Refusal> {
     check_question(maxima_ns, blocks_ahead, confidence)?;
@@ -31,8 +31,11 @@ pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: 
     let blocks = joined(maxima_ns, group);
     check_steady(&blocks)?;
     let (blocks, pairs) = independent(blocks)?;
-    let level = level(&sorted(&blocks)?, blocks_ahead / (group * pairs) as f64, confidence)?;
-    let held_back = HeldBack::of(&blocks).map(HeldBack::check).transpose()?;
+    let ascending = sorted(&blocks)?;
+    let level = level(&ascending, blocks_ahead / (group * pairs) as f64, confidence)?;
+    let held_back = HeldBack::of(&blocks);
+    tail::check(&ascending, held_back)?;
+    let held_back = held_back.map(HeldBack::check).transpose()?;
     Ok(ReturnLevel { held_back, ..level })
 }
 

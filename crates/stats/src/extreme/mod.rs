@@ -20,6 +20,7 @@ mod near;
 mod optimise;
 mod reduced;
 mod refusal;
+mod tail;
 #[cfg(test)]
 mod tests;
 

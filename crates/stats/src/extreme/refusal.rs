@@ -42,6 +42,28 @@ pub enum Refusal {
         /// Number of all values.
         blocks: usize,
     },
+    /// The largest few values do not belong to the tail of the others.
+    #[error(
+        "not supported by the data: the largest {largest} of {blocks} values, from {}, do not belong to the tail of the others, which end at \
+         {} (p = {p:.3}): a rare second cause, which no fit to the others describes; look for it{}",
+        format_ns(*from_ns),
+        format_ns(*others_to_ns),
+        held_back.as_ref().map(|text| format!("; {text}")).unwrap_or_default()
+    )]
+    Outside {
+        /// Number of values outside.
+        largest: usize,
+        /// Number of all values.
+        blocks: usize,
+        /// Smallest of the values outside, in ns.
+        from_ns: f64,
+        /// Largest of the others, in ns.
+        others_to_ns: f64,
+        /// Probability of such values by chance.
+        p: f64,
+        /// Check of the last part of the run, in words; `None` if it is too short.
+        held_back: Option<String>,
+    },
     /// The return period is too long for the test.
     #[error(
         "not supported by the data: once in {asked:.0} blocks was asked, the test supports up to {supported:.0} (ten times \
