@@ -222,7 +222,13 @@ fn a_moved_interrupt_a_cpu_set_and_a_kernel_setting_are_told_with_before_and_aft
     for subject in ["interrupt", "cpuset", "sysctl"] {
         assert!(told(subject), "{subject}: {list:?}");
     }
+    // The kernel setting still has its other value at the end, so the last audit finds it too.
+    let drift = changes["drift"].as_array().expect("a last audit");
+    let differs = |name: &str| drift.iter().any(|fact| fact["name"] == name);
+    assert!(differs("timer migration"), "{drift:?}");
+    assert!(!differs("uptime") && !differs("CPUs this process may use"), "{drift:?}");
     let watch = &changes["watches"][0];
+    assert!(watch["audited_s"].as_f64() >= watch["to_s"].as_f64(), "{watch}");
     assert!(
         watch["looks"].as_u64() > Some(2) && watch["longest_gap_s"].as_f64() > Some(0.5),
         "{watch}"

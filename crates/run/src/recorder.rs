@@ -269,7 +269,15 @@ impl Recorder {
     /// # Errors
     /// The error that kept the file from being written; the windows closed before it are in the file.
     pub fn finish(self, state: RunState) -> Result<(), StoreError> {
-        let duration_ns = since(self.start, sys::clock::monotonic());
+        self.finish_at(state, sys::clock::monotonic())
+    }
+
+    /// As [`Recorder::finish`], for a run that ended at this instant: what was done since is no part of it.
+    ///
+    /// # Errors
+    /// As of [`Recorder::finish`].
+    pub fn finish_at(self, state: RunState, at: Monotonic) -> Result<(), StoreError> {
+        let duration_ns = since(self.start, at);
         let _ = self.commands.send(Command::Finish(state, duration_ns));
         self.thread
             .join()

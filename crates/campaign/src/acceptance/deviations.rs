@@ -38,6 +38,7 @@ pub(super) fn of(run: &JudgedRun, name: &str) -> Vec<String> {
     found
         .into_iter()
         .flatten()
+        .chain(run.report.reservations())
         .map(|text| format!("{name}: {text}"))
         .collect()
 }

@@ -1,5 +1,6 @@
 //! Changes of the machine, in the result document.
 
+use super::drift::{Drift, drift};
 use super::sample::MARGIN_NS;
 use super::{Row, Sample, rows};
 use crate::Report;
@@ -20,6 +21,19 @@ pub(super) struct ChangesEntry {
     found: usize,
     margin_s: f64,
     list: Vec<ChangeEntry>,
+    /// `None` if the facts were not read a second time.
+    drift: Option<Vec<DriftEntry>>,
+}
+
+/// A fact that was different at the end.
+#[derive(Debug, Serialize)]
+struct DriftEntry {
+    group: String,
+    name: String,
+    before: Option<String>,
+    after: Option<String>,
+    before_unknown_because: Option<String>,
+    after_unknown_because: Option<String>,
 }
 
 /// A watch, with instants in s since the run's start.
@@ -33,6 +47,7 @@ struct WatchEntry {
     cpu_s: f64,
     not_stored: u64,
     not_watched: Vec<String>,
+    audited_s: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,6 +86,27 @@ pub(super) fn changes(report: &Report) -> ChangesEntry {
         found: rows.len(),
         margin_s: seconds(MARGIN_NS),
         list: rows.iter().take(ENTRIES).map(|row| entry(report, row)).collect(),
+        drift: report
+            .run
+            .watches
+            .iter()
+            .any(|watch| watch.audited_ns.is_some())
+            .then(|| drift(report).iter().map(drift_entry).collect()),
+    }
+}
+
+fn drift_entry(drift: &Drift<'_>) -> DriftEntry {
+    let before_why = match drift.before {
+        Some(before) => before.as_ref().err().cloned(),
+        None => Some("not read at the beginning".to_owned()),
+    };
+    DriftEntry {
+        group: drift.group.to_owned(),
+        name: drift.name.to_owned(),
+        before: drift.before.and_then(|before| before.as_ref().ok().cloned()),
+        after: drift.after.as_ref().ok().cloned(),
+        before_unknown_because: before_why,
+        after_unknown_because: drift.after.as_ref().err().cloned(),
     }
 }
 
@@ -84,6 +120,7 @@ fn watch(watch: &ChangeWatch) -> WatchEntry {
         cpu_s: seconds(watch.cpu_ns),
         not_stored: watch.dropped,
         not_watched: watch.unread.clone(),
+        audited_s: watch.audited_ns.map(seconds),
     }
 }
 
@@ -99,7 +136,7 @@ fn entry(report: &Report, row: &Row<'_>) -> ChangeEntry {
         name: change.name.clone(),
         before: change.before.clone(),
         after: change.after.clone(),
-        who: change.who.clone(),
+        who: row.who.clone(),
         cpus: change.cpus.as_ref().map(ToString::to_string),
         place: change.place.clone(),
         sample: row.sample.as_ref().map(sample),

@@ -1,6 +1,7 @@
 //! Changes of the machine during the run, each with the worst sample at that time.
 
 mod document;
+mod drift;
 mod page;
 mod sample;
 #[cfg(test)]
@@ -11,10 +12,11 @@ use crate::Report;
 use crate::section::{Fields, Link, Section};
 use crate::terminal::Paint;
 use crate::text::plural;
-use model::{Change, ChangeWatch};
+use model::{Change, ChangeWatch, Event, EventKind};
 use std::io;
 use units::Ns;
 
+use drift::drift;
 pub(crate) use sample::Sample;
 
 /// The section of the report.
@@ -48,6 +50,8 @@ const NAMED: usize = 3;
 /// A change with the samples that were measured meanwhile.
 pub(crate) struct Row<'a> {
     pub(crate) change: &'a Change,
+    /// Its probable cause: the one that was seen, else an action of the plan at that time.
+    pub(crate) who: Option<String>,
     /// The worst sample at that time, on the CPUs that it concerns.
     pub(crate) sample: Option<Sample>,
 }
@@ -64,7 +68,7 @@ impl Row<'_> {
 
     /// Its probable cause.
     pub(crate) fn who(&self) -> &str {
-        self.change.who.as_deref().unwrap_or("unknown")
+        self.who.as_deref().unwrap_or("unknown")
     }
 
     /// The worst sample at that time, in words.
@@ -83,9 +87,21 @@ pub(crate) fn rows(report: &Report) -> Vec<Row<'_>> {
     let once = all.iter().filter(|change| !is_again(change));
     once.map(|change| Row {
         change,
+        who: change.who.clone().or_else(|| action(report, change)),
         sample: Sample::at(report, change),
     })
     .collect()
+}
+
+/// The action of the plan that began or ended at the time of a change.
+fn action(report: &Report, change: &Change) -> Option<String> {
+    let mut events = report.run.events.iter();
+    let is_then = |event: &&Event| {
+        event.kind == EventKind::Action && change.since_ns <= event.at_ns && event.at_ns <= change.at_ns
+    };
+    events
+        .find(is_then)
+        .map(|event| format!("an action of the plan {}", event.text))
 }
 
 /// The number of changes, and how they were watched for; `None` if nothing was watched.
@@ -120,6 +136,15 @@ fn watched(watch: &ChangeWatch) -> String {
     )
 }
 
+/// The result of the second reading of the facts; `None` if there was none.
+fn audited(report: &Report) -> Option<String> {
+    report.run.watches.iter().find_map(|watch| watch.audited_ns)?;
+    Some(match drift(report).len() as u64 {
+        0 => "The last audit agrees with the first.".to_owned(),
+        n => format!("The last audit differs from the first in {}.", plural(n, "fact")),
+    })
+}
+
 /// Parts that a watch could not see, each with its place and the reason.
 fn unread(report: &Report) -> Vec<String> {
     let of = |watch: &ChangeWatch| {
@@ -134,8 +159,8 @@ fn unread(report: &Report) -> Vec<String> {
 }
 
 impl Report {
-    /// Reservations about a run whose machine changed meanwhile: the figures are those of more than one configuration.
-    pub fn drifts(&self) -> Vec<String> {
+    /// Reservations about a run whose machine changed meanwhile, so that its figures are those of more than one configuration, or was not watched.
+    pub fn reservations(&self) -> Vec<String> {
         let rows = rows(self);
         let settings: Vec<&Row<'_>> = rows.iter().filter(|row| row.change.subject.is_setting()).collect();
         let named: Vec<String> = settings
@@ -154,7 +179,21 @@ impl Report {
                 named.join("; ")
             )
         });
-        changed.into_iter().collect()
+        let differ: Vec<String> = drift(self).iter().map(drift::Drift::text).collect();
+        let more = match differ.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            n => format!("; and {n} more"),
+        };
+        let drifted = (!differ.is_empty()).then(|| {
+            format!(
+                "the last audit differs from the first ({}): {}{more}",
+                plural(differ.len() as u64, "fact"),
+                differ[..differ.len().min(NAMED)].join("; ")
+            )
+        });
+        let unwatched = self.run.watches.is_empty();
+        let unwatched = unwatched.then(|| "nothing watched whether the machine changed during the run".to_owned());
+        [changed, drifted, unwatched].into_iter().flatten().collect()
     }
 
     /// A sentence about the change with the worst sample over a limit; `None` if no change coincides with one.

@@ -2,7 +2,7 @@ use super::{Sample, rows};
 use crate::Report;
 use crate::limits::Profile;
 use crate::screen::Size;
-use model::{Change, ChangeWatch, RunView, SeriesId, SeriesView, Spike, Subject, setting};
+use model::{Change, ChangeWatch, Event, EventKind, Fact, RunView, SeriesId, SeriesView, Spike, Subject, setting};
 use serde_json::Value;
 use testing::synthetic::{run, series};
 
@@ -153,6 +153,10 @@ fn a_run_that_was_not_watched_says_so_and_never_that_nothing_changed() {
     assert!(!report.text(false, None).contains("Changes of the machine"));
     let page = super::page::html(&report).expect("rendered");
     assert!(page.contains("Not watched in this run"), "{page}");
+    assert_eq!(
+        report.reservations(),
+        ["nothing watched whether the machine changed during the run"]
+    );
     let quiet = judged(watched(Vec::new(), Vec::new()));
     assert!(quiet.text(false, None).contains("No change was seen: 21 looks"));
 }
@@ -165,15 +169,95 @@ fn changed_settings_are_a_reservation_and_a_guest_that_started_is_none() {
         ..change(7, None)
     };
     let report = judged(watched(Vec::new(), vec![guest.clone()]));
-    assert!(report.drifts().is_empty());
+    assert!(report.reservations().is_empty());
     let mut all = vec![guest];
     all.extend((2..7).map(|at_s| change(at_s, None)));
     let report = judged(watched(Vec::new(), all));
-    let drifts = report.drifts();
+    let drifts = report.reservations();
     assert_eq!(drifts.len(), 1);
     assert!(
         drifts[0].starts_with("the machine changed during the run (5 changes): interrupt 47"),
         "{drifts:?}"
     );
     assert!(drifts[0].ends_with("; and 2 more"), "{drifts:?}");
+}
+
+fn fact(group: &str, name: &str, value: &str) -> Fact {
+    Fact {
+        group: group.to_owned(),
+        name: name.to_owned(),
+        value: Ok(value.to_owned()),
+        source: "/proc".to_owned(),
+    }
+}
+
+#[test]
+fn facts_that_differ_at_the_end_are_a_drift_and_those_that_always_vary_are_none() {
+    let mut run = watched(Vec::new(), Vec::new());
+    run.watches[0].audited_ns = Some(20 * SECOND);
+    run.facts = vec![
+        fact("clock", "clock source", "tsc"),
+        fact("clock", "uptime", "10 s"),
+        fact("audit", "irq-nic-affinity", "fail (high): 3 of 8"),
+        fact("audit", "cpu-isolated", "pass"),
+    ];
+    run.last_facts = vec![
+        fact("clock", "clock source", "hpet"),
+        fact("clock", "uptime", "30 s"),
+        fact("guest: memory", "available", "7 MiB"),
+        fact("audit", "irq-nic-affinity", "fail (high): 4 of 8"),
+        fact("audit", "cpu-isolated", "fail (high): CPU 3"),
+    ];
+    let report = judged(run.clone());
+    let document: Value = serde_json::from_str(&report.json()).expect("JSON");
+    let drift = document["changes"]["drift"].as_array().expect("a second audit");
+    let names: Vec<&str> = drift.iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["clock source", "cpu-isolated"]);
+    assert_eq!(
+        (&drift[0]["before"], &drift[0]["after"]),
+        (&"tsc".into(), &"hpet".into())
+    );
+    assert_eq!(
+        report.reservations(),
+        [
+            "the last audit differs from the first (2 facts): clock, clock source: tsc -> hpet; audit, cpu-isolated: pass -> fail (high): CPU 3"
+        ]
+    );
+    let text = report.text(false, None);
+    assert!(
+        text.contains("The last audit differs from the first in 2 facts."),
+        "{text}"
+    );
+    run.last_facts.clear();
+    assert!(
+        judged(run.clone())
+            .text(false, None)
+            .contains("The last audit agrees with the first.")
+    );
+    run.watches[0].audited_ns = None;
+    let document: Value = serde_json::from_str(&judged(run).json()).expect("JSON");
+    assert!(document["changes"]["drift"].is_null(), "not read is not the same");
+}
+
+#[test]
+fn a_change_without_a_seen_cause_names_the_action_of_the_plan_at_its_time() {
+    let unknown = Change {
+        who: None,
+        ..change(7, None)
+    };
+    let mut run = watched(Vec::new(), vec![unknown, change(7, None)]);
+    run.events.push(Event {
+        at_ns: 7 * SECOND - 1,
+        since_ns: None,
+        kind: EventKind::Action,
+        series: None,
+        text: "began tuned: tuned-adm profile realtime".to_owned(),
+    });
+    let report = judged(run);
+    let found = rows(&report);
+    assert_eq!(
+        found[0].who(),
+        "an action of the plan began tuned: tuned-adm profile realtime"
+    );
+    assert_eq!(found[1].who(), "guest relay-02 started in the same second");
 }

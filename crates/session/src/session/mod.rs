@@ -1,5 +1,6 @@
 //! One run: its file, its recorder, and everything watched during the measurement.
 
+mod again;
 mod cache;
 mod changes;
 mod claims;
@@ -11,6 +12,7 @@ mod processes;
 mod watch;
 
 use crate::spec::{Explainer, Inventory, RunSpec};
+use again::First;
 use audit::parameters::Parameters;
 use cache::CacheReadings;
 use changes::Changes;
@@ -18,7 +20,7 @@ use flight::Flight;
 use host::{Host, Hypervisor};
 use idle::Idle;
 use model::fact::RUN_START;
-use model::{EventKind, Fact, RunState};
+use model::{ChangeWatch, EventKind, Fact, RunState};
 use place::OverHost;
 use probes::ProbeError;
 use run::{Explain, Recorder, RecorderOptions, Shared, Stop};
@@ -118,6 +120,8 @@ pub struct Session {
     explainer: Option<Shared>,
     watch: Watch,
     changes: Changes,
+    /// The facts about the machine at the beginning; `None` if an earlier run has them.
+    first: Option<First>,
     /// CPUs that are judged.
     judged: CpuList,
     idle: Idle,
@@ -135,6 +139,15 @@ impl Session {
         // Taken before memory is locked, so that the memory for the audit and the kernel's types is given back and does not count
         // for the run; and before this process is limited to its own CPUs, so that the audit sees the CPUs that it was given.
         let mut inventory = inventory(spec);
+        let cards = host::nic::facts_of(&spec.interfaces);
+        let first = match inventory.is_empty() {
+            true => None,
+            false => Some(First::of(
+                [inventory.as_slice(), &cards].concat(),
+                cpus_of(spec),
+                &spec.interfaces,
+            )),
+        };
         inventory.extend(crate::instrument::facts(&spec.measured));
         let kept = keep_to(&spec.housekeeping());
         // A tracer that a killed run left on would still take time from CPUs.
@@ -154,7 +167,7 @@ impl Session {
         let place = writer.place();
         writer.add_facts(&inventory)?;
         writer.add_facts(&run_file(spec, place.made()))?;
-        writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
+        writer.add_facts(&cards)?;
         if explainer.is_some() {
             writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
         }
@@ -192,6 +205,7 @@ impl Session {
             explainer,
             watch,
             changes,
+            first,
             judged: spec.measured.clone(),
             idle,
         })
@@ -246,18 +260,24 @@ impl Session {
         Arc::clone(&self.place)
     }
 
-    /// Stops watching, and closes the file.
+    /// Stops watching, reads the facts about the machine again, and closes the file.
     ///
     /// # Errors
     /// The error that kept the file from being written; everything written before it is in the file.
     pub fn finish(mut self, state: RunState) -> Result<(), SessionError> {
         self.watch.stop();
-        self.changes.stop();
-        self.idle.release(&self.recorder.events());
-        let written = self.recorder.finish(state);
-        // Unlocked memory leaves more room for the report.
+        let watch = self.changes.stop();
+        let events = self.recorder.events();
+        self.idle.release(&events);
+        let ended = sys::clock::monotonic();
+        // Unlocked memory leaves more room for the audit and the report.
         sys::memory::unlock_all();
-        Ok(written?)
+        if let Some(first) = self.first {
+            self.recorder.add_last_facts(first.differences());
+            let audited_ns = Some(events.at_ns(ended));
+            events.changes(Vec::new(), ChangeWatch { audited_ns, ..watch });
+        }
+        Ok(self.recorder.finish_at(state, ended)?)
     }
 }
 
@@ -299,14 +319,31 @@ fn emulated() -> Option<String> {
 
 /// Facts about the machine, and results of the rules for real-time machines.
 fn inventory(spec: &RunSpec) -> Vec<Fact> {
-    let cpus = match &spec.inventory {
-        Inventory::Known => return Vec::new(),
+    match spec.inventory {
+        Inventory::Known => Vec::new(),
+        Inventory::Of(_) | Inventory::Measured => inventory_of(cpus_of(spec), &spec.interfaces),
+    }
+}
+
+/// CPUs that the audit of a run judges.
+fn cpus_of(spec: &RunSpec) -> CpuList {
+    match &spec.inventory {
         Inventory::Of(cpus) => cpus.clone(),
-        Inventory::Measured => spec.measured.clone(),
-    };
+        Inventory::Known | Inventory::Measured => spec.measured.clone(),
+    }
+}
+
+fn inventory_of(cpus: CpuList, interfaces: &[String]) -> Vec<Fact> {
     let host = Host::live();
     let mut all = facts(&host);
-    all.extend(audited(&host, cpus, &spec.interfaces));
+    all.extend(audited(&host, cpus, interfaces));
+    all
+}
+
+/// Facts about the machine and about the interfaces of a run.
+fn facts_of(cpus: CpuList, interfaces: &[String]) -> Vec<Fact> {
+    let mut all = inventory_of(cpus, interfaces);
+    all.extend(host::nic::facts_of(interfaces));
     all
 }
 

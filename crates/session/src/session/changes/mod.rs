@@ -32,8 +32,11 @@ use work::Work;
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Pause before the next look, as a multiple of the CPU time of this one: looking takes no more than half a per cent of a CPU on any host.
-const PAUSE_PER_LOOK: u64 = 200;
+/// Pause before the next look, as a multiple of the mean CPU time of a look: looking takes no more than a per cent of a CPU.
+const PAUSE_PER_LOOK: u64 = 100;
+
+/// Longest pause. Above it, a host with very many interrupts, groups and threads pays more, so that a change is still dated to some seconds.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Looks between two notes of the watch's own state in the run file: a killed run says how far it was watched, to so many seconds.
 const LOOKS_PER_NOTE: u64 = 20;
@@ -67,7 +70,7 @@ trait Part: Send {
 /// A watching thread; ended by [`Changes::stop`].
 pub(super) struct Changes {
     stop: Stop,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<ChangeWatch>,
 }
 
 impl Changes {
@@ -87,17 +90,17 @@ impl Changes {
                 Box::new(Units::default()),
                 Box::new(Work::new(judged)),
             ];
-            Looks::new(parts, events).until(&ended);
+            Looks::new(parts, events).until(&ended)
         };
         let thread = builder.spawn(watch).expect("the system has a thread left");
         Self { stop, thread }
     }
 
-    /// Looks once more, and ends.
-    pub(super) fn stop(self) {
+    /// Looks once more, ends, and returns the state of the watch.
+    pub(super) fn stop(self) -> ChangeWatch {
         self.stop.request();
         self.thread.thread().unpark();
-        let _ = self.thread.join();
+        self.thread.join().unwrap_or_default()
     }
 }
 
@@ -123,22 +126,23 @@ impl Looks {
         }
     }
 
-    fn until(&mut self, ended: &Stop) {
+    fn until(mut self, ended: &Stop) -> ChangeWatch {
         loop {
             let is_last = ended.requested();
-            let cost_ns = self.look(is_last);
+            self.look(is_last);
             if is_last {
-                return;
+                return self.watch;
             }
-            let pause = EVERY.max(Duration::from_nanos(cost_ns * PAUSE_PER_LOOK));
+            let mean_ns = self.watch.cpu_ns / self.watch.looks.max(1);
+            let pause = Duration::from_nanos(mean_ns * PAUSE_PER_LOOK).clamp(EVERY, LONGEST_PAUSE);
             if !ended.requested() {
                 std::thread::park_timeout(pause);
             }
         }
     }
 
-    /// Looks at every part, and stores what changed. Returns the CPU time that it took, in ns.
-    fn look(&mut self, is_last: bool) -> u64 {
+    /// Looks at every part, and stores what changed.
+    fn look(&mut self, is_last: bool) {
         let used_ns = || sys::thread::usage().cpu_ns;
         let before_ns = used_ns();
         let now = sys::clock::monotonic();
@@ -160,7 +164,6 @@ impl Looks {
         let changes = joined(&found, &hints, |at| self.events.at_ns(at));
         let cost_ns = used_ns() - before_ns;
         self.store(changes, now, cost_ns, is_last);
-        cost_ns
     }
 
     fn store(&mut self, mut changes: Vec<Change>, now: Monotonic, cost_ns: u64, is_last: bool) {
