@@ -13,6 +13,7 @@ pub mod capacity;
 mod changes;
 pub mod comparison;
 pub mod contradiction;
+pub mod days;
 pub mod document;
 mod faces;
 mod html;
@@ -41,6 +42,7 @@ pub mod verdict;
 use again::Again;
 use budget::Budget;
 use capacity::{Capacity, Search};
+use days::LimitDays;
 use insight::Insight;
 use limits::Profile;
 use model::RunView;
@@ -60,6 +62,8 @@ pub struct Report {
     pub profiles: Vec<Profile>,
     /// The verdicts.
     pub judgement: Judgement,
+    /// The limits in the days of steps of two days or longer.
+    pub days: Vec<LimitDays>,
     /// The trip-time budget.
     pub budget: Budget,
     /// Further statistics of its series.
@@ -87,11 +91,13 @@ impl Report {
         let budget = Budget::of(&run, &judgement);
         let insights = insight::of_run(&run, &judgement);
         let stalls = stall::of_run(&run, &judgement);
+        let days = days::of(&run, &profiles, &judgement);
         Self {
             way: subjects::way::lines(&run.facts),
             run,
             profiles,
             judgement,
+            days,
             budget,
             insights,
             stalls,

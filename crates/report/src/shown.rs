@@ -6,6 +6,7 @@ use crate::Report;
 use crate::budget::{Budget, Line, State};
 use crate::capacity::Capacity;
 use crate::comparison::{Compared, Comparison, FactDifference};
+use crate::days::LimitDays;
 use crate::insight::Insight;
 use crate::limits::{Limit, Pattern, Profile, Requirement, Wanted};
 use crate::screen::limits::Row;
@@ -18,6 +19,7 @@ impl Show for Report {
         self.run.show();
         self.profiles.show();
         self.judgement.show();
+        self.days.show();
         self.budget.show();
         self.insights.show();
         self.stalls.show();
@@ -36,6 +38,17 @@ impl Show for Report {
                 stream.info.name.show();
                 stream.info.sv_id.show();
             }
+        }
+    }
+}
+
+impl Show for LimitDays {
+    fn show(&mut self) {
+        self.profile.show();
+        self.limit.show();
+        for day in &mut self.days {
+            day.series.show();
+            day.why.show();
         }
     }
 }

@@ -12,6 +12,7 @@ mod terminal;
 use crate::budget::BudgetSection;
 use crate::capacity::CapacitySection;
 use crate::changes::ChangesSection;
+use crate::days::DaysSection;
 use crate::recording::RecordingSection;
 use crate::section::Section;
 use crate::stall::StallSection;
@@ -37,10 +38,11 @@ use crate::type_test::TypeTestSection;
 use terminal::Part;
 
 /// Sections on the terminal, after its head.
-pub(crate) const TERMINAL: [&dyn Section; 21] = [
+pub(crate) const TERMINAL: [&dyn Section; 22] = [
     &CapacitySection,
     &ContradictionSection,
     &ChecksSection,
+    &DaysSection,
     &NicsSection,
     &BudgetSection,
     &SeriesSection,
@@ -62,10 +64,11 @@ pub(crate) const TERMINAL: [&dyn Section; 21] = [
 ];
 
 /// Sections of the page, after its first screen.
-pub(crate) const PAGE: [&dyn Section; 21] = [
+pub(crate) const PAGE: [&dyn Section; 22] = [
     &ContradictionSection,
     &CapacitySection,
     &ChecksSection,
+    &DaysSection,
     &StallSection,
     &ChangesSection,
     &BudgetSection,
@@ -87,9 +90,10 @@ pub(crate) const PAGE: [&dyn Section; 21] = [
 ];
 
 /// Sections of the result document, after the run and its verdict.
-pub(crate) const DOCUMENT: [&dyn Section; 21] = [
+pub(crate) const DOCUMENT: [&dyn Section; 22] = [
     &SeriesSection,
     &ChecksSection,
+    &DaysSection,
     &EventsSection,
     &ProfilesSection,
     &NotMeasuredSection,

@@ -348,6 +348,21 @@ fn check(
     }
 }
 
+/// The check of one day of a run by a limit, whose least number of samples and least time are meant for the whole run.
+pub(crate) fn of_day(
+    day: &RunView,
+    series: &SeriesView,
+    (profile, limit): (&Profile, &Limit),
+    contradictions: &[Contradiction],
+) -> Check {
+    let limit = Limit {
+        samples: None,
+        exposure_ns: None,
+        ..limit.clone()
+    };
+    check(day, series, (profile, &limit), contradictions)
+}
+
 /// The reason for a missing figure; includes the state of the clocks if that may be the cause.
 fn with_clocks(reason: String, clocks: Option<&OneWay>) -> String {
     match clocks.map(|clocks| &clocks.uncertainty) {

@@ -13,6 +13,8 @@ pub(crate) struct RecordPart {
     pub(crate) test: String,
     /// Headings and given values; a value is empty if it is to be filled in by hand.
     pub(crate) fields: Vec<(&'static str, String)>,
+    /// Limits in the days of long steps, in a sentence each.
+    pub(crate) days: Vec<String>,
     /// The limit profiles used, each with its purpose.
     pub(crate) profiles: Vec<(String, String)>,
     pub(crate) remarks: String,
@@ -44,6 +46,11 @@ impl RecordPart {
                 .profiles
                 .iter()
                 .map(|profile| (profile.name.clone(), profile.what.clone()))
+                .collect(),
+            days: report
+                .days
+                .iter()
+                .map(|days| format!("{}: {}", days.limit.id, days.sentence()))
                 .collect(),
             remarks: about.remarks.clone(),
             evidence: evidence_rows(report, evidence),
