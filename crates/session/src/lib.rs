@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod detach;
+pub mod effect;
 mod ended;
 pub mod instrument;
 pub mod keeper;

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod audit;
+pub(crate) mod calibrate;
 pub(crate) mod capacity;
 pub(crate) mod certify;
 pub(crate) mod compare;

@@ -1,13 +1,21 @@
 //! Facts, and parts of facts, that differ between any two runs and explain nothing.
 
 use super::FactDifference;
-use model::fact::{AUDIT, REMEDIES, audit_outcome};
+use model::fact::{
+    AUDIT, CLOCK_LONG_READING, CLOCK_READING, CLOCKS_APART, COUNTER_READING, INSTRUMENT, REMEDIES, audit_outcome,
+};
 
 /// Threads of the kernel on each CPU.
 const KERNEL_THREADS: &str = "kernel threads";
 
 /// A whole group of the inventory, or one fact of it.
-const FLEETING: [(&str, Option<&str>); 11] = [
+const FLEETING: [(&str, Option<&str>); 16] = [
+    // Times of the clock are measured anew in every run; its source and its steps last.
+    (INSTRUMENT, Some("measured on CPU")),
+    (INSTRUMENT, Some(CLOCK_READING.name)),
+    (INSTRUMENT, Some(CLOCK_LONG_READING.name)),
+    (INSTRUMENT, Some(CLOCKS_APART.name)),
+    (INSTRUMENT, Some(COUNTER_READING.name)),
     // They repeat the findings of the audit.
     (REMEDIES, None),
     ("flight recorder", None),
@@ -75,7 +83,8 @@ fn without_processes(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FactDifference, differs};
+    use super::{FactDifference, differs, is_fleeting};
+    use model::fact::{CLOCK_READING, CLOCK_STEP};
 
     fn of(group: &str, name: &str, values: [&str; 2]) -> bool {
         differs(&FactDifference {
@@ -83,6 +92,12 @@ mod tests {
             name: name.to_owned(),
             values: values.map(|value| Some(Ok(value.to_owned()))).to_vec(),
         })
+    }
+
+    #[test]
+    fn the_time_of_a_reading_is_no_difference_of_machines_and_the_step_of_the_clock_is() {
+        assert!(is_fleeting((CLOCK_READING.group, CLOCK_READING.name)));
+        assert!(!is_fleeting((CLOCK_STEP.group, CLOCK_STEP.name)));
     }
 
     #[test]
