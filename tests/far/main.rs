@@ -68,6 +68,13 @@ fn every_step_runs_between_two_machines_and_gives_one_run() {
     let age = series(&document, "age/MU01");
     let apart = setting(age, "clock uncertainty (ns)").and_then(|ns| ns.parse::<u64>().ok());
     assert!(apart.is_some_and(|ns| (1..1_000_000_000).contains(&ns)), "{age}");
+    // It was asked for its time all through the step, so that an age can pass.
+    let asked = setting(age, "clocks apart, asked through the step (ns)").and_then(|ns| ns.parse::<u64>().ok());
+    assert!(asked.is_some_and(|ns| (1..1_000_000_000).contains(&ns)), "{age}");
+    assert!(
+        !document.to_string().contains("the clock was not monitored"),
+        "{document:#}"
+    );
     assert_eq!(
         setting(series(&document, "rtt/reflect"), "clock uncertainty (ns)"),
         None

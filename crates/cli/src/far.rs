@@ -7,6 +7,8 @@ use place::far::{Address, Far, Secret};
 use place::{PlaceSpec, StatedClock};
 use plan::Plan;
 use probes::subscribe::ClockRelation;
+use probes::timesync::{TimeSync, TimeSyncConfig};
+use run::Recorder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,6 +70,18 @@ impl FarArgs {
     /// True if another machine has one end.
     pub(crate) fn is_asked_for(&self) -> bool {
         self.far.is_some()
+    }
+
+    /// The watch over this machine's clock where both were stated to follow PTP; without it, no one-way figure could pass.
+    ///
+    /// # Errors
+    /// The thread of the watch does not start.
+    pub(crate) fn watch(&self, recorder: &mut Recorder) -> Result<Option<TimeSync>, Failure> {
+        let within = match self.clock {
+            Some(StatedClock::Within(ns)) if self.is_asked_for() => ns,
+            _ => return Ok(None),
+        };
+        Ok(Some(TimeSync::start(&TimeSyncConfig::within(within), recorder)?))
     }
 
     /// The end that another machine has.

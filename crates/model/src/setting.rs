@@ -50,6 +50,8 @@ pub const ONLY_MAXIMA: &str = "known of each window";
 pub const NOT_COUNTED: &str = "not counted";
 /// For shots in which a relay must not trip: the proof that it could have tripped, in words.
 pub const POSITIVE_CONTROL: &str = "positive control";
+/// For a series of a place whose clock differs from that of the test set: their largest distance in ns, asked all through the step.
+pub const CLOCK_APART_NS: &str = "clocks apart, asked through the step (ns)";
 /// For a series of another machine: [`WATCHED`] or [`NOT_WATCHED`], the monitoring of that machine's clock there.
 pub const CLOCK_THERE: &str = "clock of that machine";
 /// Value of [`CLOCK_THERE`]: its doubts are events of the series.

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::run_file::Run;
 use place::asking;
 use plan::{Asks, Task};
+use probes::timesync::{TimeSync, TimeSyncConfig};
 use session::{Explainer, RunSpec};
 use std::path::PathBuf;
 
@@ -42,7 +43,12 @@ pub(crate) fn run(args: DeviceArgs) -> Result<u8, Failure> {
         ..args.run.spec("device", task.judged(), None)
     };
     let mut run = Run::start(spec, args.run)?;
+    let watch = task
+        .clock_within()
+        .map(|ns| TimeSync::start(&TimeSyncConfig::within(ns), &mut run.session.recorder));
+    let watch = watch.transpose()?;
     let outcome = task.run(run.runner(), answers);
+    watch.into_iter().for_each(TimeSync::stop);
     run.close(outcome)?;
     Ok(0)
 }

@@ -13,6 +13,7 @@ use bed::load::LoadSpec;
 use bed::loads::{self, Loads};
 use place::line::{FromPlace, ToPlace, read};
 use place::{Answers, Files, say};
+use probes::subscribe::ClockRelation;
 use probes::{Running, SenderEnd};
 use run::Stop;
 use serde::Deserialize;
@@ -138,6 +139,14 @@ impl Task {
     /// Its questions for the other end.
     pub fn asks(&self) -> Asks {
         self.there.asks
+    }
+
+    /// How far apart its clock and the test set's are in ns, where both were stated to follow PTP; `None`: nothing was stated.
+    pub fn clock_within(&self) -> Option<u64> {
+        match self.there.clock {
+            ClockRelation::Ptp { stated_ns, .. } => stated_ns,
+            _ => None,
+        }
     }
 
     /// True if it holds idle states off.

@@ -292,7 +292,11 @@ impl<'a> StepContext<'a> {
             Ok::<_, SessionError>(Launched::start(place, &job, session, &self.stop)?)
         };
         for (number, place) in self.places.iter().take(self.devices).enumerate() {
-            launched.push(launch(End::Device, number, place)?);
+            let device = launch(End::Device, number, place)?;
+            launched.push(match self.test_set_place {
+                None => device.asked_for_its_time(),
+                Some(_) => device,
+            });
         }
         let test_set = self.test_set_place.as_ref().filter(|_| measure.needs_bed());
         let test_set = test_set.map(|place| launch(End::TestSet, 0, place).map(Launched::of_test_set));

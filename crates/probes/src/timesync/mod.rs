@@ -60,6 +60,16 @@ impl Default for TimeSyncConfig {
     }
 }
 
+impl TimeSyncConfig {
+    /// Whatever keeps this clock, which is stated to be within this many ns of others.
+    pub fn within(limit_ns: u64) -> Self {
+        Self {
+            limit_ns,
+            ..Self::default()
+        }
+    }
+}
+
 /// A running watch, ended by [`TimeSync::stop`] or when dropped.
 #[derive(Debug)]
 pub struct TimeSync {

@@ -152,11 +152,17 @@ impl OneWay {
 /// Maximum difference of two hosts' clocks, as stated.
 fn of_hosts(run: &RunView, series: &SeriesView, stated: &str, doubtful: &[Doubtful]) -> Result<Uncertainty, String> {
     match stated.parse() {
-        Ok(ns) => Ok(Uncertainty {
-            ns,
-            what: setting_of(series, setting::CLOCK_RELATION)
-                .unwrap_or("as stated")
-                .to_owned(),
+        Ok(ns) => Ok(match asked_ns(series).filter(|apart_ns| *apart_ns > ns) {
+            Some(apart_ns) => Uncertainty {
+                ns: apart_ns,
+                what: "the largest distance found during the step".to_owned(),
+            },
+            None => Uncertainty {
+                ns,
+                what: setting_of(series, setting::CLOCK_RELATION)
+                    .unwrap_or("as stated")
+                    .to_owned(),
+            },
         }),
         Err(_) if stated == setting::NOT_STATED => {
             Err("the relation of the two runs' clocks was not stated (merge --clock)".to_owned())
@@ -204,16 +210,31 @@ fn mean(windows: &[&&WindowRow]) -> Option<f64> {
 fn spans(run: &RunView, series: &SeriesView) -> Vec<Doubtful> {
     let of_run = || run.events.iter().filter(|event| event.series.is_none());
     let of_series = run.events.iter().filter(|event| event.series == Some(series.id));
-    let mut spans = Doubtful::watched(of_run()).unwrap_or_else(|| vec![unwatched("the clock was not monitored")]);
-    if setting_of(series, setting::CLOCK_THERE) == Some(setting::NOT_WATCHED) {
-        spans.push(unwatched("the clock of the other machine was not monitored"));
-    }
+    let mut spans = match asked_ns(series) {
+        // The distance of the two clocks was measured all through the step, whatever each of them follows.
+        Some(_) => Vec::new(),
+        None => watches(of_run(), series),
+    };
     spans.extend(of_run().filter_map(step));
     spans.extend(of_run().filter_map(looked_back));
     spans.extend(of_series.clone().filter_map(looked_back));
     spans.extend(Doubtful::by_words(of_series));
     spans.sort_by_key(|span| span.from_ns);
     spans
+}
+
+/// The spans in which a watch over one of the clocks was in doubt, or there was none.
+fn watches<'a>(of_run: impl Iterator<Item = &'a Event>, series: &SeriesView) -> Vec<Doubtful> {
+    let mut spans = Doubtful::watched(of_run).unwrap_or_else(|| vec![unwatched("the clock was not monitored")]);
+    if setting_of(series, setting::CLOCK_THERE) == Some(setting::NOT_WATCHED) {
+        spans.push(unwatched("the clock of the other machine was not monitored"));
+    }
+    spans
+}
+
+/// The largest distance of the two clocks, if it was asked for all through the step.
+fn asked_ns(series: &SeriesView) -> Option<u64> {
+    setting_of(series, setting::CLOCK_APART_NS)?.parse().ok()
 }
 
 fn unwatched(why: &str) -> Doubtful {

@@ -433,3 +433,25 @@ proptest::proptest! {
         proptest::prop_assert_ne!(max(&run, 120_000).0, Verdict::Pass);
     }
 }
+
+#[test]
+fn clocks_that_were_asked_all_through_the_step_need_no_watch() {
+    let asked = |apart: &str| {
+        let mut run = of_far(None, setting::NOT_WATCHED);
+        let apart = (setting::CLOCK_APART_NS.to_owned(), apart.to_owned());
+        run.series[0].spec.settings.push(apart);
+        run
+    };
+    assert_eq!(max(&asked("1500"), 120_000).0, Verdict::Pass);
+    // A distance found later is the uncertainty: 60 µs ± 70 µs are no pass of 120 µs.
+    assert_eq!(max(&asked("70000"), 120_000).0, Verdict::Inconclusive);
+    // Two places in each other: nobody asked over both.
+    assert_eq!(max(&asked("1500; in it, 1500"), 120_000).0, Verdict::Inconclusive);
+    // A doubt of the place's own stays one.
+    let mut doubted = asked("1500");
+    doubted.events.push(Event {
+        since_ns: Some(6 * SECOND_NS),
+        ..event(7.0, EventKind::ClockDoubt, "its clock was stepped")
+    });
+    assert_eq!(max(&doubted, 50_000).0, Verdict::Inconclusive);
+}

@@ -1,6 +1,7 @@
 //! An end of a step in another place: starts it, sends it what it needs, and merges its run into the run here.
 
 use super::answering::{Answering, lock};
+use super::asked::Asking;
 use crate::session::{Session, SessionError};
 use model::{Event, EventKind, setting};
 use place::line::{FromPlace, ToPlace, read, written};
@@ -31,6 +32,10 @@ pub struct AwayEnd {
     ended: Arc<OnceLock<i64>>,
     /// Thread that answers its questions, from its start on.
     answers: Mutex<Option<JoinHandle<()>>>,
+    /// True if its clock is the only one that differs from that of the test set.
+    asks_time: bool,
+    /// The questions for its time, while it measures.
+    asking: Mutex<Option<Asking>>,
 }
 
 /// An end in preparation: it measures once it is told to begin.
@@ -60,6 +65,8 @@ impl Launched {
             is_test_set: false,
             ended: Arc::clone(&answering.ended),
             answers: Mutex::default(),
+            asks_time: false,
+            asking: Mutex::default(),
         };
         Ok(Self {
             end,
@@ -73,6 +80,13 @@ impl Launched {
     #[must_use]
     pub fn of_test_set(mut self) -> Self {
         self.end.is_test_set = true;
+        self
+    }
+
+    /// The same, asked for its time all through the step: its clock is the only one that differs from that of the test set.
+    #[must_use]
+    pub fn asked_for_its_time(mut self) -> Self {
+        self.end.asks_time = true;
         self
     }
 
@@ -102,6 +116,9 @@ impl Launched {
             ..
         } = self;
         end.answers = Mutex::new(Some(std::thread::spawn(move || answering.answer_all(&lines))));
+        if end.asks_time {
+            end.asking = Mutex::new(Asking::start(&end.place));
+        }
         Ok(end)
     }
 
@@ -206,6 +223,9 @@ impl AwayEnd {
         let mut settings = vec![(setting::PLACE.to_owned(), self.place.describe().to_owned())];
         if self.place.kind() == PlaceKind::Far {
             settings.push((setting::CLOCK_THERE.to_owned(), clock_there(told).to_owned()));
+        }
+        if let Some(apart_ns) = lock(&self.asking).take().and_then(Asking::end) {
+            settings.push((setting::CLOCK_APART_NS.to_owned(), apart_ns.to_string()));
         }
         settings
     }

@@ -1,6 +1,7 @@
 //! Runs a measurement for commands and for plans: waits for it while its loads run, shows progress, and takes its result.
 
 mod answering;
+mod asked;
 mod away;
 
 pub use answering::Answering;

@@ -13,6 +13,7 @@ use place::guest::{GuestSpec, runtime_for_guest};
 use place::{PlaceKind, PlaceSpec};
 use plan::{Left, Named, Plan, PlanRun, Roles, live_facts};
 use probes::Machine;
+use probes::timesync::TimeSync;
 use session::RunSpec;
 use session::memory::{OF_A_BED, OF_A_PROBE};
 use session::room::RoomNeed;
@@ -106,6 +107,7 @@ impl Prepared {
             run.session.recorder.add_facts(partition.facts());
         }
         say_rest(&run, left);
+        let watch = args.far.watch(&mut run.session.recorder)?;
         let work = PlanRun {
             place: places.device,
             test_set: places.test_set,
@@ -115,6 +117,7 @@ impl Prepared {
             ports,
         };
         let outcome = plan::run(run.runner(), work);
+        watch.into_iter().for_each(TimeSync::stop);
         // Ends the holds before the report is made, which may use all CPUs.
         drop(partition);
         run.finish(outcome)
