@@ -319,9 +319,12 @@ fn a_guest_a_unit_a_container_and_a_real_time_thread_are_told_when_they_come_and
     let number = format!("{:x}", std::process::id());
     let number = number.clone() + &"0".repeat(64 - number.len());
     let container = groups.make(&format!("docker-{number}.scope"));
+    let inside = started("sleep", &["600"]).expect("sleep");
+    fs::write(container.0.join("cgroup.procs"), inside.0.id().to_string()).expect("moved");
     measurement.told(Subject::Container, &format!("docker {}", &number[..12]), |change| {
         change.before.is_none()
     });
+    drop(inside);
     drop(container);
     measurement.told(Subject::Container, &format!("docker {}", &number[..12]), |change| {
         change.after.is_none()

@@ -24,6 +24,12 @@ const ENGINES: [(&str, &str); 8] = [
 /// Beginnings of groups beside a container: its monitor.
 const BESIDE: [&str; 3] = ["libpod-conmon-", "crio-conmon-", "lxc.monitor."];
 
+/// Beginnings of the names of the process that prepares a container.
+const RUNTIMES: [&str; 4] = ["runc", "crun", "youki", "conmon"];
+
+/// Name of this program's process.
+const OURS: &str = "triptime";
+
 /// Letters of a container's number that people use.
 const SHORT: usize = 12;
 
@@ -60,9 +66,10 @@ impl Part for Units {
                 continue;
             };
             let name = match subject {
-                Subject::Container => self.with_command(reader, &group, name),
-                _ => name,
+                Subject::Container => self.with_command(reader, &group, &name),
+                _ => Some(name),
             };
+            let Some(name) = name else { continue };
             let item = Item {
                 name,
                 value: "running".to_owned(),
@@ -79,20 +86,23 @@ impl Part for Units {
 }
 
 impl Units {
-    /// The name of a container with that of its first process, as soon as it has one.
-    fn with_command(&mut self, reader: &Reader, group: &str, name: String) -> String {
+    /// The name of a container with that of its first process; `None` as long as it runs none of its own, and for a container in which triptime
+    /// measures: it is a place of this run, or another measurement.
+    fn with_command(&mut self, reader: &Reader, group: &str, name: &str) -> Option<String> {
         if let Some(known) = self.names.get(group) {
-            return known.clone();
+            return Some(known.clone());
         }
         let processes = reader
             .line_or_blank(&format!("{group}/cgroup.procs"))
             .unwrap_or_default();
         let first = processes.split_whitespace().next();
         let command = first.and_then(|pid| reader.line(&format!("/proc/{pid}/comm")).ok());
-        let Some(command) = command else { return name };
+        let is_of_runtime =
+            |command: &str| command == OURS || RUNTIMES.iter().any(|runtime| command.starts_with(runtime));
+        let command = command.filter(|command| !is_of_runtime(command))?;
         let named = format!("{name} ({command})");
         self.names.insert(group.to_owned(), named.clone());
-        named
+        Some(named)
     }
 }
 
@@ -171,6 +181,22 @@ mod tests {
             ),
             (format!("{container}/cgroup.procs"), "77\n78\n"),
             ("proc/77/comm".to_owned(), "relayd\n"),
+            (
+                format!(
+                    "sys/fs/cgroup/machine.slice/docker-{}.scope/cgroup.procs",
+                    "b".repeat(64)
+                ),
+                "79\n",
+            ),
+            ("proc/79/comm".to_owned(), "triptime\n"),
+            (
+                format!(
+                    "sys/fs/cgroup/machine.slice/docker-{}.scope/cgroup.procs",
+                    "c".repeat(64)
+                ),
+                "80\n",
+            ),
+            ("proc/80/comm".to_owned(), "runc:[2:INIT]\n"),
             (
                 "sys/fs/cgroup/system.slice/tuned.service/cgroup.procs".to_owned(),
                 "9\n",

@@ -1,5 +1,6 @@
 //! Guests, services that change settings, and real-time threads of other processes that may run on judged CPUs.
 
+use super::super::neighbours::is_session;
 use super::super::processes::{Process, Processes, comm, numbers};
 use super::Part;
 use super::known::{Found, Item, Listing, Tells};
@@ -30,6 +31,9 @@ const SERVICES: [&str; 14] = [
     "dockerd",
     "containerd",
 ];
+
+/// Beginning of the names of guests that triptime makes.
+const OURS: &str = "triptime-";
 
 /// The processes of other programs. Those that descend from this one are loads, places and ends of the run itself.
 pub(super) struct Work {
@@ -64,7 +68,7 @@ impl Work {
     }
 
     fn guest(&self, pid: u32, process: &Process) -> Option<Found> {
-        let name = self.guests.get(&pid)?;
+        let name = self.guests.get(&pid).filter(|name| !name.starts_with(OURS))?;
         let cpus = cpus_of_guest(pid)?;
         let item = Item {
             name: name.clone(),
@@ -98,6 +102,7 @@ impl Work {
         running.into_iter().map(item).collect()
     }
 
+    /// Threads of another triptime are left out: the end of this run in a container is one, and any other that shares a judged CPU is an event.
     fn real_time_threads(&self, pid: u32, process: &Process) -> Vec<Found> {
         let directory = format!("/proc/{pid}/task");
         // A kernel thread is a process of one thread.
@@ -120,7 +125,11 @@ impl Work {
                 ((Subject::RealTimeThread, thread.to_string()), Ok(item))
             })
         };
-        threads.into_iter().filter_map(thread).collect()
+        let found: Vec<Found> = threads.into_iter().filter_map(thread).collect();
+        match !found.is_empty() && is_session(&directory) {
+            true => Vec::new(),
+            false => found,
+        }
     }
 }
 

@@ -119,7 +119,7 @@ fn pinned(thread: u32) -> Option<Standing> {
 }
 
 /// True if a process measures: one of its threads has a name that only sessions use.
-fn is_session(directory: &str) -> bool {
+pub(super) fn is_session(directory: &str) -> bool {
     let mut threads = numbers(directory).into_iter();
     threads.any(|thread| comm(&format!("{directory}/{thread}")).starts_with(OURS))
 }
