@@ -134,7 +134,7 @@ struct Steps<'a, 'b> {
     alone: Vec<Arc<dyn Place>>,
     /// Commands of the site, if the plan has any.
     actions: Option<Actions>,
-    /// Those of the present steps.
+    /// The actions of the present steps.
     acting: Option<Group>,
 }
 

@@ -6,7 +6,7 @@ use crate::step::Step;
 use model::{Action, ActionEnd, ActionPart, EventKind};
 use run::Events;
 use session::SessionError;
-use session::steward::{Answer, Order, Steward};
+use session::steward::{Ending, Order, Steward};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -23,7 +23,7 @@ const SLACK: Duration = Duration::from_secs(10);
 enum Message {
     Begin(Group, Monotonic),
     End(Sender<()>),
-    Answer(Option<Answer>),
+    Answer(Option<Ending>),
     Close,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Those of the group with this number, from 1; `None` if it has none.
+    /// The actions of the group with this number, from 1; `None` if it has none.
     pub(crate) fn of(plan: &Plan, number: usize, group: &[Step]) -> Option<Self> {
         let actions: Vec<PlanAction> = plan.actions_of(group).cloned().collect();
         (!actions.is_empty()).then(|| Self {
@@ -266,7 +266,7 @@ impl Course {
     }
 
     /// Takes an answer; `None`: the steward is gone, and with it everything that is pending.
-    fn take(&mut self, answer: Option<Answer>) {
+    fn take(&mut self, answer: Option<Ending>) {
         let Some(answer) = answer else {
             self.steward = None;
             for at in 0..self.all.len() {

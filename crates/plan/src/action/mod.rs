@@ -83,7 +83,7 @@ enum Times {
 /// The table as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct Written {
     name: String,
     run: Vec<String>,
     #[serde(default)]
@@ -128,7 +128,7 @@ impl TryFrom<toml::Table> for PlanAction {
     type Error = String;
 
     fn try_from(table: toml::Table) -> Result<Self, String> {
-        let table: Table = toml::Value::Table(table).try_into().map_err(|error| in_words(&error))?;
+        let table: Written = toml::Value::Table(table).try_into().map_err(|error| in_words(&error))?;
         let name = table.name;
         let says = |problem: &str| format!("action \"{name}\": {problem}");
         if name.trim().is_empty() || name.len() > 60 || name.chars().any(char::is_control) {

@@ -90,7 +90,7 @@ impl Decided {
         (verdict, said.join("; "))
     }
 
-    /// What the rule adds to the reason: for a figure that may not pass by it, or that is over its limit by less than the guard band.
+    /// Text that the rule adds to the reason: for a figure that may not pass by it, or that is over its limit by less than the guard band.
     fn reservation(&self, measured: f64, allowed: f64) -> Option<String> {
         let Rule::Guarded(guard) = self.rule else { return None };
         let band = guard.text();

@@ -1,6 +1,6 @@
 //! Undos that are due, each in a file beside the entries of the runs, so that they survive the processes that know them.
 
-use super::{ActionPart, Answer};
+use super::{ActionPart, Ending};
 use crate::roster::{Process, Roster};
 use bed::program::{Outlives, carry_out};
 use serde::{Deserialize, Serialize};
@@ -61,10 +61,10 @@ impl DueUndo {
         Ok(Written { undo: self, path })
     }
 
-    fn carry_out(&self) -> Answer {
+    fn carry_out(&self) -> Ending {
         let limit = Duration::from_nanos(self.limit_ns);
         let carried = carry_out(&self.words, Outlives::Yes, limit, &AtomicBool::new(false));
-        Answer::of(self.id, ActionPart::Undo, carried)
+        Ending::of(self.id, ActionPart::Undo, carried)
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Written {
 
 impl Written {
     /// Runs it, unless another process already has; `None` in that case.
-    pub(super) fn carry_out(self) -> Option<Answer> {
+    pub(super) fn carry_out(self) -> Option<Ending> {
         let taken = self.path.with_extension(TAKEN);
         // Only one process can rename the file, so the command begins only once.
         fs::rename(&self.path, &taken).ok()?;

@@ -59,9 +59,9 @@ pub enum Order {
     },
 }
 
-/// An answer of the steward, once a command has ended or could not be started.
+/// The end of a command as the steward tells it, once the command has ended or could not be started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct Ending {
     /// Number of the execution.
     pub id: u64,
     part: String,
@@ -74,7 +74,7 @@ pub struct Answer {
     pub said: String,
 }
 
-impl Answer {
+impl Ending {
     fn of(id: u64, part: ActionPart, carried: Result<Carried, String>) -> Self {
         let (span, end, said) = match carried {
             Ok(carried) => (Some((carried.began, carried.ended)), end_of(carried.end), carried.said),
@@ -131,7 +131,7 @@ impl Steward {
     ///
     /// # Errors
     /// The process or the thread that listens to it cannot be started.
-    pub fn start(hear: impl Fn(Option<Answer>) + Send + 'static) -> io::Result<Self> {
+    pub fn start(hear: impl Fn(Option<Ending>) + Send + 'static) -> io::Result<Self> {
         let mut command = Command::new("/proc/self/exe");
         command.arg0(PROGRAM).args(ARGUMENTS);
         // Signals of the terminal reach the run alone, which decides about its end.

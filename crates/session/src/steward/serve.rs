@@ -1,7 +1,7 @@
 //! The process of the steward.
 
 use super::due::{DueUndo, Written};
-use super::{Answer, Order};
+use super::{Ending, Order};
 use crate::roster::Roster;
 use bed::program::{Outlives, carry_out};
 use model::ActionPart;
@@ -148,7 +148,7 @@ impl<W: Write + Send + 'static> Work<W> {
                         Ok(written) => self.due.insert(id, written),
                         Err(error) => {
                             let why = format!("its undo cannot be written down, so it must not run: {error}");
-                            return answer(&self.answers, &Answer::of(id, ActionPart::Run, Err(why)));
+                            return answer(&self.answers, &Ending::of(id, ActionPart::Run, Err(why)));
                         }
                     };
                 }
@@ -165,7 +165,7 @@ impl<W: Write + Send + 'static> Work<W> {
                 }
                 None => {
                     let why = "there is nothing to undo".to_owned();
-                    answer(&self.answers, &Answer::of(id, ActionPart::Undo, Err(why)));
+                    answer(&self.answers, &Ending::of(id, ActionPart::Undo, Err(why)));
                 }
             },
             Order::Cut { id } => {
@@ -184,13 +184,13 @@ impl<W: Write + Send + 'static> Work<W> {
         self.threads.push(std::thread::spawn(move || {
             let carried = carry_out(&words, Outlives::No, Duration::from_nanos(limit_ns), &cut);
             let _ = heard.send(Heard::Ended(id, carried.is_err()));
-            answer(&answers, &Answer::of(id, ActionPart::Run, carried));
+            answer(&answers, &Ending::of(id, ActionPart::Run, carried));
         }));
     }
 }
 
 /// Writes an answer; nobody reads it if the run is gone.
-fn answer(answers: &Mutex<impl Write>, answer: &Answer) {
+fn answer(answers: &Mutex<impl Write>, answer: &Ending) {
     let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
     if let Ok(text) = serde_json::to_string(answer) {
         let _ = writeln!(answers, "{text}").and_then(|()| answers.flush());
@@ -200,7 +200,7 @@ fn answer(answers: &Mutex<impl Write>, answer: &Answer) {
 #[cfg(test)]
 mod tests {
     use super::{Heard, Order, Work};
-    use crate::steward::Answer;
+    use crate::steward::Ending;
     use model::{ActionEnd, ActionPart};
     use std::io::{BufRead, BufReader, PipeReader};
     use std::path::Path;
@@ -248,7 +248,7 @@ mod tests {
             });
         }
 
-        fn answer(&mut self) -> Answer {
+        fn answer(&mut self) -> Ending {
             let line = self.answers.next().expect("an answer").expect("a line");
             serde_json::from_str(&line).expect("an answer")
         }

@@ -34,7 +34,7 @@ impl Stamped {
         self.in_hardware == Ok(false)
     }
 
-    /// What is known of the time between wire and stamp, in words.
+    /// Knowledge of the time between wire and stamp, in words.
     pub(super) fn text(&self) -> String {
         match &self.in_hardware {
             Ok(false) => "stamps in software: the kernel's stamp is the definition, nothing is added".to_owned(),

@@ -36,7 +36,7 @@ pub(super) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
 enum Said {
     /// In full: the runs differ.
     Alone(String),
-    /// What is said, in short, and of which figure.
+    /// The statement in short, and its figure.
     Together(String, String),
 }
 
