@@ -200,7 +200,7 @@ fn show(path: &Path, good: &Path) -> Result<(), StoreError> {
     let _ = (
         report.write_json(&mut sink()),
         report.text(false, None),
-        report.screen(true, None),
+        report.screen(report::screen::Size::LARGEST, true, None),
         report.summary(),
     );
     let _ = report.html(&About::default(), None);
