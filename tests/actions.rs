@@ -357,7 +357,7 @@ fn every_command_stands_in_the_outline_and_a_missing_program_is_refused() {
     let output = site.qualify(&["--show"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("line 22: at: action \"flag\""),
+        stderr(&output).contains("line 21: at: action \"flag\""),
         "{}",
         stderr(&output)
     );
