@@ -72,6 +72,7 @@ impl Actions {
             events,
             last_id: 0,
             all: Vec::new(),
+            not_undone: Vec::new(),
         };
         let thread = std::thread::Builder::new().name("actions".to_owned());
         let thread = thread.spawn(move || course.run(&inbox)).map_err(refused)?;
@@ -179,6 +180,8 @@ struct Course {
     events: Events,
     last_id: u64,
     all: Vec<Acting>,
+    /// Undos that failed, each with the begin of its step: the rest of the run has their effects.
+    not_undone: Vec<(Monotonic, String)>,
 }
 
 impl Course {
@@ -188,7 +191,7 @@ impl Course {
             let message = match inbox.recv_timeout(self.wait()) {
                 Ok(message) => message,
                 Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => return self.close(),
             };
             match message {
                 Message::Begin(group, began) => {
@@ -200,8 +203,16 @@ impl Course {
                     self.end(inbox);
                     let _ = done.send(());
                 }
-                Message::Close => return,
+                Message::Close => return self.close(),
             }
+        }
+    }
+
+    /// Doubts everything that was measured after an undo that failed.
+    fn close(&mut self) {
+        for (began, text) in std::mem::take(&mut self.not_undone) {
+            let text = format!("{text}: the rest of the run was measured with what the action had changed");
+            self.events.write_since(began, EventKind::ActionFailed, text);
         }
     }
 
@@ -303,7 +314,7 @@ impl Course {
         self.begin_next(at);
     }
 
-    /// Ends what still runs, undoes everything, the last action of the plan first, and records what did not run.
+    /// Ends what still runs, undoes everything, the last execution first, and records what did not run.
     fn end(&mut self, inbox: &Receiver<Message>) {
         for at in 0..self.all.len() {
             for (number, due) in std::mem::take(&mut self.all[at].due) {
@@ -318,7 +329,7 @@ impl Course {
             }
         }
         self.settle(inbox);
-        for at in (0..self.all.len()).rev() {
+        for at in last_first(self.all.iter().map(|one| one.done)) {
             if let Some(done) = self.all[at].done.take() {
                 self.undo(at, done);
                 self.settle(inbox);
@@ -355,7 +366,7 @@ impl Course {
     }
 
     /// Records an execution that is over; one that failed leaves the step undecided.
-    fn record(&self, at: usize, row: Action) {
+    fn record(&mut self, at: usize, row: Action) {
         let took = row.began_ns.zip(row.ended_ns);
         let took = took.map_or_else(String::new, |(began, ended)| {
             format!(" after {}", Ns(ended.saturating_sub(began)))
@@ -369,12 +380,25 @@ impl Course {
         if row.end.is_good() {
             self.events.write(EventKind::Action, format!("ended {text}"));
         } else {
+            let began = self.all[at].began;
+            if row.part == ActionPart::Undo {
+                self.not_undone.push((began, text.clone()));
+            }
             let text = format!("{text}: the step was to be measured under it");
-            self.events
-                .write_since(self.all[at].began, EventKind::ActionFailed, text);
+            self.events.write_since(began, EventKind::ActionFailed, text);
         }
         self.events.action(row);
     }
+}
+
+/// Indices of the actions that are to be undone, the one whose execution began last first: numbers of executions count up in the run.
+pub(super) fn last_first(done: impl Iterator<Item = Option<(u64, u64)>>) -> Vec<usize> {
+    let mut begun: Vec<(u64, usize)> = done
+        .enumerate()
+        .filter_map(|(at, done)| done.map(|(id, _)| (id, at)))
+        .collect();
+    begun.sort_unstable_by(|a, b| b.cmp(a));
+    begun.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Such as `action backup 2`, or `undo of action backup 2`.

@@ -1,3 +1,4 @@
+use super::course::last_first;
 use super::{At, PlanAction};
 use crate::Plan;
 
@@ -126,4 +127,10 @@ fn commands_of_the_site_are_not_sent_to_another_place() {
     let plan = Plan::parse("site", &text).expect("a plan");
     assert!(plan.has_actions());
     assert!(!plan.steps[0].written.contains_key("action"));
+}
+
+#[test]
+fn the_execution_that_began_last_is_undone_first() {
+    let done = [Some((7, 1)), None, Some((9, 4)), Some((8, 2))];
+    assert_eq!(last_first(done.into_iter()), [2, 3, 0]);
 }

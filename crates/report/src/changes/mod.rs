@@ -7,6 +7,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 mod text;
+mod whereabouts;
 
 use crate::Report;
 use crate::section::{Fields, Link, Section};
@@ -82,7 +83,7 @@ pub(crate) fn rows(report: &Report) -> Vec<Row<'_>> {
     let all = &report.run.changes;
     let is_again = |change: &Change| {
         let own = all.iter().filter(|other| other.place.is_none());
-        change.place.is_some() && own.clone().any(|own| own.is_seen_twice(change))
+        change.place.as_deref() == Some("container") && own.clone().any(|own| own.is_seen_twice(change))
     };
     let once = all.iter().filter(|change| !is_again(change));
     once.map(|change| Row {
@@ -93,8 +94,15 @@ pub(crate) fn rows(report: &Report) -> Vec<Row<'_>> {
     .collect()
 }
 
-/// The action of the plan that began or ended at the time of a change.
+/// The action of the plan that began or ended at the time of a change. Actions run on this machine: they explain nothing on another one.
 fn action(report: &Report, change: &Change) -> Option<String> {
+    if change
+        .place
+        .as_ref()
+        .is_some_and(|place| place.starts_with(whereabouts::FAR))
+    {
+        return None;
+    }
     let mut events = report.run.events.iter();
     let is_then = |event: &&Event| {
         event.kind == EventKind::Action && change.since_ns <= event.at_ns && event.at_ns <= change.at_ns

@@ -1,5 +1,6 @@
 //! The worst sample at the time of a change.
 
+use super::whereabouts::{is_ambiguous, is_felt_in, kinds_of};
 use crate::Report;
 use crate::stall::limit_ns;
 use model::{Change, SeriesView, Spike, setting};
@@ -8,9 +9,6 @@ use units::{CpuList, Ns, SignedNs};
 /// A change may be the cause of a sample that was due up to this long after it was noticed, and a change that takes a while is the effect of work that
 /// began up to this long before.
 pub(crate) const MARGIN_NS: u64 = 1_000_000_000;
-
-/// Beginning of the place of a series that was measured on the CPUs of this machine.
-const ON_OUR_CPUS: &str = "container";
 
 /// A sample at the time of a change.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +35,7 @@ impl Sample {
     }
 
     fn of(report: &Report, series: &SeriesView, change: &Change) -> Option<Self> {
-        let cpus = concerned(series, change)?;
+        let cpus = concerned(report, series, change)?;
         let limit_ns = limit_ns(series, &report.judgement);
         let value_ns = |spike: &Spike| u64::try_from(spike.value_ns).ok();
         let is_there = |spike: &&Spike| {
@@ -100,15 +98,20 @@ impl Sample {
 }
 
 /// The CPUs on which a sample of the series may have felt the change: `Some(None)` means on any. `None`: it cannot have felt it.
-fn concerned<'a>(series: &SeriesView, change: &'a Change) -> Option<Option<&'a CpuList>> {
-    match (series.setting(setting::PLACE), &change.place) {
-        (None, None) => Some(change.cpus.as_ref()),
-        (Some(place), None) if place.starts_with(ON_OUR_CPUS) => Some(change.cpus.as_ref()),
-        // A guest has CPU numbers of its own: the time alone joins it to a change of its host.
-        (Some(_), None) => Some(None),
-        (Some(_), Some(_)) => Some(change.cpus.as_ref()),
-        // A change inside a place is not felt outside it.
-        (None, Some(_)) => None,
+fn concerned<'a>(report: &Report, series: &SeriesView, change: &'a Change) -> Option<Option<&'a CpuList>> {
+    let kinds = series.setting(setting::PLACE).map_or_else(Vec::new, kinds_of);
+    match &change.place {
+        None => match kinds.first().copied() {
+            None | Some("container") => Some(change.cpus.as_ref()),
+            // A guest has CPU numbers of its own: the time alone joins it to a change of its host.
+            Some("vm") => Some(None),
+            // Another machine does not feel a change of this one.
+            Some(_) => None,
+        },
+        Some(place) => {
+            let may_be = is_felt_in(place, &kinds) && !is_ambiguous(&report.run, change);
+            may_be.then_some(change.cpus.as_ref())
+        }
     }
 }
 

@@ -122,7 +122,7 @@ fn a_change_of_a_guest_is_felt_in_it_alone_and_one_of_the_host_also_there() {
         .push((setting::PLACE.to_owned(), "vm: QEMU 9".to_owned()));
     let outside = on_cpu("wakeup/cpu12", 12, &[(7, 9_000_000)]);
     let of_guest = Change {
-        place: Some("guest".to_owned()),
+        place: Some("vm".to_owned()),
         cpus: Some("0".parse().expect("CPUs")),
         ..change(7, None)
     };
@@ -133,6 +133,76 @@ fn a_change_of_a_guest_is_felt_in_it_alone_and_one_of_the_host_also_there() {
     );
     let report = judged(watched(vec![inside], vec![change(7, Some("12"))]));
     assert!(sample(&report).is_some(), "its CPU numbers are its own");
+}
+
+fn in_place(name: &str, place: &str) -> SeriesView {
+    let mut inside = on_cpu(name, 0, &[(7, 3_500_000)]);
+    let place = (setting::PLACE.to_owned(), place.to_owned());
+    inside.spec.settings.push(place);
+    inside
+}
+
+fn change_in(place: &str) -> Change {
+    Change {
+        place: Some(place.to_owned()),
+        ..change(7, Some("0"))
+    }
+}
+
+#[test]
+fn a_change_is_felt_in_its_own_place_only() {
+    let far = "far machine 192.0.2.7: relay2, Linux 6.1";
+    let in_far = "far machine 192.0.2.7: relay2; in it, container: runc 1.1";
+    let nested = "vm: QEMU with KVM; 2 virtual CPUs; in it, container: runc 1.1";
+    for (series, place, is_felt) in [
+        (far, None, false),
+        (in_far, None, false),
+        (nested, None, true),
+        (far, Some("far machine"), true),
+        (in_far, Some("far machine"), true),
+        (in_far, Some("far machine: container"), true),
+        (far, Some("far machine: container"), false),
+        (far, Some("vm"), false),
+        ("vm: QEMU", Some("far machine"), false),
+        ("vm: QEMU", Some("container"), false),
+        ("container: runc 1.1", Some("vm"), false),
+        ("container: runc 1.1", Some("container"), true),
+        (nested, Some("vm"), true),
+        (nested, Some("vm: container"), true),
+        (nested, Some("container-in-vm"), true),
+        ("vm: QEMU", Some("container-in-vm"), false),
+    ] {
+        let one = place.map_or_else(|| change(7, None), change_in);
+        let report = judged(watched(vec![in_place("wakeup/cpu0", series)], vec![one]));
+        assert_eq!(sample(&report).is_some(), is_felt, "{series}, {place:?}");
+    }
+}
+
+#[test]
+fn a_change_in_one_of_several_guests_is_joined_to_none() {
+    let of = |name: &str, text: &str| in_place(name, text);
+    let one = || of("wakeup/cpu0", "vm: QEMU; 2 virtual CPUs");
+    let two = of("there/wakeup/cpu0", "vm: relay-02; CPUs 0-1");
+    let report = judged(watched(vec![one(), two], vec![change_in("vm")]));
+    assert_eq!(sample(&report), None, "which one is not known");
+    let watch = || ChangeWatch {
+        place: Some("vm".to_owned()),
+        to_ns: 20 * SECOND,
+        ..ChangeWatch::default()
+    };
+    let mut run = watched(vec![one()], vec![change_in("vm")]);
+    run.watches.push(watch());
+    assert!(sample(&judged(run.clone())).is_some(), "one guest");
+    run.watches.push(watch());
+    assert_eq!(sample(&judged(run.clone())), None, "two alike");
+    run.changes.push(change_in("vm"));
+    assert!(sample(&judged(run)).is_some(), "two runs in one guest");
+}
+
+#[test]
+fn a_guest_that_changes_like_its_host_is_told() {
+    let report = judged(watched(Vec::new(), vec![change(7, None), change_in("vm")]));
+    assert_eq!(rows(&report).len(), 2);
 }
 
 #[test]
@@ -245,7 +315,11 @@ fn a_change_without_a_seen_cause_names_the_action_of_the_plan_at_its_time() {
         who: None,
         ..change(7, None)
     };
-    let mut run = watched(Vec::new(), vec![unknown, change(7, None)]);
+    let far = Change {
+        place: Some("far machine".to_owned()),
+        ..unknown.clone()
+    };
+    let mut run = watched(Vec::new(), vec![unknown, change(7, None), far]);
     run.events.push(Event {
         at_ns: 7 * SECOND - 1,
         since_ns: None,
@@ -260,4 +334,5 @@ fn a_change_without_a_seen_cause_names_the_action_of_the_plan_at_its_time() {
         "an action of the plan began tuned: tuned-adm profile realtime"
     );
     assert_eq!(found[1].who(), "guest relay-02 started in the same second");
+    assert_eq!(found[2].who(), "unknown", "another machine");
 }

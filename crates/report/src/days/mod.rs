@@ -1,7 +1,7 @@
 //! Verdicts per day, for steps that were measured for two days or longer: each day is judged alone, by the same rules as the run.
 //!
-//! A day is 24 h from the start of the step. A window across midnight counts for both days, so no day hides what the other has. Quantiles and means are
-//! not judged per day: a long run keeps no histogram of a single day.
+//! A day is 24 h from the start of the step. A window across midnight counts for both days, so no day hides what the other has. Quantiles, means
+//! and excesses are not judged per day: a long run keeps no histogram of a single day.
 
 mod document;
 mod page;
@@ -123,8 +123,7 @@ fn start_of(run: &RunView, series: &SeriesView) -> Option<u64> {
 
 /// True if a quantity can be judged from the windows of a day.
 fn is_of_windows(quantity: Quantity) -> bool {
-    matches!(quantity, Quantity::Max | Quantity::Excess)
-        || quantity.counter().is_some_and(|_| quantity != Quantity::Received)
+    quantity == Quantity::Max || quantity.counter().is_some_and(|_| quantity != Quantity::Received)
 }
 
 /// The days of every limit of the run's checks; none for steps shorter than two days.
@@ -138,7 +137,8 @@ pub(crate) fn of(run: &RunView, profiles: &[Profile], judgement: &Judgement) -> 
     distinct.dedup();
     let mut all = Vec::new();
     for start_ns in distinct {
-        let ours = |at: &usize| starts[*at] == Some(start_ns);
+        // A series without a window was not measured: no step may pass over it.
+        let ours = |at: &usize| starts[*at].is_none_or(|own| own == start_ns);
         let members: Vec<usize> = (0..run.series.len()).filter(ours).collect();
         let ends = members
             .iter()

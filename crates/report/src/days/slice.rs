@@ -7,7 +7,7 @@ use stats::Histogram;
 /// Cuts days out of a run, one at a time: a copy of all would take as much memory as the run.
 pub(super) struct Slicer<'a> {
     run: &'a RunView,
-    /// The run with the series of the present day. It keeps all events: whether one of them matters is decided by the windows of a series.
+    /// The run with the series and the shots of the present day. It keeps all events: whether one of them matters is decided by the windows of a series.
     day: RunView,
 }
 
@@ -18,7 +18,7 @@ impl<'a> Slicer<'a> {
             file: run.file.clone(),
             series: Vec::new(),
             events: run.events.clone(),
-            shots: run.shots.clone(),
+            shots: Vec::new(),
             along: Vec::new(),
             actions: Vec::new(),
             readings: Vec::new(),
@@ -37,6 +37,12 @@ impl<'a> Slicer<'a> {
     pub(super) fn day(&mut self, span_ns: (u64, u64), is_last: bool) -> &RunView {
         self.day.state = if is_last { self.run.state } else { RunState::Complete };
         self.day.series = self.run.series.iter().map(|series| of_day(series, span_ns)).collect();
+        // The window of a shot may begin on the day before, or end on the day after.
+        let window_ns = self.run.info.window_ns;
+        let (from_ns, to_ns) = (span_ns.0.saturating_sub(window_ns), span_ns.1.saturating_add(window_ns));
+        let shots = self.run.shots.iter();
+        let of_day = shots.filter(|shot| (from_ns..to_ns).contains(&shot.at_ns));
+        self.day.shots = of_day.cloned().collect();
         &self.day
     }
 }

@@ -258,3 +258,46 @@ fn the_page_and_the_document_have_every_day() {
     assert_eq!(days["days"][2]["verdict"], "fail");
     assert_eq!(days["days"][2]["measured"], 412_000.0);
 }
+
+#[test]
+fn a_series_without_a_window_leaves_every_day_undecided() {
+    let mut run = hours(2 * 24);
+    let mut silent = run.series[0].clone();
+    silent.spec.name = "wakeup/cpu2".to_owned();
+    silent.id = model::SeriesId(1);
+    silent.windows = Vec::new().into();
+    total(&mut silent);
+    run.series.push(silent);
+    let found = days(run);
+    let open = found[0].open();
+    assert_eq!(found[0].within(), 0, "{open:?}");
+    assert!(open[0].contains("wakeup/cpu2: 1.00 d"), "{open:?}");
+}
+
+#[test]
+fn an_excess_is_not_judged_per_day() {
+    assert!(!super::is_of_windows(crate::limits::Quantity::Excess));
+    assert!(super::is_of_windows(crate::limits::Quantity::Lost));
+    assert!(super::is_of_windows(crate::limits::Quantity::Max));
+}
+
+#[test]
+fn a_day_has_its_own_shots_and_those_of_a_window_across_its_borders() {
+    let mut run = hours(3 * 24);
+    let shot = |hour: u64| model::Shot {
+        number: hour,
+        at_ns: hour * HOUR_NS + HOUR_NS / 2,
+        watched_ns: None,
+        uncertain_ns: None,
+        name: "observed".to_owned(),
+        point_deg: None,
+        cell: None,
+        outcome: model::Outcome::Tripped,
+        trip_ns: Some(30_000_000),
+    };
+    run.shots = [1, 22, 23, 24, 47, 48, 49].map(shot).to_vec();
+    let mut slicer = super::Slicer::new(&run);
+    let day = slicer.day((DAY_NS, 2 * DAY_NS), false);
+    let hours: Vec<u64> = day.shots.iter().map(|shot| shot.at_ns / HOUR_NS).collect();
+    assert_eq!(hours, [23, 24, 47, 48]);
+}

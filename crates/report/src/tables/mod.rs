@@ -23,6 +23,7 @@ use askama::Template;
 pub use model::Layout;
 use model::RunView;
 use std::io;
+pub(crate) use system::IN_IT;
 use system::System;
 use units::foreign::Show;
 

@@ -6,7 +6,7 @@ use model::{FactOf, RunView, SeriesView, kind, setting};
 /// Prefixes of the descriptions of places, and the text between a place and one inside it.
 const CONTAINER_IS: &str = "container: ";
 const GUEST_IS: &str = "vm: ";
-const IN_IT: &str = "; in it, ";
+pub(crate) const IN_IT: &str = "; in it, ";
 
 /// A machine, as far as a run recorded it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,6 +10,9 @@ use sys::ethtool::Monitor;
 /// Looks between two questions to the drivers, where the kernel gives no notices of changes: some drivers ask their card for each answer.
 const LOOKS_PER_QUESTION: u64 = 10;
 
+/// Looks between two questions where it does: packet steering, queueing disciplines and indirection tables change without a notice.
+const LOOKS_WITHOUT_NOTICE: u64 = 60;
+
 /// Beginnings of the names of facts that are no settings: they name the device, or events and other changes tell them.
 const NO_SETTINGS: [&str; 6] = ["interrupt", "carrier", "kind", "firmware", "driver", "state"];
 
@@ -22,8 +25,6 @@ pub(super) struct Cards {
     interfaces: Vec<String>,
     monitor: Option<Monitor>,
     looks: u64,
-    /// The answers to the last question.
-    last: Listing,
     /// Settings that a driver told at least once.
     told: BTreeSet<String>,
 }
@@ -35,7 +36,6 @@ impl Cards {
             monitor: (!interfaces.is_empty()).then(Monitor::open).and_then(Result::ok),
             interfaces,
             looks: 0,
-            last: Listing::new(),
             told: BTreeSet::new(),
         }
     }
@@ -105,28 +105,37 @@ impl Part for Cards {
         if self.interfaces.is_empty() {
             return Ok(Some(Listing::new()));
         }
-        let is_first = self.looks == 0;
-        let is_due = self.looks.is_multiple_of(LOOKS_PER_QUESTION);
-        self.looks += 1;
         let has_heard = self.monitor.as_mut().map(Monitor::has_heard);
-        match has_heard {
-            // Without a notice, everything is as it was.
-            Some(false) if !is_first => return Ok(Some(self.last.clone())),
-            None if !is_due => return Ok(None),
-            _ => {}
-        }
-        self.last = self.ask();
-        Ok(Some(self.last.clone()))
+        let is_due = is_due(self.looks, has_heard);
+        self.looks += 1;
+        // Where nobody asked, nothing is known: a later find dates from the last question.
+        Ok(is_due.then(|| self.ask()))
+    }
+}
+
+/// True if the drivers are asked at the look with this number, from 0. `has_heard` is `None` where the kernel gives no notices.
+fn is_due(look: u64, has_heard: Option<bool>) -> bool {
+    match has_heard {
+        Some(has_heard) => has_heard || look.is_multiple_of(LOOKS_WITHOUT_NOTICE),
+        None => look.is_multiple_of(LOOKS_PER_QUESTION),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cards, Listing};
+    use super::{Cards, Listing, is_due};
 
     fn values(found: &Listing) -> Vec<(&str, &str)> {
         let known = found.iter().filter_map(|(_, item)| item.as_ref().ok());
         known.map(|item| (item.name.as_str(), item.value.as_str())).collect()
+    }
+
+    #[test]
+    fn drivers_are_asked_after_a_notice_and_from_time_to_time_without_one() {
+        let asked = |has_heard| (0..=120).filter(|look| is_due(*look, has_heard)).collect::<Vec<u64>>();
+        assert_eq!(asked(Some(false)), [0, 60, 120]);
+        assert_eq!(asked(Some(true)).len(), 121);
+        assert_eq!(asked(None).len(), 13);
     }
 
     #[test]
