@@ -57,7 +57,12 @@ pub(super) fn run(task: &Task, inside: &Inside, runner: &mut Runner<'_>, answers
     let begin = listen(tell_end, runner.session.stop.clone(), answers);
     let job = job(task, inside, place.as_ref(), runner.session)?;
     let stop = runner.session.stop.clone();
-    let mut launched = Launched::start(&place, &job, runner.session, &stop)?;
+    let launched = Launched::start(&place, &job, runner.session, &stop)?;
+    // A guest has a clock of its own, about which the machine that runs the plan cannot ask.
+    let mut launched = match task.there.is_test_set {
+        true => launched.of_test_set(),
+        false => launched.asked_for_its_time(),
+    };
     launched.until_prepared()?;
     // A write error is ignored: the starting process sees that this one has ended.
     let _ = say(&FromPlace::Prepared);

@@ -103,7 +103,7 @@ pub(crate) fn clock_in(place: &dyn Place, of_machine: ClockRelation) -> Result<C
             stated_ns,
             publisher_ns,
         } => ClockRelation::Ptp {
-            stated_ns,
+            stated_ns: stated_ns.map(|ns| ns.saturating_add(more_ns)),
             publisher_ns: publisher_ns.saturating_add(more_ns),
         },
         ClockRelation::Unknown => ClockRelation::Unknown,
@@ -127,7 +127,10 @@ pub(crate) fn job(
 ) -> Result<Job, SessionError> {
     let Given { mut keys, mut files } = given;
     let is_test_set = end == End::TestSet;
-    let other = context.test_set_place.as_deref().filter(|_| !is_test_set);
+    let other = match is_test_set {
+        true => context.places.first().map(AsRef::as_ref),
+        false => context.test_set_place.as_deref(),
+    };
     let clocks: Vec<&dyn Place> = std::iter::once(place).chain(other).collect();
     let there = There {
         plan: context.plan.clone(),

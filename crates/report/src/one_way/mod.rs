@@ -217,6 +217,7 @@ fn spans(run: &RunView, series: &SeriesView) -> Vec<Doubtful> {
     };
     spans.extend(of_run().filter_map(step));
     spans.extend(of_run().filter_map(looked_back));
+    spans.extend(of_series.clone().filter_map(step));
     spans.extend(of_series.clone().filter_map(looked_back));
     spans.extend(Doubtful::by_words(of_series));
     spans.sort_by_key(|span| span.from_ns);

@@ -454,4 +454,12 @@ fn clocks_that_were_asked_all_through_the_step_need_no_watch() {
         ..event(7.0, EventKind::ClockDoubt, "its clock was stepped")
     });
     assert_eq!(max(&doubted, 50_000).0, Verdict::Inconclusive);
+    // And so does a step of the clock there.
+    let mut stepped = asked("1500");
+    let id = stepped.series[0].id;
+    stepped.events.push(Event {
+        series: Some(id),
+        ..event(6.5, EventKind::ClockStep, "far machine: the wall clock jumped by 3 ms")
+    });
+    assert_eq!(max(&stepped, 120_000).0, Verdict::Inconclusive);
 }

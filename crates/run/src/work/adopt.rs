@@ -3,7 +3,7 @@
 use super::Work;
 use crate::adopted::Adopted;
 use crate::copied::copy;
-use model::{Change, ChangeWatch, Doubtful, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
+use model::{Change, ChangeWatch, Doubtful, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, setting};
 use std::collections::BTreeMap;
 use store::{Batch, RunFile, RunWriter, StoreError};
 
@@ -93,6 +93,13 @@ fn settings(own: &[(String, String)], of_place: &[(String, String)]) -> Vec<(Str
     let mut all = own.to_vec();
     for (name, outer) in of_place {
         match all.iter_mut().find(|(known, _)| known == name) {
+            // One distance on the way to the other clock, and the next: together they are the whole.
+            Some((_, inner)) if name == setting::CLOCK_APART_NS => {
+                *inner = match (inner.parse::<u64>(), outer.parse::<u64>()) {
+                    (Ok(near), Ok(far)) => near.saturating_add(far).to_string(),
+                    _ => setting::NOT_STATED.to_owned(),
+                };
+            }
             Some((_, inner)) => *inner = format!("{outer}; in it, {inner}"),
             None => all.push((name.clone(), outer.clone())),
         }
@@ -137,6 +144,16 @@ fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> 
         }
         say(doubt);
     }
+    // Those of a publisher in a place of that place, which are spans already.
+    let inner = told.iter().filter(|event| {
+        adopted.publishes && event.series.is_none() && event.kind == EventKind::ClockDoubt && event.since_ns.is_some()
+    });
+    of_publisher.extend(inner.map(|event| Event {
+        at_ns: shifted(event.at_ns),
+        since_ns: event.since_ns.map(shifted),
+        text: format!("the publisher's machine: {}", event.text),
+        ..event.clone()
+    }));
     told.into_iter().for_each(&mut say);
     let of_all = |at_ns: u64, kind: EventKind, text: &str| Event {
         at_ns,
@@ -183,7 +200,7 @@ fn clock_doubts(told: &[Event], end_ns: u64) -> impl Iterator<Item = Event> {
 
 #[cfg(test)]
 mod tests {
-    use super::settings;
+    use super::{setting, settings};
     use crate::test_run::TestRun;
     use crate::{Adopted, Recorder, Stop};
     use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesId, SeriesSpec, Window};
@@ -199,6 +216,18 @@ mod tests {
         assert_eq!(inner, [of("idle", "held"), of("place", "container: crun")]);
         let both = settings(&inner, &[of("place", "vm: QEMU")]);
         assert_eq!(both[1], of("place", "vm: QEMU; in it, container: crun"));
+    }
+
+    #[test]
+    fn distances_of_clocks_add_up_over_places_in_places() {
+        let apart = |ns: &str| [(setting::CLOCK_APART_NS.to_owned(), ns.to_owned())];
+        assert_eq!(settings(&apart("1500"), &apart("700")), apart("2200"));
+        for unknown in [
+            [apart("1500"), apart(setting::NOT_STATED)],
+            [apart(setting::NOT_STATED), apart("1500")],
+        ] {
+            assert_eq!(settings(&unknown[0], &unknown[1]), apart(setting::NOT_STATED));
+        }
     }
 
     const AHEAD_NS: i64 = 3_600_000_000_000;

@@ -29,8 +29,8 @@ pub(super) struct Asking {
 impl Asking {
     /// Asks from now on; `None` if the place reads the same clock, or if its clock was stated.
     pub(super) fn start(place: &Arc<dyn Place>) -> Option<Self> {
-        let is_other = |clock: ClockOffset| clock != ClockOffset::SAME;
-        if place.stated_clock().is_some() || !place.clock().is_ok_and(is_other) {
+        let is_same = |clock: ClockOffset| clock == ClockOffset::SAME;
+        if place.stated_clock().is_some() || place.clock().is_ok_and(is_same) {
             return None;
         }
         let (is_over, (tell, told)) = (Arc::new(AtomicBool::new(false)), channel());
@@ -69,6 +69,13 @@ fn asked(place: &dyn Place, is_over: &AtomicBool) -> Heard {
     }
 }
 
+impl Drop for Asking {
+    /// A place that is lost is asked no more.
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The answers so far.
 struct Heard {
     /// Start of the current span, and its most certain answer.
@@ -78,8 +85,9 @@ struct Heard {
     heard: Instant,
     /// Largest distance of the most certain answers of all spans before.
     apart_ns: u64,
-    /// Largest distance that an answer proves, however uncertain it is.
+    /// Largest distance that an answer proves, however uncertain it is, and the largest that this answer allows.
     proven_ns: u64,
+    allowed_ns: u64,
     /// True if no answer came for longer than a span.
     is_silent: bool,
 }
@@ -92,6 +100,7 @@ impl Heard {
             heard: from,
             apart_ns: 0,
             proven_ns: 0,
+            allowed_ns: 0,
             is_silent: false,
         }
     }
@@ -105,7 +114,9 @@ impl Heard {
             self.close(at);
         }
         let proven_ns = clock.offset_ns.unsigned_abs().saturating_sub(clock.uncertainty_ns);
-        self.proven_ns = self.proven_ns.max(proven_ns);
+        if proven_ns > self.proven_ns {
+            (self.proven_ns, self.allowed_ns) = (proven_ns, clock.apart_ns());
+        }
         if self.best.is_none_or(|best| clock.uncertainty_ns < best.uncertainty_ns) {
             self.best = Some(clock);
         }
@@ -122,7 +133,10 @@ impl Heard {
     fn apart_ns(mut self) -> Option<u64> {
         let is_known = self.best.is_some() && !self.is_silent;
         self.close(self.heard);
-        is_known.then(|| self.apart_ns.max(self.proven_ns))
+        is_known.then(|| match self.proven_ns > self.apart_ns {
+            true => self.allowed_ns,
+            false => self.apart_ns,
+        })
     }
 }
 
@@ -167,7 +181,7 @@ mod tests {
     fn a_distance_that_an_uncertain_answer_proves_is_not_passed_over() {
         assert_eq!(
             heard(&[(0, Some((10, 5))), (1, Some((3_000, 900))), (2, Some((10, 5)))]),
-            Some(2_100)
+            Some(3_900)
         );
     }
 

@@ -224,8 +224,10 @@ impl AwayEnd {
         if self.place.kind() == PlaceKind::Far {
             settings.push((setting::CLOCK_THERE.to_owned(), clock_there(told).to_owned()));
         }
-        if let Some(apart_ns) = lock(&self.asking).take().and_then(Asking::end) {
-            settings.push((setting::CLOCK_APART_NS.to_owned(), apart_ns.to_string()));
+        if let Some(asking) = lock(&self.asking).take() {
+            let apart_ns = asking.end();
+            let apart = apart_ns.map_or_else(|| setting::NOT_STATED.to_owned(), |ns| ns.to_string());
+            settings.push((setting::CLOCK_APART_NS.to_owned(), apart));
         }
         settings
     }
