@@ -12,7 +12,7 @@ mod tests;
 use crate::limits::{Profile, Quantity};
 use crate::one_way::OneWay;
 use crate::text::plural;
-use crate::verdict::{Decided, Judgement, percent};
+use crate::verdict::{Decided, Judgement, percent, starts};
 use instants::Instant;
 use model::{RunView, SeriesClock, SeriesView, kind, setting};
 use stats::uncertainty::{COVERAGE, Combined, Shape};
@@ -94,6 +94,7 @@ impl UncertaintyBudget {
         components.extend(between_clocks(run, series));
         components.extend(stamp_to_wire(series, stamp_to_wire_ns));
         components.extend(sender(run, series));
+        components.extend(start_of_fault(run, series));
         components.extend(rate(value_ns));
         components.push(storage(quantity, value_ns));
         Some(Self { components })
@@ -226,6 +227,24 @@ fn sender(run: &RunView, series: &SeriesView) -> Option<Component> {
             .map(|(mean, deviation)| Shape::Normal { mean, deviation })
             .ok_or_else(|| format!("{name} has no distribution")),
         from: format!("{name}: mean and standard deviation"),
+    })
+}
+
+/// Another injector's fault began some time before the instant that is measured from: the sample is too short by it.
+fn start_of_fault(run: &RunView, series: &SeriesView) -> Option<Component> {
+    let ns = starts::uncertain_ns(run, series);
+    let lacks = starts::lacks_shots(run, series);
+    (ns > 0 || lacks).then(|| Component {
+        name: "start of the fault",
+        evaluation: Evaluation::B,
+        shape: match lacks {
+            true => Err("the run file lacks shots of this series".to_owned()),
+            false => Ok(Shape::Uniform {
+                low: -(ns as f64),
+                high: 0.0,
+            }),
+        },
+        from: "the largest of its shots".to_owned(),
     })
 }
 

@@ -15,7 +15,7 @@ mod merged;
 mod reach;
 mod required;
 mod stamps;
-mod starts;
+pub(crate) mod starts;
 mod taken;
 #[cfg(test)]
 mod tests;

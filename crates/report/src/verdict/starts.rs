@@ -6,7 +6,7 @@ use model::{Outcome, RunView, SeriesView, Shot, kind, setting};
 use units::Ns;
 
 /// How much longer than measured a trip of this series may have taken, in ns. 0 where the starts are known.
-fn uncertain_ns(run: &RunView, series: &SeriesView) -> u64 {
+pub(crate) fn uncertain_ns(run: &RunView, series: &SeriesView) -> u64 {
     let is_timed = series
         .spec
         .kind
@@ -22,7 +22,7 @@ fn uncertain_ns(run: &RunView, series: &SeriesView) -> u64 {
 }
 
 /// True if samples of another injector's faults lack their shots, which alone have the uncertainty of their starts.
-fn lacks_shots(run: &RunView, series: &SeriesView) -> bool {
+pub(crate) fn lacks_shots(run: &RunView, series: &SeriesView) -> bool {
     let is_observed = series.spec.settings.iter().any(|(key, _)| key == setting::FAULT_WHERE);
     let label = series.spec.name.split_once('/').map_or("", |(_, label)| label);
     let counted = |shot: &&Shot| shot.name == label && !matches!(shot.outcome, Outcome::NotCounted | Outcome::False);
