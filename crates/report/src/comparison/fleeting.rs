@@ -34,12 +34,17 @@ const FLEETING: [(&str, Option<&str>); 16] = [
 pub(super) fn is_fleeting((group, name): (&str, &str)) -> bool {
     let is_count = crate::subjects::nics::is_nic(group) && name.ends_with(" so far");
     // Any unbound thread of the kernel may have run there last.
-    let is_place = group == KERNEL_THREADS && name.starts_with("not bound");
+    let is_place = is_of(group, KERNEL_THREADS) && name.starts_with("not bound");
     is_count
         || is_place
         || FLEETING
             .iter()
-            .any(|(of, only)| *of == group && only.is_none_or(|only| only == name))
+            .any(|(of, only)| is_of(group, of) && only.is_none_or(|only| only == name))
+}
+
+/// True for a group of this machine, and for the same of a place, such as `vm: clock`.
+fn is_of(group: &str, of: &str) -> bool {
+    group == of || group.strip_suffix(of).is_some_and(|place| place.ends_with(": "))
 }
 
 /// True if the values differ in more than in numbers that the kernel gives anew each time.
@@ -57,8 +62,8 @@ pub(super) fn differs(fact: &FactDifference) -> bool {
 fn lasting(group: &str, value: &str) -> String {
     match group {
         // The values that a finding was judged by change from run to run.
-        AUDIT => audit_outcome(value).to_owned(),
-        KERNEL_THREADS => without_workers(value),
+        _ if is_of(group, AUDIT) => audit_outcome(value).to_owned(),
+        _ if is_of(group, KERNEL_THREADS) => without_workers(value),
         _ => without_processes(value),
     }
 }

@@ -37,13 +37,7 @@ impl Report {
     pub fn uncut(&self, html: Option<&Path>) -> String {
         let report = &self.shown();
         let screen = Screen::of(report, Size::LARGEST, html);
-        let lines = |size| screen.lines(&Paint { colour: false }, report, size).join("\n") + "\n";
-        let fitting = lines(Size::LARGEST);
-        if fitting.contains('…') {
-            lines(Size::WHOLE)
-        } else {
-            fitting
-        }
+        screen.lines(&Paint { colour: false }, report, Size::WHOLE).join("\n") + "\n"
     }
 
     /// The answer in one line, for a log.
@@ -139,7 +133,7 @@ impl Screen {
                 "times",
                 "what held it up, or why; where",
             ];
-            lines.push(paint.heading(&columns(wide, heads)));
+            lines.push(paint.heading(&columns(size, wide, heads)));
         }
         let fits = size.is_whole || open.len() <= left;
         let shown = if fits { open.len() } else { left.saturating_sub(1) };
@@ -162,7 +156,7 @@ impl Row {
     fn lines(&self, paint: &Paint, wide: usize, size: Size, more: usize) -> Vec<String> {
         let (reason, place) = (self.reason(), self.place());
         let id = size.fitted(&self.id, wide);
-        let line = self.with(wide, &id, &format!("{reason}; {place}"));
+        let line = self.with(size, wide, &id, &format!("{reason}; {place}"));
         let rest = match width(&line) > size.columns {
             true => wrapped(&reason, size.columns - REASON_INDENT),
             false => Vec::new(),
@@ -170,14 +164,18 @@ impl Row {
         if rest.is_empty() || (!size.is_whole && rest.len() > more) {
             return vec![self.painted(paint, size.fitted(&line, size.columns))];
         }
-        let line = size.fitted(&self.with(wide, &id, &place), size.columns);
+        let line = size.fitted(&self.with(size, wide, &id, &place), size.columns);
         let rest = rest.into_iter().map(|line| " ".repeat(REASON_INDENT) + &line);
         std::iter::once(self.painted(paint, line)).chain(rest).collect()
     }
 
-    fn with(&self, wide: usize, id: &str, why: &str) -> String {
+    fn with(&self, size: Size, wide: usize, id: &str, why: &str) -> String {
         let times = self.times_text();
-        columns(wide, [self.state.sign(), id, &self.worst, &self.allowed, &times, why])
+        columns(
+            size,
+            wide,
+            [self.state.sign(), id, &self.worst, &self.allowed, &times, why],
+        )
     }
 
     fn painted(&self, paint: &Paint, line: String) -> String {
@@ -209,8 +207,8 @@ fn left_out(rest: &[&Row], size: Size) -> Option<String> {
     Some(fitted(&text, size.columns))
 }
 
-fn columns(wide: usize, [sign, limit, worst, allowed, times, why]: [&str; 6]) -> String {
+fn columns(size: Size, wide: usize, [sign, limit, worst, allowed, times, why]: [&str; 6]) -> String {
     let sign = if sign.is_empty() { " " } else { sign };
-    let (worst, allowed) = (fitted(worst, 9), fitted(allowed, 9));
+    let (worst, allowed) = (size.fitted(worst, 9), size.fitted(allowed, 9));
     format!("{sign} {limit:<wide$} {worst:>9} {allowed:>9} {times:>6}  {why}")
 }

@@ -113,15 +113,25 @@ fn nobody(report: &Report, held: &Held) -> Option<String> {
 /// If most samples are unexplained, this is reported before the causes of the others.
 fn mostly_untold(held: &Held, first: &Holder) -> String {
     let told = held.samples - held.untold();
+    let cause = in_a_sentence(&sentence(first.cause, &first.name));
+    let others = match told {
+        1 => format!("The other: {cause}."),
+        told => format!("Of the {} others, {cause}: {}.", count(told), count(first.samples)),
+    };
     format!(
-        "Nothing explains most late samples, {} of {}. Of the {} others, {}: {}.{}",
+        "Nothing explains most late samples, {} of {}. {others}{}",
         count(held.untold()),
         count(held.samples),
-        count(told),
-        sentence(first.cause, &first.name),
-        count(first.samples),
         on_the_host(held),
     )
+}
+
+/// A sentence that does not stand at the begin of one: an article is written small, a name as it is.
+fn in_a_sentence(sentence: &str) -> String {
+    match sentence.strip_prefix("The ") {
+        Some(rest) => format!("the {rest}"),
+        None => sentence.to_owned(),
+    }
 }
 
 fn steal_events(report: &Report) -> u64 {

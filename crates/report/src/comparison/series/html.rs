@@ -6,7 +6,7 @@ use crate::comparison::{Compared, Comparison};
 use crate::html::overlay;
 use crate::picture::Drawn;
 use crate::spans;
-use crate::text::{count, ns_or_dash};
+use crate::text::{count, counted_text, ns_or_dash};
 use askama::Template;
 use units::format_ns;
 
@@ -117,7 +117,7 @@ fn row(label: &str, run: &str, series: &model::SeriesView) -> Vec<String> {
         label.to_owned(),
         run.to_owned(),
         count(series.counters.received),
-        count(series.counters.missed),
+        counted_text(series, model::Counter::Missed),
         ns_or_dash(f.mean),
         quantile(f.p50),
         quantile(f.p99),

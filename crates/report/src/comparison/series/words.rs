@@ -155,7 +155,7 @@ fn of_rare(one: &RareDifference, a: &str, b: &str) -> Said {
     let what = match one.outcome {
         RareOutcome::Higher | RareOutcome::Lower => return Said::Alone(one.text(a, b)),
         RareOutcome::Undecided => CHANCE,
-        RareOutcome::InNeither => "none in any run",
+        RareOutcome::InNeither => "none in either run",
     };
     let figure = match one.what {
         Happened::Highest if one.outcome == RareOutcome::InNeither => return equal_maxima(),
