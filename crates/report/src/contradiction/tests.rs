@@ -299,3 +299,24 @@ fn series_that_need_not_say_anything_for_a_second_have_no_gaps() {
         assert!(!says_gap(&silent), "{name}");
     }
 }
+
+#[test]
+fn a_recorder_that_caught_up_later_tells_of_the_gap_before() {
+    let told = |since_s: Option<u64>| {
+        let mut run = clean();
+        only(&mut run).windows.remove(4);
+        let id = run.series[0].id;
+        run.events.push(Event {
+            at_ns: 9 * SECOND_NS,
+            since_ns: since_s.map(|seconds| seconds * SECOND_NS),
+            kind: EventKind::RecorderOverrun,
+            series: Some(id),
+            text: "100 records lost, the recorder fell behind".into(),
+        });
+        !texts(&run).iter().any(|text| text.contains("there is no window"))
+    };
+    assert!(told(Some(3)));
+    // A file from before events had a start.
+    assert!(told(None));
+    assert!(!told(Some(7)), "it kept up from 4 s to 5 s");
+}

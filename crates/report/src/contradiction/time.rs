@@ -1,20 +1,19 @@
 //! Checks windows in time: no windows overlap, and none is missing.
 
 use super::{Findings, IMPORTED};
-use model::{EventKind, RunView, SeriesView, WindowRow, kind::Accounts, setting};
+use model::{Event, EventKind, RunView, SeriesView, WindowRow, kind::Accounts, setting};
 use units::Ns;
 
 /// Command whose samples are times between two stamps: after a silence, one sample is as long as the silence.
 const OF_STAMPS: &str = "pcap";
 
 /// Events that report a silence of the stream or of the path to us.
-const TOLD: [EventKind; 9] = [
+const TOLD: [EventKind; 8] = [
     EventKind::Stream,
     EventKind::Note,
     EventKind::Incomplete,
     EventKind::SocketDrop,
     EventKind::NicDrop,
-    EventKind::RecorderOverrun,
     EventKind::Link,
     EventKind::ClockStep,
     EventKind::Refused,
@@ -132,7 +131,14 @@ impl Gap {
             self.from_ns.saturating_sub(around_ns),
             self.to_ns.saturating_add(around_ns),
         );
-        run.events_of(series)
-            .any(|event| TOLD.contains(&event.kind) && (from_ns..=to_ns).contains(&event.at_ns))
+        let is_then = |event: &Event| (from_ns..=to_ns).contains(&event.at_ns);
+        let tells = |event: &Event| match event.kind {
+            // A recorder that fell behind says so once it has caught up; older files do not have since when.
+            EventKind::RecorderOverrun if event.since_ns.is_some() => event.overlaps(from_ns, to_ns),
+            EventKind::RecorderOverrun if event.series == Some(series.id) => event.at_ns >= from_ns,
+            EventKind::RecorderOverrun => is_then(event),
+            kind => TOLD.contains(&kind) && is_then(event),
+        };
+        run.events_of(series).any(tells)
     }
 }

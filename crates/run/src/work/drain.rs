@@ -38,6 +38,8 @@ impl Work {
             }
         }
         feed.source.free_ring();
+        let looked_ns = since(self.start, sys::clock::monotonic());
+        let before_ns = feed.looked_ns.replace(looked_ns);
         for (slot, overrun) in feed.source.overruns.iter().enumerate() {
             let n = overrun.swap(0, Ordering::Relaxed);
             if n > 0
@@ -47,7 +49,7 @@ impl Work {
                 let text = format!("{}: {n} records lost, the recorder fell behind", series.name());
                 self.batch.events.push(Event {
                     at_ns: since(self.start, sys::clock::monotonic()),
-                    since_ns: None,
+                    since_ns: before_ns,
                     kind: EventKind::RecorderOverrun,
                     series: Some(series.id()),
                     text,

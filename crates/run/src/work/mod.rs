@@ -57,6 +57,8 @@ struct FeedState {
     courses: Courses,
     /// True if the explainer knows its thread.
     watched: bool,
+    /// Last look at its counts of lost records, in ns since the start of the run.
+    looked_ns: Option<u64>,
     doubts: Vec<Doubt>,
     /// The turns of its thread on the CPU until the last look.
     turns: Option<Turns>,
@@ -219,6 +221,7 @@ impl Work {
                         known: Vec::new(),
                         courses: Courses::default(),
                         watched: false,
+                        looked_ns: None,
                         doubts: Vec::new(),
                         turns: None,
                         changed_to: None,
