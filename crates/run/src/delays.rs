@@ -73,9 +73,12 @@ impl Turns {
     pub(crate) fn delay_since(self, before: Self) -> Option<Delay> {
         let waited_ns = self.waited_ns.checked_sub(before.waited_ns)?;
         let mean_ns = waited_ns.checked_div(self.times.checked_sub(before.times)?)?;
+        // The kernel counts a wait once it is over, so it may have begun before the look before.
+        let took_ns = u64::try_from(self.at - before.at).unwrap_or(0).max(waited_ns);
+        let ago_ns = i64::try_from(took_ns).unwrap_or(i64::MAX);
         (waited_ns >= NOTABLE_NS && mean_ns >= LONG_WAIT_NS).then(|| Delay {
-            since: before.at,
-            took_ns: u64::try_from(self.at - before.at).unwrap_or(0),
+            since: Monotonic::from_ns(self.at.as_ns().saturating_sub(ago_ns)),
+            took_ns,
             ran_ns: self.ran_ns.saturating_sub(before.ran_ns),
             waited_ns,
         })
@@ -150,6 +153,11 @@ mod tests {
         assert_eq!(waited("9 41000000 17"), Some(40_000_000), "one of them long");
         assert_eq!(waited("9 6000000 11"), None, "5 ms");
         assert_eq!(before.delay_since(before), None);
+        let longer = at(1_000_000_000, "9 1201000000 12")
+            .delay_since(before)
+            .expect("a delay");
+        assert_eq!(longer.took_ns, 1_200_000_000, "it began before the look before");
+        assert_eq!(longer.since, Monotonic::from_ns(-200_000_000));
         assert_eq!(Turns::parse(Monotonic::from_ns(0), "5 x"), None);
     }
 
