@@ -143,7 +143,7 @@ fn takes_io_threads(device: &Node<'_, '_>) -> bool {
     !device.has_tag_name("disk") || matches!(device.attribute("device"), None | Some("disk"))
 }
 
-/// Removals that a fragment implies: unneeded devices if it contains a USB controller; the model of a processor that is passed through.
+/// Removals that a fragment implies: unneeded devices if it contains a USB controller; model and vendor of a processor that is passed through.
 fn cleared(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> {
     let at = |node: Node<'_, '_>, name: &str| {
         node.children()
@@ -163,9 +163,12 @@ fn cleared(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> 
     let cpu = at(now, "cpu")
         .filter(|_| passed)
         .and_then(|id| now.document().get_node(id))?;
-    let model = cpu.children().find(|child| child.has_tag_name("model"));
-    match model {
-        Some(model) => Some(edit::removed(text, model.range())),
+    // libvirt refuses a vendor without its model, and takes neither with a processor that is passed through.
+    let named = cpu
+        .children()
+        .find(|child| child.has_tag_name("model") || child.has_tag_name("vendor"));
+    match named {
+        Some(named) => Some(edit::removed(text, named.range())),
         None => edit::without_attribute(text, cpu, "match"),
     }
 }

@@ -18,7 +18,7 @@ const STRANGE: &str = "<?xml version='1.0'?>\n<!-- kept: 1 -->\n<domain type='kv
     <vcpu placement='auto'>2</vcpu> <!-- kept: 2 -->\n  <iothreads>2</iothreads>\n  <cputune>\n    <vcpupin vcpu='0' cpuset='0-3'/>\n    \
     <vcpupin vcpu='5' cpuset='3'/>\n    <vcpusched vcpus='0' scheduler='rr' priority='99'/><vcpusched vcpus='1-4' scheduler='fifo' priority='2'/>\n\
     \t<!-- kept: 3 -->\n  </cputune>\n  <memoryBacking/>\n  <os><type arch='x86_64' machine='q35'>hvm</type></os>\n  <features>\n  </features>\n\
-    <cpu mode='custom' match='exact'><model fallback='forbid'>Skylake-Server</model></cpu>\n  <clock offset='localtime'/>\n  <devices>\n    \
+    <cpu mode='custom' match='exact'><vendor>Intel</vendor><model fallback='forbid'>Skylake-Server</model></cpu>\n  <clock offset='localtime'/>\n  <devices>\n    \
     <disk type='block' device='disk'><driver name='qemu' type='raw' cache='writeback' iothread='2'/><target dev='vda' bus='virtio'/></disk>\n    \
     <disk type='block' device='disk'><target dev='vdb' bus='virtio'/></disk>\n    <controller type='usb' index='0' model='ich9-ehci1'><address type='pci'/></controller>\n    \
     <controller type='usb' index='0' model='ich9-uhci1'/>\n    <graphics type='vnc'/><sound model='ich6'/>\n    <memballoon model='virtio'><stats period='5'/></memballoon>\n  \
