@@ -89,7 +89,7 @@ impl Columns {
         key[0] = "Environment".to_owned();
         let of_system = |name: &String| {
             let run = runs.iter().find(|run| run.system.name == *name);
-            run.map_or_else(|| NOT_MEASURED.to_owned(), |run| run.system.environment.clone())
+            run.map_or_else(|| NOT_MEASURED.to_owned(), |run| run.system.measured_in())
         };
         let cells = self.systems.iter().map(of_system).collect();
         self.rows.insert(0, Row { key, cells });

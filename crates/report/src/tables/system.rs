@@ -44,6 +44,11 @@ impl System {
         }
     }
 
+    /// The places of its wake-ups, else the environment of the run itself.
+    pub(super) fn measured_in(&self) -> String {
+        self.environments.join("; ")
+    }
+
     /// The place of a series' measurement: a place that the run made, or the environment of the run itself.
     pub(super) fn place_of(&self, series: &SeriesView) -> String {
         place(&self.environment, series)

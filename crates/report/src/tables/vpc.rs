@@ -7,7 +7,7 @@ use crate::insight::with_largest;
 use crate::spans;
 use crate::text::count;
 use model::kind::Kind;
-use model::{RunView, SeriesView, kind, setting, task};
+use model::{Counter, RunView, SeriesView, kind, setting, task};
 use units::format_ns;
 
 /// The figures of a relay, in order.
@@ -51,6 +51,14 @@ fn working(run: &Run) -> impl Iterator<Item = &SeriesView> {
     tasks.filter(|task| task::runs_functions(task.spec.label()))
 }
 
+/// Number of streams whose samples the task used; without such series, nobody counted them.
+fn streams(used: &[&SeriesView]) -> String {
+    match used.len() as u64 {
+        0 => "–".to_owned(),
+        streams => count(streams),
+    }
+}
+
 /// All tasks of a relay.
 fn tasks<'a>(run: &'a RunView, relay: &str) -> Vec<&'a SeriesView> {
     let tasks = run.series.iter().filter(|series| series.is(&kind::TASK));
@@ -61,9 +69,14 @@ fn tasks<'a>(run: &'a RunView, relay: &str) -> Vec<&'a SeriesView> {
 
 /// Overruns and skipped cycles of all tasks of a relay.
 fn failures(tasks: &[&SeriesView]) -> String {
-    let sum = |of: fn(&SeriesView) -> u64| tasks.iter().map(|task| of(task)).sum();
-    let (late, missed) = (sum(|task| task.counters.late), sum(|task| task.counters.missed));
-    format!("{} + {}", count(late), count(missed))
+    // An imported log may count neither: that is no zero.
+    let sum = |counter: Counter, of: fn(&SeriesView) -> u64| match tasks.iter().all(|task| task.lists(counter)) {
+        true => count(tasks.iter().map(|task| of(task)).sum()),
+        false => "–".to_owned(),
+    };
+    let late = sum(Counter::Late, |task| task.counters.late);
+    let missed = sum(Counter::Missed, |task| task.counters.missed);
+    format!("{late} + {missed}")
 }
 
 fn figures(run: &RunView, task: &SeriesView, span_ns: u64) -> [String; 9] {
@@ -76,7 +89,7 @@ fn figures(run: &RunView, task: &SeriesView, span_ns: u64) -> [String; 9] {
         .iter()
         .filter(|series| series.is(&kind::DELIVERY) && series.spec.label() == name);
     [
-        count(used.len() as u64),
+        streams(&used),
         cpus(&tasks),
         maxima(task, span_ns),
         failures(&tasks),
