@@ -177,7 +177,7 @@ impl GuestSpec {
 
     /// # Errors
     /// The impossible setting, in terms of the command line.
-    pub(super) fn check(&self) -> Result<(), PlaceError> {
+    pub fn check(&self) -> Result<(), PlaceError> {
         let refuse = |why: String| Err(PlaceError::NotAvailable(why));
         for path in [&self.kernel, &self.modules] {
             if let Err(error) = std::fs::metadata(path) {

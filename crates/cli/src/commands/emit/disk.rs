@@ -43,7 +43,8 @@ impl DiskArgs {
         let stub = self.stub()?;
         let files = self.files(words)?;
         let image = image_for_any(&spec.modules)?;
-        if !reads_files(&spec.modules)? {
+        let reads_files = reads_files(&spec.modules)?;
+        if !reads_files {
             say(&format!(
                 "{}: no module vfat, and no list that shows it is built in; without vfat the guest does not find its command",
                 spec.modules.display()
@@ -72,9 +73,14 @@ impl DiskArgs {
         store(&flat, &made.pieces, made.size).map_err(|error| unwritten(&flat, &error))?;
         finish(path, form, &identity, made.size).map_err(|error| unwritten(path, &error))?;
         say(&format!(
-            "{}: boots under UEFI without Secure Boot, runs `triptime {}`, and leaves the result in a folder of its \
+            "{}: boots under UEFI without Secure Boot{}, runs `triptime {}`, and leaves the result in a folder of its \
              partition {LABEL}",
             path.display(),
+            if reads_files {
+                ""
+            } else {
+                " and, if its kernel has vfat"
+            },
             words
         ));
         Ok(())

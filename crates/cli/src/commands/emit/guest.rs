@@ -30,6 +30,7 @@ pub(super) struct GuestArgs {
 
 pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
     let spec = told(args.machine.spec(VCPUS)?.for_loader());
+    spec.check()?;
     if let Some(word) = args
         .command
         .words
