@@ -3,6 +3,7 @@
 use bed::BedError;
 use bed::load::LoadError;
 use campaign::CampaignError;
+use clap::error::{ContextKind, ContextValue};
 use lab::LabError;
 use place::PlaceError;
 use plan::PlanError;
@@ -62,7 +63,22 @@ pub(crate) fn say(message: &dyn Display) {
 /// Prints a usage error, or the help that was requested.
 pub(crate) fn show_usage(message: &clap::Error) -> ExitCode {
     let _ = message.print();
+    if is_of_cyclictest(message, std::env::args().nth(1).as_deref()) {
+        eprintln!(
+            "tip: `triptime cyclictest` takes cyclictest's own options as they are: triptime cyclictest -S -m -p 90 -i 200 -l 100000 -h 400 -q"
+        );
+    }
     ExitCode::from(if message.use_stderr() { USAGE } else { 0 })
+}
+
+/// True for an option that cyclictest has and `wakeup` has not: hands that know the former type it.
+fn is_of_cyclictest(message: &clap::Error, command: Option<&str>) -> bool {
+    const SHORT: [&str; 4] = ["-m", "-S", "-t", "-l"];
+    let option = match message.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) => option.as_str(),
+        _ => return false,
+    };
+    message.kind() == clap::error::ErrorKind::UnknownArgument && command == Some("wakeup") && SHORT.contains(&option)
 }
 
 impl From<LabError> for Failure {

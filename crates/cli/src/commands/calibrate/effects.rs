@@ -12,8 +12,11 @@ impl Effects {
     /// Measures on one CPU, with run files in a folder for temporary files.
     pub(super) fn measure(cpu: u32, block: u64) -> Self {
         let folder = std::env::temp_dir().join(format!("triptime-calibrate-{}", std::process::id()));
-        let made = std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()));
-        let measured = made.and_then(|()| OwnEffect::measure(cpu, PAIRS, block, &folder));
+        // Somebody else's folder of this name is left alone.
+        if let Err(error) = std::fs::create_dir(&folder) {
+            return Self(Err(format!("{}: {error}", folder.display())));
+        }
+        let measured = OwnEffect::measure(cpu, PAIRS, block, &folder);
         // A folder that stays is no reason to lose the figures.
         let _ = std::fs::remove_dir_all(&folder);
         Self(measured)
