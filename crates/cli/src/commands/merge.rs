@@ -9,7 +9,7 @@ use run::NewRun;
 use std::path::PathBuf;
 use store::RunFile;
 
-/// Merges recordings that saw the same frames into one run: a host's and a guest's, or a publisher's and a subscriber's
+/// Merges recordings that saw the same frames into one run: a host's and a guest's, or a sender's and a receiver's
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Example: triptime trace eth1 --record --duration 60s --out host.triptime           (on the host)
