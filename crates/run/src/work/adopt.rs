@@ -144,7 +144,7 @@ fn events(from: &RunFile, adopted: &Adopted, shift_ns: i64, series: &Series) -> 
         }
         say(doubt);
     }
-    // Those of a publisher in a place of that place, which are spans already.
+    // Doubts of a publisher in a place of that place, which are spans already.
     let inner = told.iter().filter(|event| {
         adopted.publishes && event.series.is_none() && event.kind == EventKind::ClockDoubt && event.since_ns.is_some()
     });
