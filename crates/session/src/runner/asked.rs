@@ -133,10 +133,11 @@ impl Heard {
     fn apart_ns(mut self) -> Option<u64> {
         let is_known = self.best.is_some() && !self.is_silent;
         self.close(self.heard);
-        is_known.then(|| match self.proven_ns > self.apart_ns {
+        let apart_ns = match self.proven_ns > self.apart_ns {
             true => self.allowed_ns,
             false => self.apart_ns,
-        })
+        };
+        is_known.then_some(apart_ns)
     }
 }
 
