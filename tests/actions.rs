@@ -316,7 +316,7 @@ fn what_a_killed_run_and_steward_left_is_undone_by_the_next_run() {
     assert_eq!((site.path("flag").exists(), site.written().len()), (true, 1));
     std::fs::write(site.path("site.toml"), plan("300ms", "")).expect("writable");
     let output = site.qualify(&["--json", "--no-flight-recorder", "--out", "next.triptime"]);
-    let told = "undone action flag of a run that was killed: exit status 0 flag is down";
+    let told = "undone action flag of a run that was killed: exit status 0: flag is down";
     assert!(stderr(&output).contains(told), "{}", stderr(&output));
     assert_eq!(site.text("log"), "run\nundo\n");
     assert_eq!((site.path("flag").exists(), site.written()), (false, Vec::new()));

@@ -51,6 +51,8 @@ const NOT_PERMITTED: i32 = 1;
 const NO_ACCESS: i32 = 13;
 /// EIO.
 pub(crate) const IO: i32 = 5;
+/// ENODEV.
+const NO_DEVICE: i32 = 19;
 /// ENOTDIR.
 pub(crate) const NOT_A_DIRECTORY: i32 = 20;
 /// ELOOP.
@@ -148,6 +150,18 @@ impl HostError {
     /// True if the file does not exist.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Unreadable { why, .. } if why.is_absent())
+    }
+
+    /// True if the file does not exist, or was removed between its opening and its reading, as the files of a control group are.
+    pub fn is_gone(&self) -> bool {
+        let was_removed = matches!(
+            self,
+            Self::Unreadable {
+                why: Unreadable::Errno(NO_DEVICE),
+                ..
+            }
+        );
+        was_removed || self.is_absent()
     }
 
     /// True if the kernel refused access for lack of a privilege.

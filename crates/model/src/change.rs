@@ -87,10 +87,10 @@ impl Subject {
         Self::ALL.into_iter().find(|subject| subject.word() == word)
     }
 
-    /// True if a change of it gives the run a second configuration. A guest, container or unit that comes or goes is work of the host, which may
-    /// change its settings.
+    /// True if a change of it gives the run a second configuration. A guest, container, service or unit that comes or goes is work of the host, which
+    /// may change its settings.
     pub fn is_setting(self) -> bool {
-        !matches!(self, Self::Guest | Self::Container | Self::Unit)
+        !matches!(self, Self::Service | Self::Guest | Self::Container | Self::Unit)
     }
 }
 
@@ -168,6 +168,12 @@ mod tests {
             assert_eq!(Subject::from_word(subject.word()), Some(subject));
         }
         assert_eq!(Subject::from_word("weather"), None);
+    }
+
+    #[test]
+    fn a_service_is_work_and_a_thread_or_an_interrupt_is_a_setting() {
+        assert!(!Subject::Service.is_setting() && !Subject::Unit.is_setting());
+        assert!(Subject::Interrupt.is_setting() && Subject::RealTimeThread.is_setting());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The actions of a plan under way: a thread that gives orders to the steward at the times of the steps, and records what came of them.
 
-use super::{PlanAction, line};
+use super::{PlanAction, last_first, line};
 use crate::file::Plan;
 use crate::step::Step;
 use model::{Action, ActionEnd, ActionPart, EventKind};
@@ -389,16 +389,6 @@ impl Course {
         }
         self.events.action(row);
     }
-}
-
-/// Indices of the actions that are to be undone, the one whose execution began last first: numbers of executions count up in the run.
-pub(super) fn last_first(done: impl Iterator<Item = Option<(u64, u64)>>) -> Vec<usize> {
-    let mut begun: Vec<(u64, usize)> = done
-        .enumerate()
-        .filter_map(|(at, done)| done.map(|(id, _)| (id, at)))
-        .collect();
-    begun.sort_unstable_by(|a, b| b.cmp(a));
-    begun.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Such as `action backup 2`, or `undo of action backup 2`.

@@ -218,3 +218,13 @@ impl PlanAction {
 fn line(words: &[String]) -> String {
     command_line(words.iter().map(String::as_str))
 }
+
+/// Indices of the actions that are to be undone, the one whose execution began last first: numbers of executions count up in the run.
+fn last_first(done: impl Iterator<Item = Option<(u64, u64)>>) -> Vec<usize> {
+    let mut begun: Vec<(u64, usize)> = done
+        .enumerate()
+        .filter_map(|(at, done)| done.map(|(id, _)| (id, at)))
+        .collect();
+    begun.sort_unstable_by(|a, b| b.cmp(a));
+    begun.into_iter().map(|(_, at)| at).collect()
+}

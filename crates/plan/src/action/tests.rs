@@ -1,5 +1,4 @@
-use super::course::last_first;
-use super::{At, PlanAction};
+use super::{At, PlanAction, last_first};
 use crate::Plan;
 
 const HEAD: &str = "name = \"site\"\nwhat = \"a test\"\nlimits = \"vpac\"\nwindow = \"1s\"\n\n[cpus]\nhousekeeping = \"first\"\nmeasured = \"rest\"\n";

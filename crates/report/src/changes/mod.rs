@@ -118,6 +118,7 @@ fn sentence(report: &Report, found: usize) -> Option<String> {
     let first = watches.first()?;
     let dropped: u64 = watches.iter().map(|watch| watch.dropped).sum();
     let count = match found as u64 + dropped {
+        0 if first.looks == 0 => "Nothing is known about changes".to_owned(),
         0 => "No change was seen".to_owned(),
         n => format!("{} seen", plural(n, "change")),
     };
@@ -199,7 +200,7 @@ impl Report {
                 differ[..differ.len().min(NAMED)].join("; ")
             )
         });
-        let unwatched = self.run.watches.is_empty();
+        let unwatched = self.run.watches.iter().all(|watch| watch.looks == 0);
         let unwatched = unwatched.then(|| "nothing watched whether the machine changed during the run".to_owned());
         [changed, drifted, unwatched].into_iter().flatten().collect()
     }

@@ -227,6 +227,15 @@ fn a_run_that_was_not_watched_says_so_and_never_that_nothing_changed() {
         report.reservations(),
         ["nothing watched whether the machine changed during the run"]
     );
+    let mut blind = watched(Vec::new(), Vec::new());
+    blind.watches[0].looks = 0;
+    let blind = judged(blind);
+    assert_eq!(blind.reservations().len(), 1);
+    assert!(
+        blind
+            .text(false, None)
+            .contains("Nothing is known about changes: 0 looks")
+    );
     let quiet = judged(watched(Vec::new(), Vec::new()));
     assert!(quiet.text(false, None).contains("No change was seen: 21 looks"));
 }

@@ -78,7 +78,7 @@ pub(super) struct Written {
 impl Written {
     /// Runs it, unless another process already has; `None` in that case.
     pub(super) fn carry_out(self) -> Option<Ending> {
-        let taken = self.path.with_extension(TAKEN);
+        let taken = self.path.with_extension(taken_by(&Process::own()));
         // Only one process can rename the file, so the command begins only once.
         fs::rename(&self.path, &taken).ok()?;
         let answer = self.undo.carry_out();
@@ -90,6 +90,41 @@ impl Written {
     pub(super) fn forget(self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Ending of the file of an undo that a process has begun: `812-90411.undo-taken`.
+fn taken_by(process: &Process) -> String {
+    format!("{}-{}.{TAKEN}", process.pid, process.start_ticks)
+}
+
+/// The process that has begun an undo, by the name of its file.
+fn taker(one: &Written) -> Option<Process> {
+    let stem = one.path.file_stem()?.to_str()?;
+    let (pid, start_ticks) = stem.rsplit_once('.')?.1.split_once('-')?;
+    Some(Process {
+        pid: pid.parse().ok()?,
+        start_ticks: start_ticks.parse().ok()?,
+        ..one.undo.steward.clone()
+    })
+}
+
+/// Forgets undos that were begun by processes that are gone; a sentence about each.
+fn begun_in(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = files.map(|file| file.path());
+    let taken = paths.filter(|path| path.extension().is_some_and(|ending| ending == TAKEN));
+    let is_left = |one: &Written| taker(one).as_ref().unwrap_or(&one.undo.steward).is_gone();
+    taken
+        .filter_map(read)
+        .filter(is_left)
+        .filter(|one| fs::remove_file(&one.path).is_ok())
+        .map(|one| {
+            format!(
+                "action {} of a run that was killed: its undo was begun and its end is not known",
+                one.undo.name
+            )
+        })
+        .collect()
 }
 
 /// Runs undos whose run and steward are both gone, each in the folder of its run; a sentence about each.
@@ -106,23 +141,18 @@ fn left_over_in(folder: &Path) -> Vec<String> {
     // The last action is undone first.
     found.sort_by_key(|one| std::cmp::Reverse((one.undo.steward.start_ticks, one.undo.id)));
     let back = std::env::current_dir();
-    let mut told = Vec::new();
+    let mut told = begun_in(folder);
     for one in found {
         let (name, own) = (one.undo.name.clone(), one.undo.folder.clone());
         if let Err(error) = std::env::set_current_dir(&own) {
             told.push(format!(
-                "action {name} of a run that was killed is not undone: {}: {error}",
+                "COULD NOT undo action {name} of a run that was killed: {}: {error}",
                 own.display()
             ));
             continue;
         }
         if let Some(answer) = one.carry_out() {
-            let (end, said) = (answer.end().words(), &answer.said);
-            told.push(
-                format!("undone action {name} of a run that was killed: {end} {said}")
-                    .trim_end()
-                    .to_owned(),
-            );
+            told.push(answer.of_undo(&format!("action {name} of a run that was killed")));
         }
     }
     if let Ok(back) = back {
@@ -144,7 +174,7 @@ fn read(path: PathBuf) -> Option<Written> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DueUndo, Process, left_over_in};
+    use super::{DueUndo, Process, left_over_in, taken_by};
     use std::path::Path;
 
     /// An undo that appends a line to a file; its steward is gone or alive.
@@ -183,6 +213,40 @@ mod tests {
         let written = due(folder.path(), 1, true).write(Some(folder.path())).expect("written");
         assert_eq!(left_over_in(folder.path()).len(), 1);
         assert!(written.carry_out().is_none());
+    }
+
+    #[test]
+    fn an_undo_that_failed_is_not_called_undone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut undo = due(folder.path(), 1, true);
+        undo.words = ["/bin/sh", "-c", "echo busy; exit 3"].map(str::to_owned).to_vec();
+        let _written = undo.write(Some(folder.path())).expect("written");
+        let told = left_over_in(folder.path());
+        let wanted = "COULD NOT undo action a1 of a run that was killed: exit status 3: busy";
+        assert_eq!(told, [wanted]);
+    }
+
+    #[test]
+    fn an_undo_whose_process_is_gone_is_told_once_and_one_under_way_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let gone = |by: Process| Process {
+            start_ticks: by.start_ticks - 1,
+            ..by
+        };
+        for (id, by) in [(1, gone(Process::own())), (2, Process::own())] {
+            let written = due(folder.path(), id, true)
+                .write(Some(folder.path()))
+                .expect("written");
+            let taken = written.path.with_extension(taken_by(&by));
+            std::fs::rename(&written.path, taken).expect("renamed");
+        }
+        let told = left_over_in(folder.path());
+        assert_eq!(
+            told,
+            ["action a1 of a run that was killed: its undo was begun and its end is not known"]
+        );
+        assert!(left_over_in(folder.path()).is_empty());
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }
 
     #[test]

@@ -101,6 +101,17 @@ impl Ending {
         ActionEnd::from_word(&self.end, self.status).unwrap_or(ActionEnd::Unknown)
     }
 
+    /// The end of the undo of an action, in words.
+    fn of_undo(&self, action: &str) -> String {
+        let end = self.end();
+        let verb = if end.is_good() { "undone" } else { "COULD NOT undo" };
+        let said = match self.said.as_str() {
+            "" => String::new(),
+            said => format!(": {said}"),
+        };
+        format!("{verb} {action}: {}{said}", end.words())
+    }
+
     /// When it began and ended; `None` if it did not begin.
     pub fn span(&self) -> Option<(Monotonic, Monotonic)> {
         let [began, ended] = [self.began_ns?, self.ended_ns?].map(Monotonic::from_ns);

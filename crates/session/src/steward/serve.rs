@@ -116,9 +116,8 @@ impl<W: Write + Send + 'static> Work<W> {
             let name = written.undo.name.clone();
             if let Some(answer) = written.carry_out() {
                 say(format!(
-                    "the run is over: undone action {name}: {} {}",
-                    answer.end().words(),
-                    answer.said
+                    "the run is over: {}",
+                    answer.of_undo(&format!("action {name}"))
                 ));
             }
         }

@@ -167,7 +167,8 @@ pub(crate) fn hold(args: &HoldArgs) -> Result<u8, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     ending::on_signals(&stop)?;
     if args.actions {
-        // In a session of its own: neither the end of the terminal nor a signal to the run's group may keep it from undoing.
+        // The run has put it into a process group of its own, whose leader gets no session of its own; SIGHUP is handled. So neither the end of the
+        // terminal nor a signal to the run's group keeps it from undoing.
         ending::leave_session()?;
         let orders = BufReader::new(std::io::stdin());
         steward::serve(orders, std::io::stdout(), &mut |text| say(&text));

@@ -5,6 +5,7 @@ use crate::verdict::write;
 use host::CpuFacts;
 use plan::{EMBEDDED, Plan, Roles};
 use std::fmt::Write;
+use units::foreign::shown;
 use units::format_ns;
 
 /// Prints the plans inside the program; returns the exit status.
@@ -26,10 +27,10 @@ pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles, guests: Option<S
     let outline = plan.outline(cpus, roles)?;
     let mut out = format!(
         "{}: {}\n{}; limits: {}\n",
-        plan.name,
-        plan.what,
-        extent(plan),
-        plan.limits
+        shown(&plan.name),
+        shown(&plan.what),
+        shown(&extent(plan)),
+        shown(&plan.limits)
     );
     for line in roles.lines() {
         let _ = writeln!(out, "{line}");
@@ -80,7 +81,21 @@ fn list_of(out: &mut String, heading: &str, lines: &[String]) {
     if !lines.is_empty() {
         let _ = writeln!(out, "{heading}");
         lines.iter().for_each(|line| {
-            let _ = writeln!(out, "  {line}");
+            // A control character in a command could hide it from the person who approves it.
+            let _ = writeln!(out, "  {}", shown(line));
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list_of;
+
+    #[test]
+    fn a_command_cannot_hide_itself_behind_control_characters() {
+        let mut out = String::new();
+        list_of(&mut out, "Commands", &["rm x\r\u{1b}[2Ktrue\nfalse".to_owned()]);
+        assert_eq!(out.lines().count(), 2, "{out:?}");
+        assert!(!out.replace('\n', "").contains(char::is_control), "{out:?}");
     }
 }

@@ -74,7 +74,7 @@ fn item(reader: &Reader, top: &str, group: &str, file: &str, subject: Subject) -
     };
     let value = match reader.line_or_blank(&format!("{group}/{file}")) {
         Ok(value) => Ok(value),
-        Err(error) if error.is_absent() => return None,
+        Err(error) if error.is_gone() => return None,
         Err(error) => Err(error.to_string()),
     };
     let name = format!("{short}: {file}");

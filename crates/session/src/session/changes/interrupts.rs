@@ -78,10 +78,9 @@ impl Interrupts {
             return None;
         }
         let known = self.known.get(&number).filter(|(known, _)| *known == affinity);
-        let item = match known {
-            Some((_, item)) => item.clone(),
-            None => item(reader, number, &affinity),
-        };
+        // One without a handler may have got one since.
+        let known = known.and_then(|(_, item)| item.clone());
+        let item = known.or_else(|| item(reader, number, &affinity));
         self.known.insert(number, (affinity, item.clone()));
         item.map(|item| (key, Ok(item)))
     }
@@ -173,5 +172,8 @@ mod tests {
         assert_eq!(look(&mut interrupts, root), of("CPU 3"));
         plant(root, 24, "0-1", "3", "eth1-rx-0");
         assert_eq!(look(&mut interrupts, root), of("any of CPU 0-1"));
+        // A handler comes, and the CPUs stay.
+        plant(root, 26, "0-3", "0", "nvme0q1");
+        assert_eq!(look(&mut interrupts, root).len(), 2);
     }
 }

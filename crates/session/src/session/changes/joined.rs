@@ -51,9 +51,12 @@ pub(super) fn joined(
 /// The changes of this look that may have caused others.
 fn causes(found: &[Difference]) -> Vec<(Subject, String)> {
     let of = |(subject, verb): (Subject, &'static str)| {
+        // A guest whose CPUs changed did not start; a profile or card that changed is what may act.
+        let is_new = move |one: &&Difference| one.before.is_none() || matches!(subject, Subject::Tuned | Subject::Nic);
         let begun = found
             .iter()
-            .filter(move |one| one.subject == subject && one.after.is_some());
+            .filter(move |one| one.subject == subject && one.after.is_some())
+            .filter(is_new);
         let named = begun.map(move |one| {
             let what = match subject {
                 Subject::Nic => one.name().to_owned(),
@@ -178,6 +181,19 @@ mod tests {
         let hinted = joined(&found, &hint, at_ns);
         assert_eq!(hinted[0].who.as_deref(), Some("irqbalance (pid 9) runs"));
         assert_eq!(hinted[1].who, None, "of another subject");
+    }
+
+    #[test]
+    fn a_guest_that_moved_did_not_start_and_a_profile_that_changed_was_applied() {
+        let moved = difference(Subject::Interrupt, "47", Some("CPU 0"), Some("CPU 12"), 12);
+        let who = |other| joined(&[moved.clone(), other], &[], at_ns)[0].who.clone();
+        assert_eq!(
+            who(difference(Subject::Guest, "relay-02", Some("CPU 1"), Some("CPU 2"), 2)),
+            None
+        );
+        let tuned = difference(Subject::Tuned, "profile", Some("balanced"), Some("realtime"), 0);
+        let told = "the profile of TuneD was applied in the same second";
+        assert_eq!(who(tuned).as_deref(), Some(told));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use model::{Change, ChangeWatch, Subject};
 use run::{Events, Stop};
 use settings::Settings;
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tuned::Tuned;
@@ -71,6 +72,8 @@ trait Part: Send {
 pub(super) struct Changes {
     stop: Stop,
     thread: JoinHandle<ChangeWatch>,
+    /// The state of the watch after its last look.
+    last: Arc<Mutex<ChangeWatch>>,
 }
 
 impl Changes {
@@ -78,6 +81,8 @@ impl Changes {
     pub(super) fn start(events: Events, judged: CpuList, interfaces: Vec<String>) -> Self {
         let stop = Stop::new();
         let ended = stop.clone();
+        let last = Arc::new(Mutex::new(ChangeWatch::default()));
+        let state = Arc::clone(&last);
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
         let watch = move || {
             sys::thread::set_name("triptime-change");
@@ -90,17 +95,31 @@ impl Changes {
                 Box::new(Units::default()),
                 Box::new(Work::new(judged)),
             ];
-            Looks::new(parts, events).until(&ended)
+            Looks::new(parts, events, state).until(&ended)
         };
         let thread = builder.spawn(watch).expect("the system has a thread left");
-        Self { stop, thread }
+        Self { stop, thread, last }
     }
 
     /// Looks once more, ends, and returns the state of the watch.
     pub(super) fn stop(self) -> ChangeWatch {
         self.stop.request();
         self.thread.thread().unpark();
-        self.thread.join().unwrap_or_default()
+        self.thread.join().unwrap_or_else(|_| ended_early(&self.last))
+    }
+}
+
+/// The state of a watch whose thread ended in a panic: it saw nothing after its last look.
+fn ended_early(last: &Mutex<ChangeWatch>) -> ChangeWatch {
+    let mut watch = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    watch.unread.push("the watch ended early".to_owned());
+    watch
+}
+
+/// Notes a part that could not be read.
+fn note(unread: &mut BTreeSet<String>, why: String) {
+    if unread.len() < MOST_UNREAD {
+        unread.insert(why);
     }
 }
 
@@ -109,17 +128,19 @@ struct Looks {
     parts: Vec<(Box<dyn Part>, Known)>,
     events: Events,
     watch: ChangeWatch,
+    last: Arc<Mutex<ChangeWatch>>,
     unread: BTreeSet<String>,
     told: u64,
     looked: Option<Monotonic>,
 }
 
 impl Looks {
-    fn new(parts: Vec<Box<dyn Part>>, events: Events) -> Self {
+    fn new(parts: Vec<Box<dyn Part>>, events: Events, last: Arc<Mutex<ChangeWatch>>) -> Self {
         Self {
             parts: parts.into_iter().map(|part| (part, Known::default())).collect(),
             events,
             watch: ChangeWatch::default(),
+            last,
             unread: BTreeSet::new(),
             told: 0,
             looked: None,
@@ -153,11 +174,9 @@ impl Looks {
             match part.look(&host) {
                 Ok(None) => {}
                 Ok(Some(listing)) => found.extend(known.compare(listing, now, &mut |why| {
-                    self.unread.insert(format!("{}: {why}", part.name()));
+                    note(&mut self.unread, format!("{}: {why}", part.name()));
                 })),
-                Err(why) => {
-                    self.unread.insert(format!("{}: {why}", part.name()));
-                }
+                Err(why) => note(&mut self.unread, format!("{}: {why}", part.name())),
             }
         }
         let hints: Vec<_> = self.parts.iter().filter_map(|(part, _)| part.hint()).collect();
@@ -179,10 +198,38 @@ impl Looks {
         self.watch.to_ns = at_ns;
         self.watch.looks += 1;
         self.watch.cpu_ns += cost_ns;
-        self.watch.unread = self.unread.iter().take(MOST_UNREAD).cloned().collect();
+        self.watch.unread = self.unread.iter().cloned().collect();
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = self.watch.clone();
         let is_due = self.watch.looks % LOOKS_PER_NOTE == 1;
         if is_due || is_last || !changes.is_empty() {
             self.events.changes(changes, self.watch.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_UNREAD, ended_early, note};
+    use model::ChangeWatch;
+    use std::collections::BTreeSet;
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_watch_that_ended_early_keeps_its_looks_and_says_so() {
+        let last = Mutex::new(ChangeWatch {
+            looks: 7,
+            unread: vec!["cpuset: refused".to_owned()],
+            ..ChangeWatch::default()
+        });
+        let watch = ended_early(&last);
+        assert_eq!((watch.looks, watch.unread.len()), (7, 2));
+        assert_eq!(watch.unread[1], "the watch ended early");
+    }
+
+    #[test]
+    fn unread_parts_are_bounded() {
+        let mut unread = BTreeSet::new();
+        (0..1_000).for_each(|at| note(&mut unread, format!("{at}")));
+        assert_eq!(unread.len(), MOST_UNREAD);
     }
 }

@@ -159,19 +159,15 @@ const MACHINE: [(Subject, &str, &str); 44] = [
     ),
 ];
 
-/// Settings of one CPU: subject, name, file below the folder of the CPU.
-const OF_A_CPU: [(Subject, &str, &str); 5] = [
+/// Settings of one CPU: subject, name, file below the folder of the CPU. The kernel answers each from its memory. Files that read a register of the
+/// CPU (`energy_performance_preference`, `scaling_cur_freq`) are left out: each look would interrupt a judged CPU.
+const OF_A_CPU: [(Subject, &str, &str); 4] = [
     (Subject::Frequency, "governor", "cpufreq/scaling_governor"),
     (Subject::Frequency, "lowest frequency (kHz)", "cpufreq/scaling_min_freq"),
     (
         Subject::Frequency,
         "highest frequency (kHz)",
         "cpufreq/scaling_max_freq",
-    ),
-    (
-        Subject::Frequency,
-        "energy preference",
-        "cpufreq/energy_performance_preference",
     ),
     (
         Subject::Idle,
@@ -305,6 +301,10 @@ mod tests {
             ("sys/devices/system/cpu/online", "0-3\n"),
             ("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n"),
             ("sys/devices/system/cpu/cpu2/cpuidle/state3/disable", "1\n"),
+            (
+                "sys/devices/system/cpu/cpu2/cpufreq/energy_performance_preference",
+                "power\n",
+            ),
             ("sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "powersave\n"),
             ("sys/module/kvm/parameters/halt_poll_ns", "200000\n"),
             ("proc/sys/kernel/printk", "4\t4\t1\t7\n"),

@@ -83,7 +83,15 @@ impl Work {
     /// Services by name, each with its processes.
     fn services(&self) -> Vec<Found> {
         let mut running: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (pid, process) in self.strangers().filter(|(_, process)| !process.is_kernel) {
+        // A service forks for a moment to start a program: that is no change of it.
+        let is_fork = |process: &Process| {
+            let parent = self.processes.get(process.parent);
+            parent.is_some_and(|parent| parent.name == process.name)
+        };
+        for (pid, process) in self
+            .strangers()
+            .filter(|(_, process)| !process.is_kernel && !is_fork(process))
+        {
             if let Some(service) = SERVICES.into_iter().find(|service| kept(service) == process.name) {
                 running.entry(service).or_default().push(pid);
             }
