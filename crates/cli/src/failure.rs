@@ -64,7 +64,8 @@ pub(crate) fn say(message: &dyn Display) {
 pub(crate) fn show_usage(message: &clap::Error) -> ExitCode {
     let _ = message.print();
     if is_of_cyclictest(message, std::env::args().nth(1).as_deref()) {
-        eprintln!(
+        let _ = writeln!(
+            io::stderr(),
             "tip: `triptime cyclictest` takes cyclictest's own options as they are: triptime cyclictest -S -m -p 90 -i 200 -l 100000 -h 400 -q"
         );
     }
