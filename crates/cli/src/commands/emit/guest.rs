@@ -30,7 +30,6 @@ pub(super) struct GuestArgs {
 
 pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
     let spec = told(args.machine.spec(VCPUS)?.for_loader());
-    spec.check()?;
     if let Some(word) = args
         .command
         .words
@@ -41,6 +40,7 @@ pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
             "\"{word}\": a word on a kernel's command line has neither spaces nor quotes"
         )));
     }
+    spec.check()?;
     let words = args.command.words.join(" ");
     match (&args.disk.disk, &args.folder) {
         (Some(disk), _) => args.disk.write(disk, &spec, &words),
