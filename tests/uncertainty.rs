@@ -69,8 +69,11 @@ fn a_run_measures_its_clock_and_a_guarded_limit_counts_it() {
         &file,
         &["--limits", &profile(folder.path(), "wide", guarded, "50s"), "--json"],
     );
-    assert_eq!(wide.status.code(), Some(0), "{}", stderr(&wide));
-    let decision = &json(&wide)["checks"][0]["decision"];
+    let check = &json(&wide)["checks"][0];
+    // Beside other tests a period may be missed, which is a doubt of its own.
+    let is_of_rule = check["why"].as_str().is_some_and(|why| why.contains("guard"));
+    assert!(matches!(wide.status.code(), Some(0 | 3)) && !is_of_rule, "{check:#}");
+    let decision = &check["decision"];
     assert_eq!(decision["rule"], "guarded");
     assert_eq!(decision["guard"], decision["expanded"]);
     assert!(
