@@ -119,7 +119,7 @@ pub struct Carried {
     pub said: String,
 }
 
-/// Whether a program outlives the process that started it.
+/// The fate of a program when the process that started it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outlives {
     /// It is killed with the thread that started it.

@@ -268,7 +268,7 @@ fn emulated(told: &[Event]) -> impl Iterator<Item = (EventKind, String)> {
     emulated.map(|event| (event.kind, format!("far machine: {}", event.text)))
 }
 
-/// Whether the far machine's own watch said anything about its clock.
+/// The setting that tells if the far machine's own watch said anything about its clock.
 fn clock_there(told: &[Event]) -> &'static str {
     let is_watched = |event: &Event| event.series.is_none() && event.is_clock_word();
     match told.iter().any(is_watched) {
