@@ -63,6 +63,7 @@ fn patch_applies_every_diff_and_libvirts_schema_takes_the_domain() {
         read("abb-before.xml"),
         read("seapath-before.xml"),
     ];
+    let mut asked = 0;
     for tree in ["debian-untuned", "preempt-rt-bare-metal", "seapath-tuned"] {
         for domain in &domains {
             let own = folder();
@@ -70,6 +71,7 @@ fn patch_applies_every_diff_and_libvirts_schema_takes_the_domain() {
             assert!(validated(&file).status.success(), "{}", said(&validated(&file)));
             // The driver lacks what some definitions ask for.
             let is_taken = defined(&file).status.success();
+            asked += usize::from(is_taken);
             let diff = emitted(&host(tree), &["--domain", text(&file)], "libvirt");
             let applied = patched(own.path(), &diff);
             assert!(applied.status.success(), "{tree}: {}\n{diff}", said(&applied));
@@ -89,6 +91,10 @@ fn patch_applies_every_diff_and_libvirts_schema_takes_the_domain() {
             spoiled_is_refused(own.path(), &after, &diff);
         }
     }
+    assert!(
+        asked > 0,
+        "libvirt took none of the definitions before they were changed"
+    );
 }
 
 /// A name that the schema does not know, and a diff of another file.
