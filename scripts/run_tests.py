@@ -48,6 +48,8 @@ IN_MEMORY = Path("/dev/shm")
 APART = Path("/var/tmp")
 ON_DISK = (*IN_REAL_TIME, "triptime-store")
 ROOM_OCTETS = 2 << 30
+# The longest program takes a third of it. One that waits for ever would be ended with the whole run, and nobody would learn its name.
+LONGEST_SECONDS = 1500
 IDLE_STATES = Path("/dev/cpu_dma_latency")
 
 
@@ -152,12 +154,23 @@ def in_group(group):
 
 
 def end_what_is_left(leader):
-    """Waits until the leader of a process group has ended, ends the others of the group, and returns their commands: a test that failed
-    may leave a real-time thread that spins beneath all others. The leader is not reaped yet, so its number is nobody else's."""
+    """Waits until the leader of a process group has ended or had its time, ends the others of the group, and returns their commands: a
+    test that failed may leave a real-time thread that spins beneath all others. The leader is not reaped yet, so its number is nobody
+    else's."""
+    late = []
+
+    def end():
+        late.extend(in_group(leader) or ["nothing but itself"])
+        os.kill(leader, signal.SIGKILL)
+
+    limit = threading.Timer(LONGEST_SECONDS, end)
+    limit.start()
     os.waitid(os.P_PID, leader, os.WEXITED | os.WNOWAIT)
-    left = in_group(leader)
+    limit.cancel()
+    limit.join()
+    left = [] if late else in_group(leader)
     os.killpg(leader, signal.SIGKILL)
-    return left
+    return left, late
 
 
 def run(job, compilation):
@@ -177,7 +190,7 @@ def run(job, compilation):
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        left = end_what_is_left(process.pid)
+        left, late = end_what_is_left(process.pid)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
@@ -190,6 +203,8 @@ def run(job, compilation):
         print(f"== {job.name}\n{output}== {job.name}: {cost}", flush=True)
         if left:
             print(f"== {job.name} left running, and they are ended: {', '.join(left)}", flush=True)
+        if late:
+            print(f"{job.name} had not ended after {LONGEST_SECONDS} s; in it ran {', '.join(late)}", flush=True)
         if nothing:
             why = "tests/groups.toml names a part that fits none" if job.is_part else "its Cargo.toml wants `test = false`"
             print(f"{job.name} has no test: {why}", flush=True)
