@@ -139,28 +139,39 @@ def has_memory():
 SHOWING = threading.Lock()
 
 
-def in_group(group):
-    """The commands of the processes in this group, without its leader."""
-    commands = []
+def in_session(leader):
+    """The other processes in the session of this one, and their commands. Some are in process groups of their own."""
+    commands = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            is_in = int((process / "stat").read_text().rpartition(") ")[2].split()[2]) == group
-            if is_in and process.name != str(group):
-                commands.append((process / "cmdline").read_text(errors="replace").replace("\0", " ").strip())
+            is_in = int((process / "stat").read_text().rpartition(") ")[2].split()[3]) == leader
+            if is_in and process.name != str(leader):
+                commands[process] = (process / "cmdline").read_text(errors="replace").replace("\0", " ").strip()
         except OSError:
             # It has ended meanwhile.
             continue
-    return list(filter(None, commands))
+    return {process: command for process, command in commands.items() if command}
+
+
+def where_it_waits(process):
+    """The threads of a process, and the place in the kernel where each one waits."""
+    waits = []
+    for thread in sorted(process.glob("task/*")):
+        try:
+            waits.append(f"{(thread / 'comm').read_text().strip()} in {(thread / 'wchan').read_text() or '?'}")
+        except OSError:
+            continue
+    return ", ".join(waits)
 
 
 def end_what_is_left(leader):
-    """Waits until the leader of a process group has ended or had its time, ends the others of the group, and returns their commands: a
-    test that failed may leave a real-time thread that spins beneath all others. The leader is not reaped yet, so its number is nobody
-    else's."""
+    """Waits until the leader of a session has ended or had its time, ends the others of the session, and returns their commands: a test
+    that failed may leave a real-time thread that spins beneath all others. The leader is not reaped yet, so its number is nobody else's."""
     late = []
 
     def end():
-        late.extend(in_group(leader) or ["nothing but itself"])
+        processes = {Path(f"/proc/{leader}"): "itself", **in_session(leader)}
+        late.extend(f"{command} ({where_it_waits(process)})" for process, command in processes.items())
         os.kill(leader, signal.SIGKILL)
 
     limit = threading.Timer(LONGEST_SECONDS, end)
@@ -168,9 +179,13 @@ def end_what_is_left(leader):
     os.waitid(os.P_PID, leader, os.WEXITED | os.WNOWAIT)
     limit.cancel()
     limit.join()
-    left = [] if late else in_group(leader)
-    os.killpg(leader, signal.SIGKILL)
-    return left, late
+    others = in_session(leader)
+    for process in others:
+        try:
+            os.kill(int(process.name), signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    return [] if late else list(others.values()), late
 
 
 def run(job, compilation):
@@ -204,7 +219,7 @@ def run(job, compilation):
         if left:
             print(f"== {job.name} left running, and they are ended: {', '.join(left)}", flush=True)
         if late:
-            print(f"{job.name} had not ended after {LONGEST_SECONDS} s; in it ran {', '.join(late)}", flush=True)
+            print(f"{job.name} had not ended after {LONGEST_SECONDS} s; in it ran:", *late, sep="\n  ", flush=True)
         if nothing:
             why = "tests/groups.toml names a part that fits none" if job.is_part else "its Cargo.toml wants `test = false`"
             print(f"{job.name} has no test: {why}", flush=True)
