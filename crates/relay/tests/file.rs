@@ -191,3 +191,36 @@ fn the_page_shows_the_example() {
         "docs/formats/relay-file.md and tests/data/feeder.toml differ"
     );
 }
+
+const ZONES: &str = r#"
+[relay]
+name = "R"
+[[stream]]
+name = "b"
+sv = { svID = "MU01" }
+[[function]]
+name = "Z1"
+settings.pdis = { zone = 1, reach-ohm = 10 }
+[[function]]
+name = "Z2"
+settings.pdis = { zone = 2, reach-ohm = 8 }
+"#;
+
+#[test]
+fn zones_out_of_order_are_refused() {
+    assert_eq!(
+        refusal(ZONES),
+        "relay.toml: line 10: function \"Z2\": PDIS: zone 1 reaches 10 ohm and zone 2 only 8 ohm: raise reach-ohm of zone 2"
+    );
+    for (from, to) in [
+        ("reach-ohm = 8", "reach-ohm = 12"),
+        // A zone in the other direction, and one of another line, have an order of their own.
+        ("reach-ohm = 8", "reach-ohm = 8, mode = \"reverse\""),
+    ] {
+        parse(&ZONES.replace(from, to), "relay.toml").expect(to);
+    }
+    let other = ZONES
+        .replace("[[function]]\nname = \"Z1\"", "[[stream]]\nname = \"c\"\nsv = { svID = \"MU02\", appid = 0x4001 }\n[[function]]\nname = \"Z1\"\nstream = \"b\"")
+        .replace("name = \"Z2\"", "name = \"Z2\"\nstream = \"c\"");
+    parse(&other, "relay.toml").expect("two lines");
+}

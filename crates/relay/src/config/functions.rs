@@ -3,6 +3,7 @@
 use super::file::Problem;
 use super::names::{self, free};
 use super::{Config, Instance};
+use protection::distance::{PdisSettings, check_zones};
 use protection::{FunctionSettings, Source};
 use serde::Deserialize;
 use streamset::expand;
@@ -32,6 +33,20 @@ impl Config {
                 );
             }
         }
+    }
+
+    /// Distance zones of the relay with the currents and voltages of `added`, and `added` itself; none if it is no zone.
+    fn zones_with(&self, added: &FunctionSettings) -> Vec<PdisSettings> {
+        let zone = |settings: &FunctionSettings| match settings {
+            FunctionSettings::Pdis(zone) => Some(*zone),
+            _ => None,
+        };
+        let Some(added) = zone(added) else {
+            return Vec::new();
+        };
+        let others = self.functions.iter().filter_map(|instance| zone(&instance.settings));
+        let same = others.filter(|other| other.source == added.source);
+        same.chain([added]).collect()
     }
 
     fn stream_named(&self, name: &Spanned<String>) -> Result<usize, Problem> {
@@ -108,6 +123,7 @@ impl FunctionKeys {
         let settings = self.settings.of_sets(sets);
         let rated = config.rated_of(&settings, f64::from(config.rate));
         let function = settings.make(&rated).map_err(|error| here(error.to_string()))?;
+        check_zones(&config.zones_with(&settings)).map_err(|error| here(error.to_string()))?;
         Ok(Instance {
             name: self.name,
             settings,
