@@ -51,6 +51,8 @@ pub enum Change {
     Samples(SampleState),
     /// A stream's counter jumped: its samples start again.
     Restart,
+    /// A sample had a value that left the course of the wave for one sample, and was replaced; the number of such samples so far.
+    Implausible(u64),
     /// Synchronisation of a stream (smpSynch).
     Synch(u8),
     /// Synchronisation of the host's clock by PTP.

@@ -33,6 +33,7 @@ pub fn what(change: Change) -> String {
         Change::Released => "released".to_owned(),
         Change::Samples(state) => format!("samples: {}", state_name(state)),
         Change::Restart => "counter jumped: samples start again".to_owned(),
+        Change::Implausible(count) => format!("implausible sample replaced ({count} so far)"),
         Change::Synch(value) => format!("smpSynch {value}"),
         Change::Ptp(state) => format!("PTP {}", state.name()),
     }

@@ -45,6 +45,32 @@ fn load_is_quiet() {
     assert!(!was_blocked(&rig, Blocks::LOST));
 }
 
+/// One implausible sample of good quality, whatever the phase of the task and the channel: reported, and nothing starts.
+#[test]
+fn one_implausible_sample_is_replaced() {
+    let wave = Wave::default();
+    for at in 4000..4008 {
+        let mut rig = Rig::new(&relay(BAY));
+        for n in 0..4800 {
+            let mut near = sample(&wave, n);
+            let channel = (at % 8) as usize;
+            if n == at {
+                near.values[channel] = if channel < 4 { 150_000.0 } else { 500_000.0 };
+            }
+            let mut far = sample(&wave, n);
+            far.values[..4].iter_mut().for_each(|value| *value = -*value);
+            rig.step(&[Some(near), Some(far)]);
+        }
+        rig.assert_quiet("a spike");
+        assert_eq!(
+            rig.times(STREAM, |change| change == Change::Implausible(1)).len(),
+            1,
+            "{at}"
+        );
+        assert_eq!(rig.engine.status(0).expect("a stream").implausible, 1);
+    }
+}
+
 #[test]
 fn few_losses_are_held_many_block() {
     let mut rig = Rig::new(&relay(BAY));

@@ -32,6 +32,8 @@ notices! {
         Synch = 8,
         /// The state of the host's PTP changed.
         Ptp = 9,
+        /// The value of a sample was replaced.
+        Implausible = 10,
         /// A ring had no room for this many items.
         Refused = 100,
     }
@@ -78,6 +80,7 @@ pub(super) fn packed(event: &Event) -> (Notice, u64, u64) {
             STATES.iter().position(|each| *each == state).unwrap_or(0) as u64,
         ),
         Change::Restart => (Notice::Restart, 0),
+        Change::Implausible(count) => (Notice::Implausible, count),
         Change::Synch(value) => (Notice::Synch, u64::from(value)),
         Change::Ptp(state) => (Notice::Ptp, state as u64),
     };
@@ -104,6 +107,7 @@ pub(super) fn text(config: &Config, notice: Notice, whose: u64, detail: u64) -> 
         Notice::Released => Change::Released,
         Notice::Samples => Change::Samples(STATES[(detail as usize).min(STATES.len() - 1)]),
         Notice::Restart => Change::Restart,
+        Notice::Implausible => Change::Implausible(detail),
         Notice::Synch => Change::Synch(detail as u8),
         Notice::Ptp => Change::Ptp(*PtpState::ALL.get(detail as usize)?),
         Notice::Refused => return None,
@@ -161,6 +165,10 @@ mod tests {
         assert_eq!(
             of(stream, Change::Samples(SampleState::Inactive)),
             "R1: bay, LSVS: samples: inactive"
+        );
+        assert_eq!(
+            of(stream, Change::Implausible(3)),
+            "R1: bay, LSVS: implausible sample replaced (3 so far)"
         );
         assert_eq!(of(stream, Change::Synch(2)), "R1: bay, LSVS: smpSynch 2");
         assert_eq!(

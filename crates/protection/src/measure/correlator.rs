@@ -65,6 +65,12 @@ impl<const N: usize> Correlator<N> {
         self.worn.add(sample, factor * sign);
     }
 
+    /// Corrects a sample in the window by `change`; `is_fresh` if it has come since the last end of a cycle.
+    pub(super) fn amend(&mut self, change: &[f64; N], factor: Complex, is_fresh: bool) {
+        let sums = if is_fresh { &mut self.fresh } else { &mut self.worn };
+        sums.add(change, factor);
+    }
+
     /// At the end of a cycle the fresh sums replace the worn ones if they cover exactly the window, otherwise they are added to them; then fresh sums
     /// start from zero.
     pub(super) fn over(&mut self, exact: bool) {
@@ -153,6 +159,14 @@ impl Squares {
     pub(super) fn resize(&mut self, sample: &[f64; CHANNELS], sign: f64) {
         for (square, value) in self.worn.iter_mut().zip(sample) {
             *square += sign * value * value;
+        }
+    }
+
+    /// Puts `right` in the place of the sample `wrong`, as in [`Correlator::amend`].
+    pub(super) fn amend(&mut self, wrong: &[f64; CHANNELS], right: &[f64; CHANNELS], is_fresh: bool) {
+        let sums = if is_fresh { &mut self.fresh } else { &mut self.worn };
+        for ((sum, wrong), right) in sums.iter_mut().zip(wrong).zip(right) {
+            *sum += right * right - wrong * wrong;
         }
     }
 

@@ -15,6 +15,7 @@ mod reference;
 mod sequence;
 mod set;
 mod settings;
+mod spikes;
 mod synch;
 
 pub use bay::Bay;
@@ -23,5 +24,5 @@ pub use health::{Blocks, Channels, Health};
 pub use reference::{ORDERS, Reference};
 pub use sequence::Sequence;
 pub use set::{Channel, Measured};
-pub use settings::{BaySettings, Residual, Substitute};
+pub use settings::{BaySettings, Residual, Spikes, Substitute};
 pub use synch::Synch;

@@ -27,6 +27,26 @@ pub enum Substitute {
     Linear,
 }
 
+/// Replacement of single samples that leave the course of the wave and return.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spikes {
+    /// Least spike of a current in x In (peak of the rated sine), 0.2 to 100; 0: currents are not checked.
+    pub current: f64,
+    /// Least spike of a voltage in x Uph (peak of the rated sine), 0.2 to 100; 0: voltages are not checked.
+    pub voltage: f64,
+}
+
+impl Default for Spikes {
+    /// 1 In, and half of Uph: smaller spikes change a phasor of 80 samples a cycle by less than 0.03 In and 0.01 Uph.
+    fn default() -> Self {
+        Self {
+            current: 1.0,
+            voltage: 0.5,
+        }
+    }
+}
+
 /// The quantities that a bay measures, and the methods.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -44,10 +64,12 @@ pub struct BaySettings {
     pub residual_voltage: Residual,
     /// The substitute for a lost sample.
     pub substitute: Substitute,
+    /// Replacement of single implausible samples.
+    pub spikes: Spikes,
 }
 
 impl Default for BaySettings {
-    /// Fundamental only; DC of 45 ms removed; residuals measured; zero-order hold.
+    /// Fundamental only; DC of 45 ms removed; residuals measured; zero-order hold; single implausible samples replaced.
     fn default() -> Self {
         Self {
             harmonics: Vec::new(),
@@ -56,6 +78,7 @@ impl Default for BaySettings {
             residual_current: Residual::Measured,
             residual_voltage: Residual::Measured,
             substitute: Substitute::Hold,
+            spikes: Spikes::default(),
         }
     }
 }
@@ -74,6 +97,12 @@ impl BaySettings {
         }
         if self.dc_time_constant_ms != 0.0 {
             check.range("dc-time-constant-ms", self.dc_time_constant_ms, "ms", 5.0..=500.0)?;
+        }
+        if self.spikes.current != 0.0 {
+            check.range("spikes.current", self.spikes.current, "x In", 0.2..=100.0)?;
+        }
+        if self.spikes.voltage != 0.0 {
+            check.range("spikes.voltage", self.spikes.voltage, "x Uph", 0.2..=100.0)?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ pub struct SampleSupervision {
     pub warning: u32,
     /// Consecutive lost samples that block functions, 2 to 100, not below `warning`.
     pub alarm: u32,
-    /// Lost samples within one cycle that block functions, consecutive or not, 2 to 1000.
+    /// Lost or implausible samples within one cycle that block functions, consecutive or not, 2 to 1000.
     pub alarm_per_cycle: u32,
     /// Time that functions stay blocked after the last conflict of two publishers, in ms, 0 to 600 000.
     pub conflict_hold_ms: f64,
@@ -68,12 +68,14 @@ pub struct SampleStatus {
     pub lost: u64,
     /// Samples lost in a row, up to now.
     pub lost_in_a_row: u32,
-    /// Samples lost in the current cycle.
+    /// Samples lost, or replaced as implausible, in the current cycle.
     pub lost_this_cycle: u32,
     /// Samples lost in the cycle before.
     pub lost_last_cycle: u32,
     /// Most samples lost in one cycle since the start.
     pub most_per_cycle: u32,
+    /// Samples with a value that left the course of the wave for one sample: replaced in the window.
+    pub implausible: u64,
     /// Samples with conflicting data from two publishers.
     pub conflicting: u64,
     /// Changes of smpSynch.
@@ -162,6 +164,19 @@ impl Lsvs {
         let status = &mut self.status;
         status.lost += 1;
         status.lost_in_a_row = status.lost_in_a_row.saturating_add(1);
+        self.substituted(at);
+    }
+
+    /// The value of a sample that has arrived, at or just before `at`, was replaced as implausible: for `alarm-per-cycle` it counts like a lost one.
+    pub fn implausible(&mut self, at: u64) {
+        self.turn(at);
+        self.status.implausible += 1;
+        self.substituted(at);
+    }
+
+    /// A sample in the window is a substitute.
+    fn substituted(&mut self, at: u64) {
+        let status = &mut self.status;
         status.lost_this_cycle += 1;
         status.most_per_cycle = status.most_per_cycle.max(status.lost_this_cycle);
         if status.lost_in_a_row >= self.settings.alarm || status.lost_this_cycle >= self.settings.alarm_per_cycle {

@@ -17,6 +17,7 @@ struct Told {
     blocks: Blocks,
     synch: u8,
     restarts: u64,
+    implausible: u64,
 }
 
 #[derive(Debug)]
@@ -98,6 +99,9 @@ impl Lane {
         };
         self.supervision.received(number, synch, slot.simulated, is_conflicting);
         self.bay.push(reference, number, &slot.values, slot.bad);
+        if self.bay.spikes() != self.supervision.status().implausible {
+            self.supervision.implausible(number);
+        }
     }
 
     /// Records a missing sample. A stream that has not begun, or has stopped, has no window.
@@ -152,10 +156,14 @@ impl Lane {
             blocks: status.blocks,
             synch: status.synch.value,
             restarts: self.restarts,
+            implausible: status.implausible,
         };
         let before = std::mem::replace(&mut self.told, now);
         if now.restarts != before.restarts {
             tell(Change::Restart);
+        }
+        if now.implausible != before.implausible {
+            tell(Change::Implausible(now.implausible));
         }
         if now.state != before.state {
             tell(Change::Samples(now.state));

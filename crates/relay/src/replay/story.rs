@@ -150,7 +150,7 @@ impl Tally {
                 self.release(at_ns);
                 None
             }
-            Change::Samples(_) | Change::Restart | Change::Synch(_) | Change::Ptp(_) => None,
+            Change::Samples(_) | Change::Restart | Change::Implausible(_) | Change::Synch(_) | Change::Ptp(_) => None,
         }
     }
 

@@ -56,6 +56,8 @@ struct Event<'a> {
     state: Option<&'static str>,
     #[serde(rename = "smpSynch", skip_serializing_if = "Option::is_none")]
     smp_synch: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -77,6 +79,7 @@ struct StreamJson<'a> {
     sv_id: &'a str,
     received: u64,
     lost: u64,
+    implausible: u64,
     duplicate: u64,
     conflicting: u64,
     late: u64,
@@ -144,6 +147,7 @@ fn event<'a>(config: &'a Config, row: &Row) -> Event<'a> {
         reasons: Vec::new(),
         state: None,
         smp_synch: None,
+        count: None,
     };
     event.change = match row.event.change {
         Change::Start(phases, direction) => {
@@ -167,6 +171,10 @@ fn event<'a>(config: &'a Config, row: &Row) -> Event<'a> {
             "samples"
         }
         Change::Restart => "restart",
+        Change::Implausible(count) => {
+            event.count = Some(count);
+            "implausible"
+        }
         Change::Synch(value) => {
             event.smp_synch = Some(value);
             "synch"
@@ -213,6 +221,7 @@ fn streams<'a>(config: &'a Config, replayed: &Replayed) -> Vec<StreamJson<'a>> {
         sv_id: &stream.spec.sv_id,
         received: received.status.received,
         lost: received.status.lost,
+        implausible: received.status.implausible,
         duplicate: received.counters.duplicates,
         conflicting: received.counters.conflicting,
         late: received.counters.late,

@@ -1,13 +1,16 @@
 //! The samples of one bay, and their phasors.
 
-use super::correlator::{CHANNELS, Correlator, Ends, Squares};
-use super::dc;
-use super::health::{Blocks, Channels};
-use super::reference::{FURTHEST, ORDERS, Reference, Window};
-use super::set::{Channel, Measured};
-use super::settings::{BaySettings, Residual, Substitute};
+mod admission;
+
 use crate::complex::Complex;
 use crate::error::SettingError;
+use crate::measure::correlator::{CHANNELS, Correlator, Ends, Squares};
+use crate::measure::dc;
+use crate::measure::health::{Blocks, Channels};
+use crate::measure::reference::{FURTHEST, ORDERS, Reference, Window};
+use crate::measure::set::{Channel, Measured};
+use crate::measure::settings::{BaySettings, Residual, Substitute};
+use crate::measure::spikes::Suspects;
 use crate::rated::Rated;
 
 /// A sample above this, in A or V, cannot be a measurement.
@@ -53,6 +56,8 @@ pub struct Bay {
     /// The largest value of these.
     clean_from: u64,
     lost_in_a_row: u32,
+    suspects: Suspects,
+    spikes: u64,
     dc_samples: f64,
     weights: [Complex; ORDERS.len()],
     /// Rotation of a phasor by one sample, and the inverse gain of the two half-cycle filters.
@@ -90,6 +95,8 @@ impl Bay {
             bad_until: [0; CHANNELS],
             clean_from: 0,
             lost_in_a_row: 0,
+            suspects: Suspects::new(&settings.spikes, rated),
+            spikes: 0,
             dc_samples: settings.dc_time_constant_ms * rated.samples_per_second / 1000.0,
             weights: [Complex::ZERO; ORDERS.len()],
             half_cycle_filter: (Complex::ONE, Complex::ONE),
@@ -112,9 +119,9 @@ impl Bay {
         if sums || !are_plausible(samples) {
             let (sample, worse) = self.completed(at, samples, bad);
             bad = worse;
-            self.take(reference, at, &sample);
+            self.admit(reference, at, &sample);
         } else {
-            self.take(reference, at, samples);
+            self.admit(reference, at, samples);
         }
         if bad != Channels::NONE {
             self.distrust(at, bad);
@@ -165,6 +172,8 @@ impl Bay {
             }
         }
         self.lost_in_a_row = self.lost_in_a_row.saturating_add(1);
+        // Without the next sample a suspect cannot be confirmed.
+        self.suspects.forget();
         self.take(reference, at, &sample);
     }
 
@@ -215,6 +224,7 @@ impl Bay {
             .iter_mut()
             .for_each(|(_, sums)| *sums = Correlator::EMPTY);
         self.squares = Squares::EMPTY;
+        self.suspects.forget();
         self.fresh = 0;
         self.next = at;
         self.since = at;
