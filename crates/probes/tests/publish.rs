@@ -7,6 +7,7 @@ use common::{Pair, Recorded, Run, can_run};
 use model::EventKind;
 use probes::Probe;
 use probes::publish::{PublishConfig, StreamConfig, Waveform, port_options};
+use recording::SegmentReader;
 use std::collections::BTreeMap;
 use std::f64::consts::{SQRT_2, TAU};
 use std::fs::File;
@@ -341,6 +342,7 @@ fn streams_of_several_rates() {
     }
     let published = PublishConfig {
         streams,
+        record: true,
         ..of(&config(4_000, 1, None), 0)
     };
     let (captured, recorded) = publish(&published);
@@ -364,6 +366,41 @@ fn streams_of_several_rates() {
         let both = sent[&format!("TEST{number:02}")] + sent[&format!("TEST{:02}", number + 1)];
         assert_eq!(both, counters.received, "F{rate}S{asdus}");
     }
+    check_recording(&captured, &recorded);
+}
+
+/// Every frame that came is recorded under its stream and count, handed over after it was due and before it came.
+fn check_recording(captured: &[Captured], recorded: &Recorded) {
+    let mut left: BTreeMap<(String, u16), Vec<[i64; 2]>> = BTreeMap::new();
+    let mut reader = SegmentReader::new();
+    let take = |octets: Result<&[u8], String>| {
+        let segment = reader.read(octets.expect("there")).expect("whole");
+        assert_eq!(segment.points, ["due", "sent"]);
+        for index in 0..segment.block.len() {
+            let number = segment.block.stream[index];
+            let info = segment.streams.iter().find(|info| info.number == number);
+            let info = info.expect("an announced stream");
+            let count = info.count(segment.block.number[index], segment.block.flags[index]);
+            let stamps = [0, 1].map(|point: usize| segment.block.stamps[point][index]);
+            left.entry((info.name.clone(), count)).or_default().push(stamps);
+        }
+    };
+    recorded.file.each_segment(take).expect("readable");
+    for frame in captured {
+        let first = asdus(frame).remove(0);
+        let of_frame = left.get_mut(&(first.sv_id.clone(), first.smp_cnt));
+        // The same count comes once a second, in order.
+        let [due, sent] = of_frame.filter(|of| !of.is_empty()).expect("recorded").remove(0);
+        assert!(
+            due - PAIRING_NS < sent && sent < frame.stamp_ns,
+            "{first:?}: {due} {sent}"
+        );
+    }
+    assert_eq!(
+        left.values().map(Vec::len).sum::<usize>(),
+        0,
+        "recorded, and never came"
+    );
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub struct PublishConfig {
     pub cpu: Option<u32>,
     /// Samples above this are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
+    /// True to keep, of every frame, the instant at which it was due and the one at which it was handed to the kernel.
+    pub record: bool,
 }
 
 impl Default for PublishConfig {
@@ -73,6 +75,7 @@ impl Default for PublishConfig {
             policy: Policy::Other,
             cpu: None,
             threshold_ns: None,
+            record: false,
         }
     }
 }

@@ -16,6 +16,7 @@ mod goose;
 mod group;
 mod marks;
 mod options;
+mod recording;
 mod sender;
 mod series;
 mod timetable;
@@ -40,6 +41,7 @@ use crate::second::next_second;
 use group::{Group, paces};
 use marks::Marks;
 use model::kind;
+use recording::OnTape;
 use run::{Describe, Recorder, Stop};
 use streamset::StreamSpec;
 use sys::packet::PortOptions;
@@ -151,7 +153,11 @@ fn thread(
             feed.announce(series::departure(group.slot, paces.len()), &label);
         }
     }
-    let mut sender = sender::Sender::new(config.clone(), port, groups, stop.clone());
+    let on_tape = config.record.then(|| OnTape::of(&config.streams, source)).transpose()?;
+    if on_tape.is_some() {
+        feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
+    }
+    let mut sender = sender::Sender::new(config.clone(), (port, on_tape), groups, stop.clone());
     Ok(HotThread::new(
         "publish",
         config.policy,

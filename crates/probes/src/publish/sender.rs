@@ -1,6 +1,7 @@
 //! The sending loop.
 
 use super::group::Group;
+use super::recording::OnTape;
 use super::{PublishConfig, series};
 use crate::departures::{Called, Departures};
 use crate::error::ProbeError;
@@ -21,10 +22,17 @@ pub(super) struct Sender {
     /// Number of frames that the kernel refused.
     refused: u64,
     departures: Option<Departures>,
+    /// The streams, if every frame is recorded.
+    on_tape: Option<OnTape>,
 }
 
 impl Sender {
-    pub(super) fn new(config: PublishConfig, port: Port, groups: Vec<Group>, stop: Stop) -> Self {
+    pub(super) fn new(
+        config: PublishConfig,
+        (port, on_tape): (Port, Option<OnTape>),
+        groups: Vec<Group>,
+        stop: Stop,
+    ) -> Self {
         Self {
             departures: Departures::of(&port, config.stamps),
             config,
@@ -32,6 +40,7 @@ impl Sender {
             groups,
             stop,
             refused: 0,
+            on_tape,
         }
     }
 
@@ -40,7 +49,11 @@ impl Sender {
         for group in &mut self.groups {
             group.begin(start, self.config.duration_ns);
         }
+        if let Some(on_tape) = &self.on_tape {
+            on_tape.begin(feed);
+        }
         let published = self.publish(feed);
+        OnTape::end(feed);
         if self.refused > 0 {
             let now = sys::clock::monotonic();
             feed.notice(series::LATENESS, series::Notice::Refused, now, self.refused, 0);
@@ -60,7 +73,11 @@ impl Sender {
                 .departures
                 .as_ref()
                 .map(|_| (Called::now(), self.port.next_number()));
+            let handed_over = self.on_tape.as_ref().map(|_| sys::clock::pair());
             let refused = self.port.publish_all(self.groups[index].batch())?;
+            if let Some((on_tape, at)) = self.on_tape.as_ref().zip(handed_over) {
+                on_tape.sent(&self.groups[index], due, at, feed);
+            }
             if let Some((called, first)) = called {
                 self.note_departures(due, index, called, first);
             }

@@ -57,7 +57,7 @@ impl Watch {
 }
 
 /// Identity of an expected stream.
-pub(super) fn id(stream: &StreamSpec) -> StreamId {
+pub(crate) fn id(stream: &StreamSpec) -> StreamId {
     key::stream(stream.destination, stream.vlan, stream.appid, stream.sv_id.as_bytes())
 }
 

@@ -33,6 +33,7 @@ use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::reception::Receive;
 use crate::sender::SenderEnd;
+pub(crate) use expected::id as id_of;
 pub use goose::SuperviseConfig;
 pub(crate) use goose::is_goose;
 use model::{SeriesSpec, kind, setting};

@@ -167,6 +167,7 @@ fn publish_config(duration_ns: u64) -> PublishConfig {
     PublishConfig {
         streams: (0..4).map(|number| stream.numbered(number)).collect(),
         duration_ns: Some(duration_ns),
+        record: true,
         threshold_ns: Some(1_000_000),
         ..PublishConfig::default()
     }

@@ -56,6 +56,9 @@ pub(crate) struct PublishArgs {
     /// Sleep until this long before the due instant, then spin
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
+    /// Keep of each sampled value when it was due and when it was handed to the kernel, for merge with the recordings of a host and a guest
+    #[arg(long, help_heading = "Sending")]
+    record: bool,
     #[command(flatten)]
     waveform: WaveformArgs,
     #[command(flatten)]
@@ -97,11 +100,18 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         policy: args.port.policy,
         cpu: args.port.cpu,
         threshold_ns: None,
+        record: args.record,
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     if args.stamps != Stamps::Off && (replayed.is_some() || config.streams.is_empty()) {
         return Err(Failure::Usage(
             "publish: --stamps are of sampled values on their grid: not of GOOSE alone, nor of a replayed capture"
+                .to_owned(),
+        ));
+    }
+    if args.record && (replayed.is_some() || config.streams.is_empty()) {
+        return Err(Failure::Usage(
+            "publish: --record is of sampled values on their grid: not of GOOSE alone, nor of a replayed capture"
                 .to_owned(),
         ));
     }
