@@ -16,6 +16,8 @@ pub enum Relation {
     Ptp(u64),
     /// The second run's clock minus the first's, and the uncertainty of this offset, in ns.
     Offset(i64, u64),
+    /// The clocks agree within this many ns, as the caller knows, who also watches them; with the reason in words.
+    Known(u64, &'static str),
 }
 
 impl Relation {
@@ -32,7 +34,7 @@ impl Relation {
         match self {
             Self::Unstated => None,
             Self::SameHost => Some(0),
-            Self::Ptp(ns) | Self::Offset(_, ns) => Some(ns),
+            Self::Ptp(ns) | Self::Offset(_, ns) | Self::Known(ns, _) => Some(ns),
         }
     }
 
@@ -47,6 +49,7 @@ impl Relation {
                 SignedNs(ns),
                 Ns(apart)
             ),
+            Self::Known(ns, why) => format!("{why}: they agree within {}", Ns(ns)),
         }
     }
 }
@@ -67,7 +70,7 @@ pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String
             Err(format!("an offset of {} is more than ten years", SignedNs(ns)))
         }
         Relation::SameHost => sources.windows(2).try_for_each(|pair| same_host(&pair[0], &pair[1])),
-        Relation::Unstated | Relation::Ptp(_) | Relation::Offset(..) => Ok(()),
+        Relation::Unstated | Relation::Ptp(_) | Relation::Offset(..) | Relation::Known(..) => Ok(()),
     }
 }
 
@@ -118,7 +121,7 @@ pub(super) fn words(
     }
     match relation {
         Relation::Unstated => Vec::new(),
-        Relation::SameHost => vec![word(0, EventKind::ClockGood, relation.text())],
+        Relation::SameHost | Relation::Known(..) => vec![word(0, EventKind::ClockGood, relation.text())],
         Relation::Offset(..) => {
             let mut words = vec![word(0, EventKind::ClockGood, relation.text())];
             if let Some((label, step)) = first_step(&of_runs) {

@@ -89,6 +89,8 @@ pub struct Merge {
     started_ns: i64,
     ends_ns: i64,
     thresholds: Thresholds,
+    /// True to write what is between the runs alone.
+    is_between_only: bool,
 }
 
 impl Merge {
@@ -129,7 +131,18 @@ impl Merge {
             started_ns,
             sources,
             thresholds: Thresholds::default(),
+            is_between_only: false,
         })
+    }
+
+    /// The same without what each run knows by itself: its hops, its inventory, and events that put nothing in doubt between the runs. For a
+    /// run that has all this already.
+    #[must_use]
+    pub fn between_only(self) -> Self {
+        Self {
+            is_between_only: true,
+            ..self
+        }
     }
 
     /// Sets the thresholds, by series name, above which samples of new series are stored. Copied series keep their own thresholds.

@@ -60,7 +60,8 @@ pub(super) fn facts(merge: &Merge, run: &mut RunWriter) -> Result<(), MergeError
             &source.run.path().display().to_string(),
         ));
     }
-    for source in &merge.sources {
+    let with_inventory = merge.sources.iter().filter(|_| !merge.is_between_only);
+    for source in with_inventory {
         facts.extend(source.facts.iter().map(|fact| Fact {
             group: format!("{}: {}", source.label, fact.group),
             ..fact.clone()
@@ -123,6 +124,19 @@ fn take_over(
     let known = source.streams.iter().find(|info| info.name == hop.stream);
     let place = known.and_then(|info| merge.streams.place(index, info.number));
     let stream = place.map_or(hop.stream, |place| &merge.streams.known[usize::from(place)].name);
+    let rows = source.run.windows(id)?;
+    let shift_ns = merge.since_start(index, source.info().started.as_ns());
+    if let Some(place) = place.filter(|_| (hop.from, hop.to) == (0, 1)) {
+        let lost = rows.iter().filter(|row| row.counters.lost > 0).map(|row| Lost {
+            from_ns: row.start_ns.saturating_add(shift_ns),
+            to_ns: row.end_ns.saturating_add(shift_ns),
+            frames: row.counters.lost,
+        });
+        own.lost_first.insert((index, place), lost.collect());
+    }
+    if merge.is_between_only {
+        return Ok(());
+    }
     let (from, to) = (merge.point(index, hop.from), merge.point(index, hop.to));
     let name = HopName {
         from: &from,
@@ -138,16 +152,6 @@ fn take_over(
         ..spec.clone()
     })?;
     own.series.insert((index, id), new);
-    let rows = source.run.windows(id)?;
-    let shift_ns = merge.since_start(index, source.info().started.as_ns());
-    if let Some(place) = place.filter(|_| (hop.from, hop.to) == (0, 1)) {
-        let lost = rows.iter().filter(|row| row.counters.lost > 0).map(|row| Lost {
-            from_ns: row.start_ns.saturating_add(shift_ns),
-            to_ns: row.end_ns.saturating_add(shift_ns),
-            frames: row.counters.lost,
-        });
-        own.lost_first.insert((index, place), lost.collect());
-    }
     let shift_ns = i64::try_from(shift_ns).unwrap_or(i64::MAX);
     Ok(run.write(&run::copy(&source.run, id, &rows, new, shift_ns)?)?)
 }
@@ -165,6 +169,9 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
                 Some(known) => (known, event.kind),
                 None => (None, event.kind),
             };
+            if merge.is_between_only && !kind.touches_samples() {
+                continue;
+            }
             events.push(Event {
                 at_ns: event.at_ns.saturating_add(shift_ns),
                 since_ns: event.since_ns.map(|ns| ns.saturating_add(shift_ns)),

@@ -4,7 +4,7 @@ use super::pairing::{Found, MOST_RUNS, Records};
 use super::tally::Tally;
 use super::ways::{Way, WayKind};
 use super::{Merge, MergeError, own};
-use model::{Event, EventKind, SeriesId};
+use model::{Doubtful, Event, EventKind, SeriesId};
 use store::{Batch, RunWriter};
 use units::Ns;
 
@@ -169,6 +169,7 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
         }
     }
     events.extend(of_streams(merge, merged)?);
+    events.extend(of_publishers(merge, merged)?);
     Ok(run.write(&Batch {
         events,
         ..Batch::default()
@@ -202,6 +203,41 @@ fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> 
                     text: format!("{}: {}", source.label, event.text),
                 }
             }));
+        }
+    }
+    Ok(events)
+}
+
+/// What a publisher said of its own clock (smpSynch) to one of the runs: a doubt about the stream's ways between the runs, for as long as it
+/// said so. Each is a span, so that the word of another run cannot end it.
+fn of_publishers(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> {
+    let mut events: Vec<Event> = Vec::new();
+    for (index, source) in merge.sources.iter().enumerate() {
+        let start_ns = merge.since_start(index, source.info().started.as_ns());
+        let told = source.run.events()?;
+        for (id, spec) in source.run.series()? {
+            let Some(stream) = own::stream_of(merge, index, &spec.name) else {
+                continue;
+            };
+            let spans = Doubtful::by_words(told.iter().filter(|event| event.series == Some(id)));
+            for span in spans {
+                let to_ns = span.to_ns.unwrap_or(source.run.duration_ns());
+                let touched = merged.between.iter();
+                let touched = touched.filter(|between| between.stream == stream && between.is_between(index));
+                for between in touched {
+                    let event = Event {
+                        at_ns: start_ns.saturating_add(to_ns),
+                        since_ns: Some(start_ns.saturating_add(span.from_ns)),
+                        kind: EventKind::ClockDoubt,
+                        series: Some(between.series),
+                        text: format!("{}: {}", source.label, span.why),
+                    };
+                    // Several series of a stream may say the same.
+                    if !events.contains(&event) {
+                        events.push(event);
+                    }
+                }
+            }
         }
     }
     Ok(events)

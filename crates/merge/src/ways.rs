@@ -255,7 +255,7 @@ pub(super) fn ways(merge: &Merge, own: &Own, bases: &[usize], points: usize) -> 
     };
     let mut ways = Vec::new();
     for run in 0..runs {
-        if !own.has(run) {
+        if !own.has(run) && !merge.is_between_only {
             let points = bases[run]..last_point(run);
             ways.extend(points.map(|from| way(WayKind::Own, (run, from), (run, from + 1))));
         }
