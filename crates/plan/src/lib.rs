@@ -7,6 +7,7 @@ mod beds;
 mod beside;
 mod build;
 mod checked;
+mod chosen;
 mod device;
 mod faults;
 mod file;
@@ -28,6 +29,7 @@ mod step;
 mod value;
 
 pub use action::PlanAction;
+pub use chosen::Chosen;
 pub use device::{DeviceSteps, Task, Within};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::Plan;

@@ -236,6 +236,13 @@ impl Step {
         self.measure.words()
     }
 
+    /// Its label, by which the command line chooses it; without one, the name of its probe as written in the plan.
+    pub(super) fn word(&self) -> String {
+        let probe = || self.written.get("probe").and_then(toml::Value::as_str);
+        let word = self.common.label.as_deref().or_else(probe);
+        word.unwrap_or_default().to_owned()
+    }
+
     /// First part of its series' names.
     pub(super) fn series(&self) -> String {
         let family = self.measure.family();

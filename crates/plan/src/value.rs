@@ -23,6 +23,16 @@ pub enum PlanError {
         /// The error of the system.
         source: std::io::Error,
     },
+    /// A step that the plan does not have.
+    #[error("--step {label}: the plan {plan} has no such step (it has: {have})")]
+    Step {
+        /// Plan name.
+        plan: String,
+        /// The requested label.
+        label: String,
+        /// Labels of its steps.
+        have: String,
+    },
     /// Named CPUs that cannot be used.
     #[error("{plan}: {problem}")]
     Cpu {

@@ -7,7 +7,7 @@ use report::limits::Profile;
 use units::format_ns;
 
 /// Options that change how a plan measures.
-const CHANGING: [&str; 9] = [
+const CHANGING: [&str; 10] = [
     "--duration",
     "--cpus",
     "--load",
@@ -16,6 +16,7 @@ const CHANGING: [&str; 9] = [
     "--no-flight-recorder",
     "--force",
     "--window",
+    "--step",
     "--steps",
 ];
 

@@ -30,6 +30,8 @@ pub const CONTAINER: FactOf<String> = FactOf::new("virtualisation", "container")
 pub const LABEL: FactOf<String> = FactOf::new("run", "label");
 /// The plan that the run follows, by name.
 pub const PLAN: FactOf<String> = FactOf::new("run", "plan");
+/// The steps of the plan that the run left out because the command line chose others: `4 of 5: noise, trip`.
+pub const STEPS_LEFT_OUT: FactOf<String> = FactOf::new("run", "steps left out");
 /// The program that measured: version, commit, build.
 pub const BUILD: FactOf<String> = FactOf::new("run", "measured by");
 /// Difference of the host's local time from UTC at the start of the run, such as `+01:00`.

@@ -17,7 +17,7 @@ use crate::Report;
 use crate::text::{measured_by, start_of};
 use limits::{Row, State, rows, tally};
 pub use lines::Size;
-use model::fact::{HOST_NAME, JUDGED_CPUS, PLAN};
+use model::fact::{HOST_NAME, JUDGED_CPUS, PLAN, STEPS_LEFT_OUT};
 use model::{RunState, RunView};
 use std::path::Path;
 use units::{Ns, foreign};
@@ -146,8 +146,12 @@ fn run(report: &Report) -> String {
         _ => format!("; limits: {}", profiles.join(", ")),
     };
     let plan = PLAN.of(&run.facts).map_or_else(String::new, |plan| format!(" {plan}"));
+    let left_out = STEPS_LEFT_OUT.of(&run.facts);
+    // The names of the steps are in the record.
+    let count = left_out.as_deref().and_then(|text| text.split(':').next());
+    let part = count.map_or_else(String::new, |count| format!(" without {count} steps"));
     format!(
-        "{}{plan}, {} from {}{ended}{limits}",
+        "{}{plan}{part}, {} from {}{ended}{limits}",
         run.info.command,
         Ns(run.duration_ns),
         start_of(run),

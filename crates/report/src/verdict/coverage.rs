@@ -2,6 +2,8 @@
 
 use super::{Check, Judgement, ProfileVerdict, Verdict};
 use crate::limits::Profile;
+use model::RunView;
+use model::fact::STEPS_LEFT_OUT;
 
 /// Number of measured limits, of one profile or several. Requirements are conditions, and do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,11 +12,13 @@ pub struct Coverage {
     pub limits: usize,
     /// Number of limits with a figure of at least one series.
     pub measured: usize,
+    /// True if the run left out steps of its plan on purpose: then no pass of it is one of the plan.
+    pub is_of_part: bool,
 }
 
 impl Coverage {
     /// The coverage of one profile, by its checks.
-    pub(super) fn of(profile: &Profile, checks: &[Check]) -> Self {
+    pub(super) fn of(run: &RunView, profile: &Profile, checks: &[Check]) -> Self {
         let is_measured = |id: &str| {
             let mut of_limit = checks.iter().filter(|check| check.limit.id == id);
             of_limit.any(|check| check.measured.is_some())
@@ -23,12 +27,13 @@ impl Coverage {
         Self {
             limits: profile.limits.len(),
             measured: measured.count(),
+            is_of_part: STEPS_LEFT_OUT.find(&run.facts).is_some(),
         }
     }
 
-    /// True if every limit was measured.
+    /// True if every limit was measured, and no step of the plan was left out.
     pub fn is_whole(&self) -> bool {
-        self.measured == self.limits
+        self.measured == self.limits && !self.is_of_part
     }
 
     /// The word used in files: `whole`, `partial`, or `none`; `none` also if there is no limit.
@@ -43,12 +48,14 @@ impl Coverage {
     /// Text such as `3 of 8 limits measured`.
     pub fn text(&self) -> String {
         let ending = if self.limits == 1 { "" } else { "s" };
-        format!("{} of {} limit{ending} measured", self.measured, self.limits)
+        let part = if self.is_of_part { " in a part of the plan" } else { "" };
+        format!("{} of {} limit{ending} measured{part}", self.measured, self.limits)
     }
 
     pub(super) fn add(&mut self, other: Self) {
         self.limits += other.limits;
         self.measured += other.measured;
+        self.is_of_part |= other.is_of_part;
     }
 }
 

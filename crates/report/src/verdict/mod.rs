@@ -202,12 +202,14 @@ impl Judgement {
                 self.not_measured.push(NotMeasured {
                     profile: profile.name.clone(),
                     limit: limit.clone(),
-                    why: merged::no_such_run(run, limit) + &taken::by_a_task(run, limit),
+                    why: merged::no_such_run(run, limit)
+                        + &taken::by_a_task(run, limit)
+                       ,
                 });
             }
         }
         required::hold(self, run, profile);
-        let coverage = Coverage::of(profile, &self.checks[from..]);
+        let coverage = Coverage::of(run, profile, &self.checks[from..]);
         self.coverage.add(coverage);
         self.profiles.push(ProfileVerdict {
             name: profile.name.clone(),

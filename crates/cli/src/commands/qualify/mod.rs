@@ -18,7 +18,7 @@ use bed::partition::clean_up;
 use lasting::Again;
 use place::PlaceKind;
 use place::container::RuntimeName;
-use plan::{Left, Plan};
+use plan::{Chosen, Left, Plan};
 use prepared::Prepared;
 use probes::options::positive_duration;
 use session::detach::Detached;
@@ -45,6 +45,10 @@ pub(crate) struct QualifyArgs {
     /// Measuring time of each step, over each network and in each round, instead of the plan's
     #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
+    /// Measure this step alone, named by its label, or by its probe if it has none; repeat it for several. Steps side by side are chosen
+    /// together. The others are named in the run as left out, and its pass is a partial one
+    #[arg(long, value_name = "LABEL")]
+    step: Vec<String>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks. With --far one port, that of the end here
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
@@ -118,7 +122,9 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.list {
         return outline::list();
     }
-    let plan = asked(&args)?;
+    let chosen = asked(&args)?;
+    let part = chosen.fact();
+    let plan = chosen.plan;
     // Runs before the CPUs are read: a killed measurement may have kept this process off some of them. Settings that cannot be restored are
     // reported when a measurement starts.
     let _ = clean_up();
@@ -130,7 +136,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         write("Nothing of the plan is left to measure.\n")?;
         return Ok(0);
     };
-    let prepared = Prepared::of(&args, plan)?;
+    let prepared = Prepared::of(&args, (plan, part))?;
     if args.show {
         return prepared.show(&args);
     }
@@ -150,8 +156,21 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
 }
 
 /// The plan with the options applied.
-fn asked(args: &QualifyArgs) -> Result<Plan, Failure> {
-    let plan = Plan::load(&args.plan)?;
+fn asked(args: &QualifyArgs) -> Result<Chosen, Failure> {
+    let chosen = Plan::load(&args.plan)?.only(&args.step)?;
+    if chosen.plan.matrix.is_some() && !args.step.is_empty() {
+        return Err(Failure::Usage(format!(
+            "--step: the plan {} has a [matrix], whose cells are compared by all of its steps: leave --step out, or write a plan with fewer steps",
+            chosen.plan.name
+        )));
+    }
+    Ok(Chosen {
+        plan: with_options(chosen.plan, args)?,
+        ..chosen
+    })
+}
+
+fn with_options(plan: Plan, args: &QualifyArgs) -> Result<Plan, Failure> {
     let plan = match args.duration {
         Some(ns) => plan.lasting(ns),
         None => plan,

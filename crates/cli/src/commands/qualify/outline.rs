@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::verdict::write;
 use host::CpuFacts;
+use model::Fact;
 use plan::{EMBEDDED, Plan, Roles};
 use std::fmt::Write;
 use units::foreign::shown;
@@ -23,7 +24,12 @@ pub(super) fn list() -> Result<u8, Failure> {
 }
 
 /// Prints what a plan will do here, and which kernel its guests boot if it has any; returns the exit status.
-pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles, guests: Option<String>) -> Result<u8, Failure> {
+pub(super) fn show(
+    (plan, part): (&Plan, Option<&Fact>),
+    cpus: &CpuFacts,
+    roles: &Roles,
+    guests: Option<String>,
+) -> Result<u8, Failure> {
     let outline = plan.outline(cpus, roles)?;
     let mut out = format!(
         "{}: {}\n{}; limits: {}\n",
@@ -36,6 +42,8 @@ pub(super) fn show(plan: &Plan, cpus: &CpuFacts, roles: &Roles, guests: Option<S
         let _ = writeln!(out, "{line}");
     }
     list_of(&mut out, "Steps", &outline.steps);
+    let left_out: Vec<String> = part.and_then(|fact| fact.value.clone().ok()).into_iter().collect();
+    list_of(&mut out, "Steps of the plan left out by --step", &left_out);
     list_of(&mut out, "Loads during all of them", &outline.loads);
     list_of(
         &mut out,

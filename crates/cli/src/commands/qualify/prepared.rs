@@ -7,7 +7,7 @@ use crate::ready::{explained, no_connection, not_to_be_disturbed};
 use crate::run_file::{Judged, Run};
 use bed::{Bed, End};
 use host::CpuFacts;
-use model::EventKind;
+use model::{EventKind, Fact};
 use place::container::Containers;
 use place::guest::{GuestSpec, runtime_for_guest};
 use place::{PlaceKind, PlaceSpec};
@@ -22,6 +22,8 @@ use std::io::Write;
 /// A plan, with the place of each participant.
 pub(super) struct Prepared {
     pub(super) plan: Plan,
+    /// The steps that the command line left out, if there are any.
+    part: Option<Fact>,
     /// Ports of this machine that the plan uses.
     ports: Option<Bed>,
     cpus: CpuFacts,
@@ -30,7 +32,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Puts the devices where the command line asks for them, and assigns the CPUs.
-    pub(super) fn of(args: &QualifyArgs, plan: Plan) -> Result<Self, Failure> {
+    pub(super) fn of(args: &QualifyArgs, (plan, part): (Plan, Option<Fact>)) -> Result<Self, Failure> {
         let plan = placed(plan, args);
         let (plan, ports) = bed(args, plan)?;
         let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
@@ -43,6 +45,7 @@ impl Prepared {
         plan.check_beside(&cpus, &roles)?;
         Ok(Self {
             plan,
+            part,
             ports,
             cpus,
             roles,
@@ -51,7 +54,12 @@ impl Prepared {
 
     /// Prints what the plan will do here; returns the exit status.
     pub(super) fn show(&self, args: &QualifyArgs) -> Result<u8, Failure> {
-        outline::show(&self.plan, &self.cpus, &self.roles, guests(args, &self.plan))
+        outline::show(
+            (&self.plan, self.part.as_ref()),
+            &self.cpus,
+            &self.roles,
+            guests(args, &self.plan),
+        )
     }
 
     /// Refuses plans that would disturb others or cannot run here; returns the disk room needed.
@@ -77,6 +85,7 @@ impl Prepared {
     ) -> Result<u8, Failure> {
         let Self {
             plan,
+            part,
             ports,
             cpus,
             roles,
@@ -95,6 +104,12 @@ impl Prepared {
         }
         let mut run = Run::start_judged(spec, &judged, args.run)?;
         run.session.recorder.add_facts(roles.facts());
+        if let Some(fact) = part {
+            let said = fact.value.clone().unwrap_or_default();
+            let text = format!("steps of the plan left out by --step: {said}");
+            run.session.recorder.events().write(EventKind::Note, text);
+            run.session.recorder.add_facts(vec![fact]);
+        }
         match &plan.cell {
             // The matrix has one page for all its runs.
             Some(cell) => run

@@ -1,5 +1,6 @@
 use super::{Check, Judgement, Measured, Verdict};
 use crate::limits::{Limit, Pattern, Profile, Quantity};
+use model::fact::STEPS_LEFT_OUT;
 use model::{Event, EventKind, RunState, RunView, SeriesView};
 use testing::synthetic::{add_worst, run, series};
 
@@ -391,4 +392,18 @@ fn a_series_without_a_threshold_has_no_count_over_it() {
     assert_eq!(check.why, "no threshold was set for it");
     only(&mut run).spec.threshold_ns = Some(120_000);
     assert_eq!(the_check(&run, Quantity::Overflow, 0).verdict, Verdict::Pass);
+}
+
+#[test]
+fn a_run_that_left_out_steps_of_its_plan_passes_in_part_whatever_it_measured() {
+    let profile = profile(Quantity::Max, 100_000);
+    let whole = Judgement::of(&clean(), std::slice::from_ref(&profile));
+    assert!(whole.verdict == Verdict::Pass && !whole.is_partial_pass());
+    let left_out = STEPS_LEFT_OUT.fact(Ok("2 of 3: trip, noise".to_owned()), "--step");
+    let mut run = clean();
+    run.facts.push(left_out);
+    let part = Judgement::of(&run, &[profile]);
+    assert!(part.is_partial_pass(), "{part:?}");
+    assert_eq!((part.coverage.word(), part.words()), ("partial", "partial pass"));
+    assert_eq!(part.coverage.text(), "1 of 1 limit measured in a part of the plan");
 }
