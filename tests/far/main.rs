@@ -2,6 +2,7 @@
 //! verdict here; if either end dies, the other one reports it and is ready for the next run.
 
 mod ends;
+mod joined;
 mod machines;
 mod refused;
 mod turned;

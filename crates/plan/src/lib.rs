@@ -13,6 +13,7 @@ mod faults;
 mod file;
 mod hops;
 mod inside;
+mod joined;
 mod left;
 mod links;
 mod management;

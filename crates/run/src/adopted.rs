@@ -18,4 +18,6 @@ pub struct Adopted {
     pub settings: Vec<(String, String)>,
     /// Doubts about each of its series, independent of the measured values.
     pub doubts: Vec<(EventKind, String)>,
+    /// True to keep its recording of every frame, too.
+    pub with_recording: bool,
 }

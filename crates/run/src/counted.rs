@@ -70,7 +70,8 @@ pub struct CountedSpike {
 /// Passes counted samples to the recorder, from any thread.
 #[derive(Debug, Clone)]
 pub struct Counted {
-    commands: SyncSender<Command>,
+    /// The recorders; usually one.
+    inboxes: Vec<SyncSender<Command>>,
     start: Monotonic,
     settings: Vec<(String, String)>,
     /// Number of the step in which they are counted.
@@ -82,13 +83,13 @@ pub struct Counted {
 
 impl Counted {
     pub(crate) fn new(
-        commands: SyncSender<Command>,
+        inboxes: Vec<SyncSender<Command>>,
         start: Monotonic,
         settings: Vec<(String, String)>,
         step: usize,
     ) -> Self {
         Self {
-            commands,
+            inboxes,
             start,
             settings,
             step,
@@ -102,12 +103,12 @@ impl Counted {
             true => span.series = SeriesSpec::named(&span.series.name),
             false => self.share(&mut span.series),
         }
-        let _ = self.commands.send(Command::Counted(Box::new(span), self.step));
+        self.send(|| Command::Counted(Box::new(span.clone()), self.step));
     }
 
     /// Declares that everything counted before this instant has been passed: windows that end before it are closed.
     pub fn handed_over(&self, until: Monotonic) {
-        let _ = self.commands.send(Command::CountedUntil(until));
+        self.send(|| Command::CountedUntil(until));
     }
 
     /// Writes an event at the present instant that affects this series alone.
@@ -120,9 +121,14 @@ impl Counted {
             series: None,
             text: text.to_owned(),
         };
-        let _ = self
-            .commands
-            .send(Command::CountedEvent(Box::new(series), self.step, event));
+        self.send(|| Command::CountedEvent(Box::new(series.clone()), self.step, event.clone()));
+    }
+
+    /// Sends a command to each recorder. One that has ended takes none.
+    fn send(&self, command: impl Fn() -> Command) {
+        for inbox in &self.inboxes {
+            let _ = inbox.send(command());
+        }
     }
 
     /// True if a span of this series was passed before; marks the series as known.

@@ -85,6 +85,8 @@ pub struct Recorder {
     thresholds: Thresholds,
     settings: Vec<(String, String)>,
     labels: Labels,
+    /// The recorder that keeps every sample of what is started now, in a file of its own.
+    aside: Option<SyncSender<Command>>,
 }
 
 impl Recorder {
@@ -121,7 +123,14 @@ impl Recorder {
             thresholds: Thresholds::default(),
             settings: Vec::new(),
             labels: Labels::default(),
+            aside: None,
         }
+    }
+
+    /// From now on, tapes are kept by `aside` in place of this recorder, and what is counted elsewhere is passed to both, with its events; `None`
+    /// ends that. What was started before keeps its recorder. Both must have the same instant 0.
+    pub fn record_aside(&mut self, aside: Option<&Self>) {
+        self.aside = aside.map(|aside| aside.commands.clone());
     }
 
     /// Makes a feed of `capacity` records for up to `slots` series of one measuring thread. A series whose earlier feed has ended
@@ -150,7 +159,8 @@ impl Recorder {
     /// stamp for each of `points`, in the order in which a frame passes them; at most `N` points.
     pub fn tape<const N: usize>(&self, capacity: usize, points: &[&str]) -> Tape<N> {
         let (tape, source) = Tape::new(capacity, points, self.labels());
-        let _ = self.commands.send(Command::Tape(Box::new(source)));
+        let keeper = self.aside.as_ref().unwrap_or(&self.commands);
+        let _ = keeper.send(Command::Tape(Box::new(source)));
         tape
     }
 
@@ -161,7 +171,8 @@ impl Recorder {
 
     /// A sender of samples that are counted elsewhere, for any thread.
     pub fn counted(&self) -> Counted {
-        Counted::new(self.commands.clone(), self.start, self.settings.clone(), self.step)
+        let inboxes = std::iter::once(&self.commands).chain(&self.aside).cloned().collect();
+        Counted::new(inboxes, self.start, self.settings.clone(), self.step)
     }
 
     /// Begins another step: series measured from now on have nothing to do with the threads of earlier steps, even if both measure
@@ -176,6 +187,7 @@ impl Recorder {
             commands: self.commands.clone(),
             start: self.start,
             feed: None,
+            aside: self.aside.clone(),
         }
     }
 
@@ -292,6 +304,8 @@ pub struct Events {
     start: Monotonic,
     /// Number of the feed whose series are affected; `None`: the series that the event's kind affects.
     feed: Option<usize>,
+    /// A second recorder that gets events of any series, too.
+    aside: Option<SyncSender<Command>>,
 }
 
 impl Events {
@@ -364,6 +378,9 @@ impl Events {
             series: None,
             text,
         };
+        if let Some(aside) = self.aside.as_ref().filter(|_| self.feed.is_none()) {
+            let _ = aside.send(Command::Event(event.clone()));
+        }
         let _ = self.commands.send(match self.feed.filter(|_| kind.touches_samples()) {
             Some(feed) => Command::OfFeed { feed, event },
             None => Command::Event(event),

@@ -21,5 +21,5 @@ pub mod window;
 
 pub use self::run::Run;
 pub use ended::{Became, Ended};
-pub use session::{NO_RECORDER, Session, SessionError, flight, host_explainer};
+pub use session::{Aside, NO_RECORDER, Sealed, Session, SessionError, flight, host_explainer};
 pub use spec::{Explainer, Inventory, RunSpec, beside};

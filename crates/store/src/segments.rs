@@ -23,6 +23,8 @@ pub struct SealedSegment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentPlace {
     id: i64,
+    /// Number of samples in it.
+    pub samples: u64,
     /// Earliest time stamp in it, in ns of the recording's clock.
     pub first_ns: i64,
     /// Latest time stamp in it, in ns of the recording's clock.
@@ -129,12 +131,13 @@ impl RunFile {
             return Ok(Vec::new());
         }
         self.read("read the segments", |db| {
-            let sql = "SELECT id, first_ns, last_ns FROM segment ORDER BY id";
+            let sql = "SELECT id, first_ns, last_ns, samples FROM segment ORDER BY id";
             crate::reader::rows(db, sql, [], |row| {
                 Ok(SegmentPlace {
                     id: row.get(0)?,
                     first_ns: row.get(1)?,
                     last_ns: row.get(2)?,
+                    samples: unsigned(row, 3)?,
                 })
             })
         })

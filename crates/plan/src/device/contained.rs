@@ -35,7 +35,7 @@ impl Underway for Contained {
         if let Some(at) = self.0.ended_at() {
             say_ended(at);
         }
-        self.0.finish(session)
+        self.0.finish(session).map(drop)
     }
 }
 
@@ -57,7 +57,8 @@ pub(super) fn run(task: &Task, inside: &Inside, runner: &mut Runner<'_>, answers
     let begin = listen(tell_end, runner.session.stop.clone(), answers);
     let job = job(task, inside, place.as_ref(), runner.session)?;
     let stop = runner.session.stop.clone();
-    let launched = Launched::start(&place, &job, runner.session, &stop)?;
+    // A recording that the step makes inside is one of this place's run.
+    let launched = Launched::start(&place, &job, runner.session, &stop)?.with_recording();
     // A guest has a clock of its own, about which the machine that runs the plan cannot ask.
     let mut launched = match task.there.is_test_set {
         true => launched.of_test_set(),

@@ -27,6 +27,8 @@ pub(super) struct Wanted<'a> {
     pub(super) threshold_ns: Option<u64>,
     /// Length of the run's windows.
     pub(super) window_ns: u64,
+    /// True to keep every frame with its stamps.
+    pub(super) record: bool,
 }
 
 /// Tracing under way, or the reason why it is not.
@@ -76,7 +78,7 @@ impl<'a> Hops<'a> {
             points: path.points.clone(),
             max_streams: u32::try_from(self.wanted.streams.len()).unwrap_or(u32::MAX),
             threshold_ns: self.wanted.threshold_ns,
-            record: false,
+            record: self.wanted.record,
             window_ns: self.wanted.window_ns,
             // The path was found in another namespace, whose interface numbers it has.
             namespaces: BTreeMap::new(),
@@ -97,18 +99,23 @@ impl<'a> Hops<'a> {
         self.sender.clone()
     }
 
-    /// Waits for the end of tracing, and records its result.
-    pub(super) fn finish(mut self, recorder: &Recorder) {
-        if let Some(tracing) = self.tracing.take() {
-            self.ended(tracing.join(), recorder);
-        }
+    /// True if the application that reads the frames is among the points.
+    pub(super) fn see_application(&self) -> bool {
+        self.tracing.is_some() && self.hops.iter().any(|hop| hop.ends_with("-to-app"))
     }
 
-    fn ended(&self, outcome: Result<TraceSummary, ProbeError>, recorder: &Recorder) {
+    /// Waits for the end of tracing, and records its result; returns the facts about the recording of every frame, if there is one.
+    pub(super) fn finish(mut self, recorder: &Recorder) -> Vec<Fact> {
+        let tracing = self.tracing.take();
+        tracing.map_or_else(Vec::new, |tracing| self.ended(tracing.join(), recorder))
+    }
+
+    fn ended(&self, outcome: Result<TraceSummary, ProbeError>, recorder: &Recorder) -> Vec<Fact> {
         match outcome {
             Ok(summary) => {
                 recorder.add_facts(summary.facts(&self.group()));
                 self.say_streams_missing(&summary.streams);
+                return summary.recording;
             }
             Err(ProbeError::NoTraffic(why)) => self.say_not_traced(recorder, &why),
             Err(error) => {
@@ -121,6 +128,7 @@ impl<'a> Hops<'a> {
                     .for_each(|stream| self.without_samples(stream, &why));
             }
         }
+        Vec::new()
     }
 
     /// Reports streams that never reached the first point, if at least one of them did.

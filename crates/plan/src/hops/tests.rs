@@ -49,6 +49,7 @@ fn wanted<'a>(bed: &'a Bed, streams: &[&str]) -> Wanted<'a> {
         streams: streams.iter().map(ToString::to_string).collect(),
         threshold_ns: None,
         window_ns: 200_000_000,
+        record: false,
     }
 }
 

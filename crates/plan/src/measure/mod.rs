@@ -254,6 +254,11 @@ impl<'a> StepContext<'a> {
         }
     }
 
+    /// The places whose clocks a way from the publisher to the device concerns.
+    fn ends_of_clocks(&self) -> Vec<Arc<dyn Place>> {
+        self.test_set_place.iter().chain(self.places.first()).cloned().collect()
+    }
+
     /// Starts the device's end of `measure`, where the device is.
     fn start_device(
         &self,

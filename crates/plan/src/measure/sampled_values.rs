@@ -2,21 +2,27 @@
 
 use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
 use crate::hops::{Hops, Wanted};
+use crate::joined::Joining;
 use crate::value::Duration;
 use bed::End;
+use model::Fact;
+use place::Place;
 use probes::publish::{self, PublishConfig, PublishOptions, StreamConfig, Waveform};
 use probes::subscribe::{self, SubscribeConfig};
 use probes::{Directions, Need, Probe, Running, SenderEnd, Stamps};
 use run::Stop;
 use serde::Deserialize;
 use session::runner::{Ends, Underway};
-use session::{Session, SessionError};
+use session::{Aside, Session, SessionError};
 use std::sync::Arc;
 use streamset::StreamSpec;
 use units::CpuList;
 
 /// The test set's sender spins for this last part of each period, in ns, so that its wake-up latency is not measured.
 const SPIN_AHEAD_NS: u64 = 60_000;
+
+/// Ways of a stream between recordings that are joined: to this kernel, from it, and the whole.
+const JOINED_WAYS: u64 = 3;
 
 /// Streams from the test set to a subscriber on the device under test, with the options of `publish` as keys.
 pub(crate) type SampledValuesStep = TwoEnds<Traced, PublishOptions>;
@@ -30,13 +36,17 @@ pub(crate) struct Traced {
     /// Times from one point to the next above this are kept with their cause; defaults to the limit on them.
     #[serde(default)]
     pub(crate) trace_threshold: Option<Duration>,
+    /// Keep every frame with its stamps at the publisher, at the points of this kernel and at the device, and join them: the ways between the
+    /// machines become series of the run.
+    #[serde(default)]
+    pub(crate) record: bool,
     /// Source of the frames' stamps, at both ends.
     #[serde(default)]
     stamps: Stamps,
 }
 
 impl OwnKeys for Traced {
-    const NAMES: &[&str] = &["trace", "trace_threshold", "stamps"];
+    const NAMES: &[&str] = &["trace", "trace_threshold", "record", "stamps"];
 }
 
 impl Measure for SampledValuesStep {
@@ -75,7 +85,8 @@ impl Measure for SampledValuesStep {
     /// Number of series: spacing and arrival of each stream and its hops, the publisher's lateness, and delivery.
     fn series(&self, _: &CpuList, hops: u64) -> u64 {
         let hops = if self.own.trace { hops } else { 0 };
-        self.options.specs(1).len() as u64 * (2 + hops) + 2
+        let joined = if self.own.record { JOINED_WAYS } else { 0 };
+        self.options.specs(1).len() as u64 * (2 + hops + joined) + 2
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
@@ -101,6 +112,8 @@ impl Measure for SampledValuesStep {
             cpu: place.judged.first(),
             sender: sender.clone(),
             clock: place.clock()?,
+            // In this process, the trace sees the application.
+            record: self.own.record && place.there.is_some(),
             ..subscriber(&self.publisher(place))
         };
         let device = place.stamped_port(End::Device, &subscriber.stamps.asked_of(subscribe::port_options()))?;
@@ -120,6 +133,15 @@ impl Measure for SampledValuesStep {
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
+        if self.own.record && way.network().is_some() {
+            return Err(SessionError::Wrong(
+                "record: every frame of one network is kept: leave one in bed.networks".to_owned(),
+            ));
+        }
+        let mut joining = match self.own.record {
+            true => Some(Joining::begin(&place.ends_of_clocks())?),
+            false => None,
+        };
         let publisher = self.publisher(place);
         let wanted = self.own.trace.then(|| Wanted {
             bed: &way.bed,
@@ -131,17 +153,29 @@ impl Measure for SampledValuesStep {
                 .collect(),
             threshold_ns: self.own.trace_threshold.map(|ns| ns.0),
             window_ns: place.window_ns,
+            record: self.own.record,
         });
+        if let (Some(joining), Some(_)) = (&mut joining, &wanted) {
+            joining.host = Some(session.aside("trace")?);
+        }
+        session.recorder.record_aside(
+            joining
+                .as_ref()
+                .and_then(|joining| joining.host.as_ref())
+                .map(Aside::recorder),
+        );
         let hops = wanted.map(|wanted| Hops::start(wanted, &mut session.recorder, &place.stop));
+        session.recorder.record_aside(None);
         let sender = hops.as_ref().map(Hops::sender).unwrap_or_default();
-        match self.ends(place, sender, session) {
+        match self.ends(place, sender, joining.as_mut(), session) {
             Ok(ends) => Ok(Box::new(Streams {
                 ends,
                 hops,
+                joining: joining.map(|joining| (joining, place.ends_of_clocks())),
                 stop: place.stop.clone(),
             })),
             Err(error) => {
-                finish(hops, &place.stop, session);
+                let _ = finish(hops, &place.stop, session);
                 Err(error)
             }
         }
@@ -160,6 +194,7 @@ impl SampledValuesStep {
             duration_ns: Some(place.duration.0),
             policy: self.policy,
             cpu: place.test_set.first(),
+            record: self.own.record,
             stamps: self.own.stamps,
             spin_ahead_ns: if is_forwarded { 0 } else { SPIN_AHEAD_NS },
             ..PublishConfig::default()
@@ -174,9 +209,21 @@ impl SampledValuesStep {
         }
     }
 
-    fn ends(&self, place: &StepContext<'_>, sender: SenderEnd, session: &mut Session) -> Result<Ends, SessionError> {
+    fn ends(
+        &self,
+        place: &StepContext<'_>,
+        sender: SenderEnd,
+        joining: Option<&mut Joining>,
+        session: &mut Session,
+    ) -> Result<Ends, SessionError> {
         let far = place.start_device(self, &sender, session)?;
+        if let Some(joining) = joining.filter(|_| place.test_set_place.is_none()) {
+            let aside = session.aside("publish")?;
+            session.recorder.record_aside(Some(aside.recorder()));
+            joining.publisher = Some(aside);
+        }
         let near = place.start_test_set(self, session);
+        session.recorder.record_aside(None);
         Ends::of(near, far, &place.stop, sender, session)
     }
 }
@@ -207,6 +254,8 @@ fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
 struct Streams<'a> {
     ends: Ends,
     hops: Option<Hops<'a>>,
+    /// What is recorded of every frame, and the places whose clocks are concerned.
+    joining: Option<(Joining, Vec<Arc<dyn Place>>)>,
     stop: Stop,
 }
 
@@ -216,16 +265,19 @@ impl Underway for Streams<'_> {
     }
 
     fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
-        let outcome = Box::new(self.ends).end(session);
-        finish(self.hops, &self.stop, session);
-        outcome
+        let outcome = self.ends.end_both(session);
+        let sees_application = self.hops.as_ref().is_some_and(Hops::see_application);
+        let traced = finish(self.hops, &self.stop, session);
+        let fetched = outcome?;
+        match self.joining {
+            Some((joining, places)) => joining.end(traced, sees_application, fetched)?.join(&places, session),
+            None => Ok(()),
+        }
     }
 }
 
-/// Ends the tracing after all other parts.
-fn finish(hops: Option<Hops<'_>>, stop: &Stop, session: &Session) {
+/// Ends the tracing after all other parts; returns the facts about its recording.
+fn finish(hops: Option<Hops<'_>>, stop: &Stop, session: &Session) -> Vec<Fact> {
     stop.request();
-    if let Some(hops) = hops {
-        hops.finish(&session.recorder);
-    }
+    hops.map_or_else(Vec::new, |hops| hops.finish(&session.recorder))
 }

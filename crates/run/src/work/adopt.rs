@@ -5,7 +5,7 @@ use crate::adopted::Adopted;
 use crate::copied::copy;
 use model::{Change, ChangeWatch, Doubtful, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, setting};
 use std::collections::BTreeMap;
-use store::{Batch, RunFile, RunWriter, StoreError};
+use store::{Batch, RunFile, RunWriter, SealedSegment, StoreError};
 
 /// New numbers by the numbers in that run.
 type Series = BTreeMap<SeriesId, SeriesId>;
@@ -20,6 +20,9 @@ impl Work {
         };
         writer.add_facts(&facts(&from, adopted)?)?;
         let series = take_series(&from, adopted, shift_ns, writer)?;
+        if adopted.with_recording {
+            take_recording(&from, writer)?;
+        }
         let events = events(&from, adopted, shift_ns, &series)?;
         let (changes, watches) = changes(&from, adopted, shift_ns)?;
         writer.write(&Batch {
@@ -85,6 +88,19 @@ fn take_series(from: &RunFile, adopted: &Adopted, shift_ns: i64, writer: &mut Ru
         writer.write(&copy(from, id, &from.windows(id)?, new, shift_ns)?)?;
     }
     Ok(series)
+}
+
+fn take_recording(from: &RunFile, writer: &mut RunWriter) -> Result<(), StoreError> {
+    for place in from.segment_places()? {
+        let octets = from.segment(&place, <[u8]>::to_vec)?;
+        writer.add_segment(&SealedSegment {
+            first_ns: place.first_ns,
+            last_ns: place.last_ns,
+            samples: place.samples,
+            octets,
+        })?;
+    }
+    Ok(())
 }
 
 /// Settings of a series, followed by those of its place. If both have a setting of the same name, the series was measured in a
@@ -295,6 +311,7 @@ mod tests {
                     (EventKind::Incomplete, "emulated".into()),
                     (EventKind::ClockDoubt, "3 ms apart".into()),
                 ],
+                with_recording: false,
             })
             .expect("adopted");
         recorder.finish(RunState::Complete).expect("closed");
@@ -364,6 +381,7 @@ mod tests {
             publishes,
             settings: Vec::new(),
             doubts: Vec::new(),
+            with_recording: false,
         };
         let series = with_series.then_some((there, here)).into_iter().collect();
         let run = RunFile::open(&file).expect("the file");

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use store::RunFile;
+use tempfile::TempPath;
 use units::Monotonic;
 
 /// Longest time for a place to get ready: an emulated guest takes some ten seconds, and up to a hundred under other load.
@@ -36,6 +37,23 @@ pub struct AwayEnd {
     asks_time: bool,
     /// The questions for its time, while it measures.
     asking: Mutex<Option<Asking>>,
+    /// True if the run here keeps its recording, too.
+    keeps_recording: bool,
+}
+
+/// The run of an end in another place, which has become part of the run here, and what is known about its clock.
+#[derive(Debug)]
+pub struct Fetched {
+    /// Its run file, removed when this is dropped.
+    pub run: TempPath,
+    /// Kind of the place.
+    pub kind: PlaceKind,
+    /// How far the place's `CLOCK_REALTIME` is ahead, in ns.
+    pub ahead_ns: i64,
+    /// Settings of its series.
+    pub settings: Vec<(String, String)>,
+    /// Doubts about each of its series.
+    pub doubts: Vec<(EventKind, String)>,
 }
 
 /// An end in preparation: it measures once it is told to begin.
@@ -67,6 +85,7 @@ impl Launched {
             answers: Mutex::default(),
             asks_time: false,
             asking: Mutex::default(),
+            keeps_recording: false,
         };
         Ok(Self {
             end,
@@ -80,6 +99,13 @@ impl Launched {
     #[must_use]
     pub fn of_test_set(mut self) -> Self {
         self.end.is_test_set = true;
+        self
+    }
+
+    /// The same, with its recording kept in the run here.
+    #[must_use]
+    pub fn with_recording(mut self) -> Self {
+        self.end.keeps_recording = true;
         self
     }
 
@@ -189,7 +215,7 @@ impl AwayEnd {
     ///
     /// # Errors
     /// It failed, or its run cannot be read.
-    pub fn finish(&self, session: &Session) -> Result<(), SessionError> {
+    pub fn finish(&self, session: &Session) -> Result<Fetched, SessionError> {
         let left = self.away().finish()?;
         // It has sent everything; nothing keeps the place for it any longer.
         if let Some(answers) = lock(&self.answers).take() {
@@ -207,15 +233,23 @@ impl AwayEnd {
         let events = session.recorder.events();
         let of_here = emulated(&told).chain(of_device(&doubts, self.is_test_set));
         of_here.for_each(|(kind, text)| events.write_since(self.begun, kind, text));
-        session.recorder.adopt(Adopted {
-            file: left.run.to_path_buf(),
-            place: self.place.kind().name().to_owned(),
+        let fetched = Fetched {
+            run: left.run,
+            kind: self.place.kind(),
             ahead_ns,
-            publishes: self.is_test_set,
             settings: self.settings(&told),
             doubts,
+        };
+        session.recorder.adopt(Adopted {
+            file: fetched.run.to_path_buf(),
+            place: fetched.kind.name().to_owned(),
+            ahead_ns,
+            publishes: self.is_test_set,
+            settings: fetched.settings.clone(),
+            doubts: fetched.doubts.clone(),
+            with_recording: self.keeps_recording,
         })?;
-        Ok(())
+        Ok(fetched)
     }
 
     /// Settings of its series.

@@ -5,7 +5,7 @@ mod asked;
 mod away;
 
 pub use answering::Answering;
-pub use away::{AwayEnd, Launched};
+pub use away::{AwayEnd, Fetched, Launched};
 
 use crate::session::{Session, SessionError};
 use bed::loads::Loads;
@@ -92,13 +92,17 @@ impl Side {
     }
 
     /// Waits for its end, which was requested; measurements from other places are then a part of the run.
-    fn join(self, session: &Session) -> Result<(), SessionError> {
+    fn join(self, session: &Session) -> Result<Vec<Fetched>, SessionError> {
         match self {
-            Self::Here(running) => Ok(running.join()?),
+            Self::Here(running) => {
+                running.join()?;
+                Ok(Vec::new())
+            }
             Self::Away(ends) => {
                 ends.iter().for_each(AwayEnd::stop);
-                let ended = ends.into_iter().map(|end| end.finish(session));
-                ended.fold(Ok(()), Result::and)
+                // Each is waited for, also after one that failed.
+                let ended: Vec<_> = ends.into_iter().map(|end| end.finish(session)).collect();
+                ended.into_iter().collect()
             }
         }
     }
@@ -110,7 +114,7 @@ impl Underway for Side {
     }
 
     fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
-        self.join(session)
+        self.join(session).map(drop)
     }
 }
 
@@ -164,6 +168,16 @@ impl Underway for Ends {
     }
 
     fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
+        self.end_both(session).map(drop)
+    }
+}
+
+impl Ends {
+    /// Ends both; returns the runs of the sending ends and of the other ends that were in other places.
+    ///
+    /// # Errors
+    /// The first error among them.
+    pub fn end_both(self, session: &Session) -> Result<[Vec<Fetched>; 2], SessionError> {
         let has_left = self.far.has_left();
         if has_left {
             // The other end is gone, so there is nothing left to measure.
@@ -178,10 +192,11 @@ impl Underway for Ends {
         self.far.stop();
         let near = self.near.join(session);
         let far = self.far.join(session);
-        match has_left {
-            // Then the near end's complaint about silence is not the reason.
-            true => far.and(near),
-            false => near.and(far),
+        match (near, far) {
+            (Ok(near), Ok(far)) => Ok([near, far]),
+            // The near end's complaint about silence is not the reason then.
+            (_, Err(error)) if has_left => Err(error),
+            (Err(error), _) | (_, Err(error)) => Err(error),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One run: its file, its recorder, and everything watched during the measurement.
 
 mod again;
+mod aside;
 mod cache;
 mod changes;
 mod claims;
@@ -13,6 +14,7 @@ mod watch;
 
 use crate::spec::{Explainer, Inventory, RunSpec};
 use again::First;
+pub use aside::{Aside, Sealed};
 use audit::parameters::Parameters;
 use cache::CacheReadings;
 use changes::Changes;

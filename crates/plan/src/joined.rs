@@ -1,0 +1,226 @@
+//! The recordings of all ends of a step, joined: the way of every frame from its publisher over this kernel to the application.
+
+use crate::measure::there::clock_between;
+use merge::{Input, Merge, MergeError, Relation};
+use model::{EventKind, Fact, setting};
+use place::{Place, PlaceKind};
+use probes::subscribe::ClockRelation;
+use run::{Adopted, NewRun};
+use session::runner::Fetched;
+use session::{Aside, Sealed, Session, SessionError};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Name of the joined run: its events and the groups of its inventory begin with it.
+const NAME: &str = "joined";
+
+/// What is recorded here of a step.
+pub(crate) struct Joining {
+    /// The publisher, if it is in this process.
+    pub(crate) publisher: Option<Aside>,
+    /// The frames' way in this kernel, if they are traced.
+    pub(crate) host: Option<Aside>,
+    /// How the clocks of publisher and device related at the beginning.
+    begun: ClockRelation,
+}
+
+/// The recordings of a step that has ended, in the order in which frames pass them.
+pub(crate) struct Ended {
+    publisher: Option<Sealed>,
+    host: Option<Sealed>,
+    /// True if the trace saw the application read the frames.
+    host_sees_application: bool,
+    fetched: [Vec<Fetched>; 2],
+    begun: ClockRelation,
+}
+
+impl Joining {
+    /// Nothing is recorded yet. `places` are those of publisher and device, as far as they are not in this process.
+    ///
+    /// # Errors
+    /// A place could not be asked for its time.
+    pub(crate) fn begin(places: &[Arc<dyn Place>]) -> Result<Self, SessionError> {
+        Ok(Self {
+            publisher: None,
+            host: None,
+            begun: relation(places)?,
+        })
+    }
+
+    /// Closes what was recorded here, with these facts about the trace; `fetched` are the runs of publisher and device in other places.
+    ///
+    /// # Errors
+    /// A file that could not be written.
+    pub(crate) fn end(
+        self,
+        traced: Vec<Fact>,
+        host_sees_application: bool,
+        fetched: [Vec<Fetched>; 2],
+    ) -> Result<Ended, SessionError> {
+        Ok(Ended {
+            publisher: self.publisher.map(|aside| aside.finish(Vec::new())).transpose()?,
+            host: self.host.map(|aside| aside.finish(traced)).transpose()?,
+            host_sees_application,
+            fetched,
+            begun: self.begun,
+        })
+    }
+}
+
+impl Ended {
+    /// Adds the ways between the ends to the run, and every frame with its stamps at all of them. If they cannot be joined, the run says why.
+    ///
+    /// # Errors
+    /// The joined file cannot be written or read.
+    pub(crate) fn join(self, places: &[Arc<dyn Place>], session: &Session) -> Result<(), SessionError> {
+        let relation = of_merge(farther(self.begun, relation(places)?));
+        let folder = tempfile::tempdir_in(session.file().parent().unwrap_or_else(|| Path::new(".")))
+            .map_err(|error| SessionError::Wrong(format!("no folder for the joined recording: {error}")))?;
+        let mut run = NewRun {
+            file: folder.path().join("joined.triptime"),
+            may_be_numbered: false,
+            command: "merge".to_owned(),
+            arguments: Vec::new(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            window_ns: session.window_ns(),
+            file_budget: None,
+            documents: Vec::new(),
+        };
+        match self.merged(relation, session, &mut run) {
+            Ok(()) => Ok(session.recorder.adopt(self.adopted(&run.file))?),
+            Err(MergeError::Store(error)) => Err(error.into()),
+            Err(error) => {
+                say_not_joined(session, &error.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    fn merged(&self, relation: Relation, session: &Session, run: &mut NewRun) -> Result<(), MergeError> {
+        let thresholds = session.recorder.thresholds().clone();
+        let merge = Merge::open(&self.inputs(), relation)?
+            .between_only()
+            .with_thresholds(thresholds);
+        run.make(merge.started(), |writer| {
+            merge.write(writer)?;
+            Ok((merge.state(), merge.duration_ns()))
+        })
+    }
+
+    /// The recordings, each with the name of its end.
+    fn inputs(&self) -> Vec<Input> {
+        let input = |path: &Path, label: &str| Input {
+            path: path.to_owned(),
+            label: Some(label.to_owned()),
+        };
+        let [publishers, devices] = &self.fetched;
+        let publisher = self.publisher.as_ref().map(|sealed| sealed.file.as_path());
+        let publisher = publisher.or(publishers.first().map(|fetched| fetched.run.as_ref()));
+        let host = self.host.as_ref().map(|sealed| input(&sealed.file, "host"));
+        let device = devices.first().filter(|_| !self.host_sees_application);
+        let device = device.map(|fetched| input(&fetched.run, label_of(fetched.kind)));
+        publisher
+            .map(|path| input(path, "publisher"))
+            .into_iter()
+            .chain(host)
+            .chain(device)
+            .collect()
+    }
+
+    fn adopted(&self, file: &Path) -> Adopted {
+        let [publishers, _] = &self.fetched;
+        let fetched = || self.fetched.iter().flatten();
+        let clock_there = fetched()
+            .flat_map(|fetched| &fetched.settings)
+            .filter(|(name, _)| name == setting::CLOCK_THERE)
+            // One clock that nobody watched is enough.
+            .max_by_key(|(_, value)| value == setting::NOT_WATCHED);
+        // Two places are not asked all through a step.
+        let apart = match fetched().count() {
+            1 => fetched()
+                .flat_map(|fetched| &fetched.settings)
+                .find(|(name, _)| name == setting::CLOCK_APART_NS),
+            _ => None,
+        };
+        Adopted {
+            file: file.to_owned(),
+            place: NAME.to_owned(),
+            ahead_ns: publishers.first().map_or(0, |fetched| fetched.ahead_ns),
+            publishes: false,
+            settings: clock_there.into_iter().chain(apart).cloned().collect(),
+            doubts: fetched().flat_map(|fetched| fetched.doubts.clone()).collect(),
+            with_recording: true,
+        }
+    }
+}
+
+/// Says in the run that its recordings were not joined.
+fn say_not_joined(session: &Session, why: &str) {
+    let text = format!("the recordings of the ends are not joined: {why}");
+    session.recorder.events().write(EventKind::Note, text);
+    session.recorder.add_facts(vec![Fact {
+        group: NAME.to_owned(),
+        name: "ways between the ends".to_owned(),
+        value: Err(why.to_owned()),
+        source: "recordings of the ends".to_owned(),
+    }]);
+}
+
+/// Name of the device's end, before the names of its points.
+fn label_of(kind: PlaceKind) -> &'static str {
+    match kind {
+        PlaceKind::Native => "device",
+        PlaceKind::Container => "container",
+        PlaceKind::Vm | PlaceKind::ContainerInVm => "guest",
+        PlaceKind::Far => "far",
+    }
+}
+
+/// How the clocks of publisher, this machine and device relate.
+fn relation(places: &[Arc<dyn Place>]) -> Result<ClockRelation, SessionError> {
+    clock_between(&places.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+}
+
+/// The relation with the larger distance of two.
+fn farther(a: ClockRelation, b: ClockRelation) -> ClockRelation {
+    match (apart_ns(a), apart_ns(b)) {
+        (None, _) => a,
+        (Some(of_a), Some(of_b)) if of_a >= of_b => a,
+        _ => b,
+    }
+}
+
+/// Largest distance in ns; `None`: not known.
+fn apart_ns(relation: ClockRelation) -> Option<u64> {
+    match relation {
+        ClockRelation::SameHost => Some(0),
+        ClockRelation::Within { ns } => Some(ns),
+        ClockRelation::Ptp { stated_ns, .. } => stated_ns,
+        ClockRelation::Unknown => None,
+    }
+}
+
+fn of_merge(relation: ClockRelation) -> Relation {
+    match (apart_ns(relation), relation) {
+        (None, _) => Relation::Unstated,
+        (Some(_), ClockRelation::SameHost) => Relation::Known(0, "one machine, one clock"),
+        (Some(ns), ClockRelation::Ptp { .. }) => Relation::Known(ns, "the machines follow PTP, as stated"),
+        (Some(ns), _) => Relation::Known(ns, "the other ends were asked for their time"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClockRelation, Relation, farther, of_merge};
+
+    #[test]
+    fn of_two_relations_the_larger_distance_counts_and_none_is_farther_than_any() {
+        let within = |ns| ClockRelation::Within { ns };
+        assert_eq!(farther(within(5), within(9)), within(9));
+        assert_eq!(farther(within(9), within(5)), within(9));
+        assert_eq!(farther(within(9), ClockRelation::Unknown), ClockRelation::Unknown);
+        assert_eq!(farther(ClockRelation::Unknown, within(9)), ClockRelation::Unknown);
+        assert_eq!(of_merge(ClockRelation::Unknown), Relation::Unstated);
+        assert!(matches!(of_merge(within(9)), Relation::Known(9, _)));
+    }
+}
