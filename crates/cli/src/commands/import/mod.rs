@@ -7,7 +7,8 @@ use crate::judge::JudgeArgs;
 use crate::run_file::thresholds;
 use interop::cyclictest::{self, Bucket};
 use interop::import::{DOCUMENT, Import, Source};
-use model::RunState;
+use model::fact::LABEL;
+use model::{Fact, RunState};
 use probes::options::positive_duration;
 use run::NewRun;
 use std::path::{Path, PathBuf};
@@ -68,11 +69,23 @@ pub(crate) struct ImportArgs {
     /// Samples a second of every stream of sv_timestamp_logger's file [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     rate: Option<u32>,
+    /// Name of the machine or set-up that was measured, under which tables and comparisons show the run
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
     /// Run file to write [default: ./runs/TIME-import.triptime]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     judge: JudgeArgs,
+}
+
+impl ImportArgs {
+    /// The stated name of what was measured, as a fact of the run.
+    fn stated(&self) -> Option<Fact> {
+        self.label
+            .as_ref()
+            .map(|label| LABEL.fact(Ok(label.clone()), "--label"))
+    }
 }
 
 /// Runs the command; returns its exit status.
@@ -89,7 +102,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
         window_ns: import.window_ns,
         ..args.judge.new_run("import", args.out.clone())?
     };
-    write(&mut run, &import)?;
+    write(&mut run, &import, args.stated())?;
     args.judge.show(&run.file, profile)
 }
 
@@ -107,10 +120,11 @@ fn source(file: &Path, bucket: Option<BucketArg>) -> Result<Source, Failure> {
 }
 
 /// Writes the run.
-fn write(run: &mut NewRun, import: &Import) -> Result<(), StoreError> {
+fn write(run: &mut NewRun, import: &Import, stated: Option<Fact>) -> Result<(), StoreError> {
     let started = import.started.unwrap_or_else(sys::clock::realtime);
     run.make(started, |writer| {
         writer.add_facts(&import.facts)?;
+        writer.add_facts(stated.as_slice())?;
         writer.put_document(DOCUMENT, &import.document)?;
         for spec in &import.series {
             writer.add_series(spec)?;

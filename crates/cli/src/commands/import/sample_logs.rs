@@ -63,6 +63,7 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
     };
     let thresholds = thresholds(profile.as_ref());
     run.make(started, |writer| {
+        writer.add_facts(args.stated().as_slice())?;
         fill(args, &kind, relation, (started, thresholds), writer)
     })?;
     args.judge.show(&run.file, profile).map(Some)
