@@ -329,3 +329,22 @@ fn a_line_for_a_log_has_verdict_counts_and_the_worst() {
         "{line}"
     );
 }
+
+#[test]
+fn a_line_of_a_run_without_limits_has_the_largest_samples() {
+    let series = |name: &str, max_ns: i64| synthetic::series(name, 1_000, max_ns, 1);
+    let two = vec![series("noise/cpu1", 31_200), series("noise/cpu2", 9_000)];
+    let line = Report::new(synthetic::run(two), Vec::new()).summary();
+    assert!(
+        line.contains("; noise/cpu1 at most 31.2 µs; noise/cpu2 at most 9.00 µs; "),
+        "{line}"
+    );
+    let many = (1..=9)
+        .map(|cpu| series(&format!("noise/cpu{cpu}"), cpu * 1_000))
+        .collect();
+    let line = Report::new(synthetic::run(many), Vec::new()).summary();
+    assert!(
+        line.contains("; noise/cpu9 at most 9.00 µs") && line.contains(", and 6 more; "),
+        "{line}"
+    );
+}

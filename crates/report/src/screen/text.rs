@@ -8,6 +8,7 @@ use crate::terminal::{Paint, width, wrapped};
 use crate::verdict::Verdict;
 use std::path::Path;
 use units::foreign::Show;
+use units::format_ns;
 
 /// Maximum lines for all reasons together.
 const WHY_LINES: usize = 5;
@@ -17,6 +18,9 @@ const NEXT_LINES: usize = 4;
 
 /// Maximum lines for the proof.
 const PROOF_LINES: usize = 2;
+
+/// Maximum number of series that the line of a run without limits names.
+const LARGEST_NAMED: usize = 3;
 
 /// Maximum width of a limit's name in columns.
 const LIMIT_COLUMNS: usize = 24;
@@ -40,9 +44,29 @@ impl Report {
         screen.lines(&Paint { colour: false }, report, Size::WHOLE).join("\n") + "\n"
     }
 
+    /// Text such as `; noise/cpu1 at most 31.2 µs`, of the series with the largest samples; empty if nothing was measured.
+    fn largest(&self) -> String {
+        let of_series = self
+            .run
+            .series
+            .iter()
+            .filter_map(|series| Some((series.max_ns?, &series.spec.name)));
+        let mut all: Vec<_> = of_series.collect();
+        all.sort_by_key(|(max_ns, _)| std::cmp::Reverse(*max_ns));
+        let named = all.iter().take(LARGEST_NAMED);
+        let named: String = named
+            .map(|(max_ns, name)| format!("; {name} at most {}", format_ns(*max_ns as f64)))
+            .collect();
+        match all.len().saturating_sub(LARGEST_NAMED) {
+            0 => named,
+            more => format!("{named}, and {more} more"),
+        }
+    }
+
     /// The answer in one line, for a log.
     pub fn summary(&self) -> String {
-        let screen = Screen::of(&self.shown(), Size::LARGEST, None);
+        let report = &self.shown();
+        let screen = Screen::of(report, Size::LARGEST, None);
         let trip = screen
             .trip
             .as_ref()
@@ -53,8 +77,12 @@ impl Report {
             .map(|row| format!("; {} {} of {}", row.id, row.worst, row.allowed))
             .collect();
         let undecided = screen.undecided().map_or_else(String::new, |text| format!("; {text}"));
+        let figures = match self.is_judged() {
+            true => String::new(),
+            false => report.largest(),
+        };
         format!(
-            "triptime: {}: {}{worst}{undecided}{trip}; {}\n",
+            "triptime: {}: {}{figures}{worst}{undecided}{trip}; {}\n",
             screen.word,
             screen.tally.trim_end_matches('.'),
             screen.run
