@@ -20,6 +20,7 @@ mod taken;
 #[cfg(test)]
 mod tests;
 mod uncounted;
+mod way;
 
 use crate::bound::{Bound, samples_known};
 use crate::contradiction::{self, Contradiction};
@@ -204,7 +205,7 @@ impl Judgement {
                     limit: limit.clone(),
                     why: merged::no_such_run(run, limit)
                         + &taken::by_a_task(run, limit)
-                       ,
+                        + &way::without_hop(run, limit),
                 });
             }
         }
