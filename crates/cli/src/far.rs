@@ -109,7 +109,9 @@ impl FarArgs {
             return refused("the other machine is one device, but a step has several: give each step one");
         }
         if plan.steps.iter().any(plan::Step::is_between_devices) {
-            return refused("a ping-pong is between two devices of one machine: leave that step out");
+            return refused(
+                "the devices of a ping-pong, or the port to its relay, are on this machine: leave that step out",
+            );
         }
         let bed = match (plan.needs_bed(), nic) {
             (false, []) if self.far_end == End::Device => None,

@@ -95,7 +95,7 @@ impl Plan {
             several => format!("cpu {inside} of each of {several} guests"),
         };
         let [_, test_set] = self.cpus_of(step, facts, roles)?;
-        Ok(match test_set.first().filter(|_| step.needs_bed()) {
+        Ok(match test_set.first().filter(|_| step.has_test_set()) {
             Some(cpu) => format!("{own} and cpu {cpu}"),
             None => own,
         })

@@ -38,7 +38,13 @@ impl Plan {
                 } else {
                     format!(", with {}", loads.join(", "))
                 };
-                steps.push(format!("{}. {}: {time} on {seat}{beside}{loads}", at + 1, step.name()));
+                let relay = step.measure.relay().map(|relay| format!(", with the relay {relay}"));
+                let relay = relay.unwrap_or_default();
+                steps.push(format!(
+                    "{}. {}: {time} on {seat}{beside}{relay}{loads}",
+                    at + 1,
+                    step.name()
+                ));
             }
         }
         Ok(Outline {
@@ -123,7 +129,9 @@ impl Plan {
         if self.steps.iter().any(|step| !step.common.idle.is_system()) {
             does.push("It holds all CPUs out of deep idle states while it measures (/dev/cpu_dma_latency).".to_owned());
         }
-        if self.steps.iter().any(Step::needs_bed) {
+        if self.relay().is_some() {
+            does.push("It sends GOOSE, which a device may act on, over the port of --nic.".to_owned());
+        } else if self.steps.iter().any(Step::needs_bed) {
             does.push("It makes network namespaces and interfaces of its own, and removes them.".to_owned());
         }
         does.push(match self.has_actions() {

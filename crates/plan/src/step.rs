@@ -257,9 +257,29 @@ impl Step {
         self.measure.needs_bed()
     }
 
-    /// True if it needs the test bed, and both of its ends are devices.
+    /// True if one of its ends is the test set.
+    pub fn has_test_set(&self) -> bool {
+        self.measure.has_test_set()
+    }
+
+    /// True if it needs the test bed, and none of its ends is the test set.
     pub fn is_between_devices(&self) -> bool {
-        self.needs_bed() && !self.measure.has_test_set()
+        self.needs_bed() && !self.has_test_set()
+    }
+
+    /// True if a relay that is not of this program can be at its other end.
+    pub(super) fn takes_relay(&self) -> bool {
+        self.measure.family() == "pong"
+    }
+
+    /// The step with a relay at its other end, if it can have one; its series then have their usual label.
+    pub(super) fn with_relay(&mut self, keys: &toml::Table) -> Result<(), String> {
+        self.written.remove("label");
+        self.written.extend(keys.clone());
+        let Self { measure, written, .. } = Self::try_from(self.written.clone())?;
+        (self.measure, self.written) = (measure, written);
+        self.common.label = None;
+        Ok(())
     }
 
     /// Number of devices under test side by side.

@@ -67,7 +67,7 @@ pub struct Bed {
     forwards: Result<&'static str, &'static str>,
     /// The thread or program that forwards. It is declared before the ends, so that it ends before they are removed.
     _forwarder: Option<Box<dyn Forwarder>>,
-    /// `None` if the test set is on another machine.
+    /// `None` if the test set is on another machine, or if there is none.
     test_set: Option<EndInterface>,
     /// One device, or several side by side; none if it is on another machine.
     devices: Vec<EndInterface>,
@@ -209,7 +209,20 @@ impl Bed {
     /// # Errors
     /// The port is missing or down, or the kernel refused an interface on it.
     pub fn to_far_machine(end: End, port: &str, stands: Stands) -> Result<Self, SysError> {
-        ports::take_one(end, port, stands)
+        let other = match end {
+            End::TestSet => "device under test on another machine",
+            End::Device => "test set on another machine",
+        };
+        ports::take_one(end, port, stands, other)
+    }
+
+    /// Uses one existing port of this namespace as the device's end; at the other end is a relay that is not of this program. What stands at the port
+    /// is as in [`Bed::to_far_machine`].
+    ///
+    /// # Errors
+    /// See [`Bed::to_far_machine`].
+    pub fn to_relay(relay: &str, port: &str, stands: Stands) -> Result<Self, SysError> {
+        ports::take_one(End::Device, port, stands, &format!("relay {relay}"))
     }
 
     /// True if its devices are on this machine.

@@ -72,13 +72,14 @@ fn as_it_is(port: &str) -> EndInterface {
     }
 }
 
-pub(super) fn take_one(end: End, interface: &str, stands: Stands) -> Result<Bed, SysError> {
+/// Takes one port as this end; `other` names the other end, which is not of this machine.
+pub(super) fn take_one(end: End, interface: &str, stands: Stands, other: &str) -> Result<Bed, SysError> {
     let port = that_is_up(interface)?;
     let name = host::nic::port_name(&port, &list()?);
     let mut here = behind(interface, stands)?;
-    let (this, other) = match end {
-        End::TestSet => ("test set", "device under test"),
-        End::Device => ("device under test", "test set"),
+    let this = match end {
+        End::TestSet => "test set",
+        End::Device => "device under test",
     };
     let on_port = match stands {
         Stands::These(1) => "",
@@ -87,11 +88,9 @@ pub(super) fn take_one(end: End, interface: &str, stands: Stands) -> Result<Bed,
         Stands::Guests(_) => ", several as guests, each with a macvtap in bridge mode on that port",
     };
     Ok(Bed {
-        what: format!(
-            "a port of this machine: {this} {interface} ({name}){on_port} - network - {other} on another machine"
-        ),
+        what: format!("a port of this machine: {this} {interface} ({name}){on_port} - network - {other}"),
         name,
-        forwards: Err("the network between the two machines is not part of this machine's configuration"),
+        forwards: Err("the network between the two ends is not part of this machine's configuration"),
         _forwarder: None,
         test_set: match end {
             End::TestSet => here.pop(),

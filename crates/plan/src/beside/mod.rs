@@ -61,7 +61,7 @@ impl Plan {
         match self.is_in_guests() {
             true => {
                 let [_, test_set] = self.cpus_of(step, facts, roles)?;
-                Ok(test_set.first().filter(|_| step.needs_bed()).into_iter().collect())
+                Ok(test_set.first().filter(|_| step.has_test_set()).into_iter().collect())
             }
             false => self.takes(step, facts, roles),
         }
@@ -96,10 +96,11 @@ impl Plan {
             let [judged, _] = self.cpus_of(step, facts, roles)?;
             needs.extend(step.measure.needs(&judged));
             needs.extend(self.takes(step, facts, roles)?.iter().map(Need::Cpu));
-            let of_bed: &[Need] = match (step.needs_bed(), &roles.elsewhere) {
+            let is_own_port = self.relay().is_some() && !self.is_in_guests();
+            let of_bed: &[Need] = match (step.needs_bed(), roles.elsewhere.is_some() || is_own_port) {
                 (false, _) => &[],
-                (true, None) => &bed::NEEDS,
-                (true, Some(_)) => &bed::NEEDS_OF_PORT,
+                (true, false) => &bed::NEEDS,
+                (true, true) => &bed::NEEDS_OF_PORT,
             };
             needs.extend(of_bed.iter().cloned());
         }
@@ -125,7 +126,7 @@ impl Plan {
             None => step.measure.takes(&judged),
             Some(_) => CpuList::default(),
         };
-        Ok(match step.needs_bed() {
+        Ok(match step.has_test_set() {
             true => judged.iter().chain(test_set.first()).collect(),
             false => judged,
         })

@@ -1,7 +1,7 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
 mod cells;
-mod rules;
+pub(crate) mod rules;
 mod wrong;
 
 use crate::file::Plan;
@@ -54,6 +54,7 @@ impl Plan {
         rules::management(&plan).map_err(refused)?;
         rules::loads(&plan).map_err(refused)?;
         rules::devices(&plan).map_err(refused)?;
+        rules::relay(&plan).map_err(refused)?;
         rules::faults(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(refused)?;
         text.clone_into(&mut plan.text);
         plan.check_length()?;

@@ -83,6 +83,32 @@ pub(super) fn devices(plan: &Plan) -> Result<(), Refusal> {
     }
 }
 
+/// Refuses plan keys that a relay at the one port of a plan does not allow.
+pub(crate) fn relay(plan: &Plan) -> Result<(), Refusal> {
+    let Some(relay) = plan.relay() else { return Ok(()) };
+    let is_other = |step: &Step| step.needs_bed() && step.measure.relay().is_none();
+    if let Some(at) = plan.steps.iter().position(is_other) {
+        let problem = format!(
+            "it is measured over a test bed, but the plan has the one port to the relay {relay}: leave this step \"{}\" out",
+            plan.steps[at].name()
+        );
+        return Err(Refusal::of_step(at, "probe", problem));
+    }
+    let tables = [
+        ("bed", plan.bed.is_some()),
+        ("fault", !plan.faults.is_empty()),
+        ("management", plan.management.is_some()),
+        ("matrix", plan.matrix.is_some()),
+    ];
+    match tables.into_iter().find(|(_, is_given)| *is_given) {
+        Some((key, _)) => Err(Refusal::of(
+            key,
+            format!("the network to the relay {relay} is not made by triptime: leave it out"),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Refuses steps that cannot run side by side on any machine.
 ///
 /// # Errors

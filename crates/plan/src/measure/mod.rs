@@ -84,6 +84,11 @@ pub(super) trait Measure: Any + Debug {
         false
     }
 
+    /// Control block of the relay, not of this program, that it is measured with over one port of this machine; `None` for every other step.
+    fn relay(&self) -> Option<&str> {
+        None
+    }
+
     /// Number of devices under test side by side on the bed.
     fn devices(&self) -> usize {
         1

@@ -1,16 +1,18 @@
-//! GOOSE there and back between two devices side by side.
+//! GOOSE there and back: between two devices side by side, or with a relay that is not of this program.
 
-use super::{Measure, OwnKeys, StepContext, TwoEnds};
+use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
 use crate::value::Duration;
 use probes::ping_pong::{
-    Case, PingPongConfig, PingPorts, PongConfig, PongPorts, limits, ping_port_options, usual_ping,
+    Case, PingPongConfig, PingPorts, PongConfig, PongPorts, limits, ping_of, ping_port_options, usual_ping,
 };
 use probes::publish::port_options;
-use probes::trip::goose_port_options;
+use probes::trip::{MemberName, TripOptions, goose_port_options};
 use probes::{Need, Probe, ProbeError, Receive, Running, SenderEnd};
 use serde::Deserialize;
 use session::runner::{Ends, Side, Underway};
 use session::{Session, SessionError};
+use std::path::PathBuf;
+use streamset::goose::ControlBlock;
 use sys::packet::PortOptions;
 use units::CpuList;
 use wire::goose::Member;
@@ -21,13 +23,16 @@ const ANSWERS: usize = 0;
 /// Number of the device that pings.
 const PINGS: usize = 1;
 
-/// Label of the series, unless the step has one.
-const LABEL: &str = "devices";
+/// Label of the series, unless the step has one: between two devices, and with a relay that is not of this program.
+const LABELS: [&str; 2] = ["devices", "relay"];
+
+/// Names of the files of a step in a place, by their keys.
+const FILES: [(&str, &str); 2] = [("ping", "ping.toml"), ("scl", "relay.scd")];
 
 /// Time that the answering end continues after the other one, in ns: that one may begin a second later, and waits for its first answer.
 const LONGER_NS: u64 = 3_000_000_000;
 
-/// A ping from the second device to the first, which repeats it at once.
+/// A ping from the second device to the first, which repeats it at once; or from the only device to a relay that is not of this program.
 pub(crate) type PingPongStep = TwoEnds<Waiting, PingPongKeys>;
 
 /// Method of waiting.
@@ -52,6 +57,16 @@ pub(crate) struct PingPongKeys {
     deadline: Duration,
     /// Seed of the pauses.
     seed: u64,
+    /// Control block of the relay that answers; `None`: the first device answers.
+    goose: Option<String>,
+    /// Its member that follows the ping.
+    trip_member: Option<MemberName>,
+    /// SCL file with names of members.
+    scl: Option<String>,
+    /// GOOSE file with the ping that the relay subscribes to.
+    ping: Option<PathBuf>,
+    /// Number of its boolean that changes.
+    ping_member: Option<usize>,
 }
 
 impl Default for PingPongKeys {
@@ -60,7 +75,25 @@ impl Default for PingPongKeys {
             pause: Duration(20_000_000),
             deadline: Duration(500_000_000),
             seed: 0,
+            goose: None,
+            trip_member: None,
+            scl: None,
+            ping: None,
+            ping_member: None,
         }
+    }
+}
+
+impl PingPongKeys {
+    /// A key that is about the relay that is not of this program, if one is given.
+    fn about_relay(&self) -> Option<&'static str> {
+        let keys = [
+            ("trip_member", self.trip_member.is_some()),
+            ("scl", self.scl.is_some()),
+            ("ping", self.ping.is_some()),
+            ("ping_member", self.ping_member.is_some()),
+        ];
+        keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
     }
 }
 
@@ -81,8 +114,15 @@ impl Measure for PingPongStep {
         false
     }
 
+    fn relay(&self) -> Option<&str> {
+        self.options.goose.as_deref()
+    }
+
     fn devices(&self) -> usize {
-        2
+        match self.relay() {
+            Some(_) => 1,
+            None => 2,
+        }
     }
 
     fn spins(&self) -> bool {
@@ -90,12 +130,12 @@ impl Measure for PingPongStep {
     }
 
     fn takes(&self, judged: &CpuList) -> CpuList {
-        judged.iter().take(2).collect()
+        judged.iter().take(self.devices()).collect()
     }
 
-    /// The answers, the own part of the pings, and that of the answers.
+    /// The answers, the own part of the pings, and that of the answers of this program.
     fn series(&self, _: &CpuList, _: u64) -> u64 {
-        3
+        1 + self.devices() as u64
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
@@ -110,17 +150,35 @@ impl Measure for PingPongStep {
     fn check(&self) -> Result<(), String> {
         let keys = [("pause", self.options.pause), ("deadline", self.options.deadline)];
         match keys.iter().find(|(_, duration)| duration.0 == 0) {
-            Some((name, _)) => Err(format!("{name}: must be more than 0")),
-            None => Ok(()),
+            Some((name, _)) => return Err(format!("{name}: must be more than 0")),
+            None => self.is_about_a_relay()?,
         }
+        let config = self.pinger(None, None, 0);
+        config
+            .and_then(|config| config.check())
+            .map_err(|error| error.to_string())
+    }
+
+    /// The files about the relay are sent with the task.
+    fn for_place(&self, _: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
+        for (key, there) in FILES {
+            let Some(name) = given.keys.get_mut(key) else { continue };
+            let path = name.as_str().unwrap_or_default();
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| SessionError::Wrong(format!("{key}: {path}: {error}")))?;
+            given.files.push((there.to_owned(), text));
+            *name = there.into();
+        }
+        Ok(())
     }
 
     /// The end of a device in its place.
     fn device(&self, place: &StepContext<'_>, _: &SenderEnd, session: &mut Session) -> Result<Running, SessionError> {
         let cpu = place.judged.first();
         match place.there.map_or(ANSWERS, |there| there.device) {
+            _ if self.relay().is_some() => self.ping(place, 0, cpu, session),
             ANSWERS => self.answer(place, cpu, session),
-            _ => self.ping(place, cpu, session),
+            _ => self.ping(place, PINGS, cpu, session),
         }
     }
 
@@ -131,10 +189,10 @@ impl Measure for PingPongStep {
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let sender = SenderEnd::default();
         let far = place.start_device(self, &sender, session)?;
-        if !place.places.is_empty() {
+        if !place.places.is_empty() || self.relay().is_some() {
             return Ok(Box::new(far));
         }
-        let near = self.ping(place, self.takes(&place.judged).iter().last(), session);
+        let near = self.ping(place, PINGS, self.takes(&place.judged).iter().last(), session);
         Ok(Box::new(Ends::of(
             near.map(Side::Here),
             far,
@@ -167,9 +225,16 @@ impl PingPongStep {
         Ok(config.start(ports, &mut session.recorder, &place.stop)?)
     }
 
-    fn ping(&self, place: &StepContext<'_>, cpu: Option<u32>, session: &mut Session) -> Result<Running, SessionError> {
+    /// Pings from device number `device` of the bed.
+    fn ping(
+        &self,
+        place: &StepContext<'_>,
+        device: usize,
+        cpu: Option<u32>,
+        session: &mut Session,
+    ) -> Result<Running, SessionError> {
         let config = self.pinger(place.label.clone(), cpu, place.duration.0)?;
-        let port = |options: &PortOptions| place.device_port(PINGS, options);
+        let port = |options: &PortOptions| place.device_port(device, options);
         let ports = PingPorts {
             ping: port(&ping_port_options())?.into(),
             goose: port(&goose_port_options())?.into(),
@@ -182,15 +247,47 @@ impl PingPongStep {
         self.own.receive.unwrap_or(Receive::Block)
     }
 
+    /// Refuses keys about a relay that no key names.
+    fn is_about_a_relay(&self) -> Result<(), String> {
+        match self.options.about_relay().filter(|_| self.relay().is_none()) {
+            Some(key) => Err(format!(
+                "{key}: it is about a relay that is not of this program: name its control block (goose = \"...\")"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Reference and member of the answer to this ping.
+    fn awaited(&self, ping: &ControlBlock) -> Result<(String, Member), ProbeError> {
+        let Some(relay) = self.relay() else {
+            let answer = PongConfig::usual(ping)?.block.message.gocb_ref;
+            return Ok((String::from_utf8_lossy(&answer).into_owned(), Member::numbered(0)));
+        };
+        let named = TripOptions {
+            goose: Some(relay.to_owned()),
+            scl: self.options.scl.clone(),
+            ..TripOptions::default()
+        };
+        let named = match &self.options.trip_member {
+            Some(trip_member) => TripOptions {
+                trip_member: trip_member.clone(),
+                ..named
+            },
+            None => named,
+        };
+        Ok((relay.to_owned(), named.member()?))
+    }
+
     /// Settings of the end that pings, for `duration_ns`.
     fn pinger(&self, label: Option<String>, cpu: Option<u32>, duration_ns: u64) -> Result<PingPongConfig, ProbeError> {
-        let block = usual_ping()?;
-        let answer = PongConfig::usual(&block)?.block;
+        let block = ping_of(self.options.ping.as_deref())?;
+        let (device, member) = self.awaited(&block)?;
+        let usual = LABELS[usize::from(self.relay().is_some())];
         Ok(PingPongConfig {
-            device: String::from_utf8_lossy(&answer.message.gocb_ref).into_owned(),
+            device,
             block,
-            ping_member: 0,
-            member: Member::numbered(0),
+            ping_member: self.options.ping_member.unwrap_or(0),
+            member,
             cases: vec![Case::None],
             pings: u32::MAX,
             deadline_ns: self.options.deadline.0,
@@ -206,7 +303,7 @@ impl PingPongStep {
             policy: self.policy,
             cpu,
             load_cpu: None,
-            label: Some(label.unwrap_or_else(|| LABEL.to_owned())),
+            label: Some(label.unwrap_or_else(|| usual.to_owned())),
         })
     }
 }

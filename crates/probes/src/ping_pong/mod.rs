@@ -25,7 +25,7 @@ mod waiting;
 pub use case::Case;
 pub use class::Class;
 pub use limits::limits;
-pub use options::{PingPongOptions, usual_ping};
+pub use options::{PingPongOptions, ping_of, usual_ping};
 pub use responder::{PongConfig, PongPorts};
 
 use crate::error::ProbeError;
@@ -152,7 +152,11 @@ impl Probe for PingPongConfig {
 }
 
 impl PingPongConfig {
-    fn check(&self) -> Result<(), ProbeError> {
+    /// Refuses a ping without the boolean that is to change, and a case that is given twice.
+    ///
+    /// # Errors
+    /// The mistake, and the option that it is about.
+    pub fn check(&self) -> Result<(), ProbeError> {
         let usage = |problem: String| Err(ProbeError::Usage(format!("trip: {problem}")));
         let message = &self.block.message;
         if !matches!(message.all_data.get(self.ping_member), Some(Value::Boolean(_))) {

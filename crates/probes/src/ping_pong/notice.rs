@@ -29,6 +29,8 @@ notices! {
         Classless = 8,
         /// This machine repeated the ping too late.
         HeldUp = 9,
+        /// Number of changes of the device without a ping.
+        Unasked = 10,
     }
     each {
         /// Number of times that the device had this doubt.
@@ -78,6 +80,12 @@ impl PingPong {
             ),
             Notice::Malformed => (EventKind::Note, format!("{a} GOOSE frames could not be read")),
             Notice::Link => (EventKind::StreamDoubt, format!("the link was down {a} times")),
+            Notice::Unasked => (
+                EventKind::StreamDoubt,
+                format!(
+                    "the device changed its answer {a} times without a ping: some answers may be such changes, which came by chance"
+                ),
+            ),
             Notice::Class => (EventKind::Note, self.class(a)),
             Notice::Classless => (
                 EventKind::Note,

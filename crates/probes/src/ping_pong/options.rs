@@ -36,6 +36,14 @@ pub fn usual_ping() -> Result<ControlBlock, ProbeError> {
     block(USUAL, "ping")
 }
 
+/// The only control block of a GOOSE file, for pings; without a file the usual one.
+///
+/// # Errors
+/// The file cannot be read or used.
+pub fn ping_of(file: Option<&Path>) -> Result<ControlBlock, ProbeError> {
+    file.map_or_else(usual_ping, read)
+}
+
 /// How a device is pinged. The device's control block, its member, the seed and the streams are those of [`TripOptions`].
 #[derive(Debug, Clone, clap::Args)]
 pub struct PingPongOptions {
@@ -100,7 +108,7 @@ impl PingPongOptions {
         let following = streamset::following(&first, trip.streams.saturating_sub(1));
         let streams = std::iter::once(first).chain(following);
         Ok(PingPongConfig {
-            block: self.ping.as_deref().map_or_else(|| block(USUAL, "ping"), read)?,
+            block: ping_of(self.ping.as_deref())?,
             ping_member: self.ping_member,
             device,
             member: trip.member()?,

@@ -181,7 +181,7 @@ impl TripOptions {
     ///
     /// # Errors
     /// No SCL file has this name, or the SCL file cannot be used.
-    pub(crate) fn member(&self) -> Result<Member, ProbeError> {
+    pub fn member(&self) -> Result<Member, ProbeError> {
         Finder::new(self.scl.as_deref(), self.goose.clone())?.find(&self.trip_member)
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct DeviceKind {
     pub(crate) deaf_every: u32,
     /// After one answer out of this many it sends the opposite value, and then corrects it; 0 never does.
     pub(crate) stutters_every: u32,
+    /// It hears no ping, and changes by itself with this period in ns; 0 never does.
+    pub(crate) toggles_ns: i64,
 }
 
 /// A device that runs until it is dropped.
@@ -91,6 +93,8 @@ struct State {
     /// Planned answer, and its time.
     due: Option<(Monotonic, bool)>,
     repeat: Monotonic,
+    /// Time of the next change without a ping.
+    toggle: Monotonic,
 }
 
 impl State {
@@ -104,6 +108,7 @@ impl State {
             answers: 0,
             due: None,
             repeat: Monotonic::from_ns(0),
+            toggle: Monotonic::from_ns(0),
         }
     }
 
@@ -116,6 +121,9 @@ impl State {
                 tci: tag.tci,
             });
             let said = said(frame.data(), tag);
+            if self.kind.toggles_ns > 0 {
+                continue;
+            }
             if let Some((st_num, value)) = said.filter(|(st_num, _)| self.heard != Some(*st_num)) {
                 self.heard = Some(st_num);
                 self.changes += 1;
@@ -123,7 +131,10 @@ impl State {
                 self.due = (!is_deaf).then_some((now + self.kind.delay_ns, value));
             }
         }
-        if let Some((_, value)) = self.due.take_if(|(due, _)| *due <= now) {
+        if self.kind.toggles_ns > 0 && now >= self.toggle {
+            self.toggle = now + self.kind.toggles_ns;
+            self.say(self.message.all_data != [Value::Boolean(true)]);
+        } else if let Some((_, value)) = self.due.take_if(|(due, _)| *due <= now) {
             self.answer(value);
         } else if now >= self.repeat {
             self.message.sq_num += 1;

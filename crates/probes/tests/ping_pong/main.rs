@@ -132,6 +132,29 @@ fn pings_without_an_answer_are_lost_and_changes_without_a_ping_unwanted() {
     assert!(counters.unwanted >= 4 && counters.lost == 0, "{counters:?}");
 }
 
+/// Its period is longer than every pause between pings, so that it meets each ping with the awaited value.
+#[test]
+fn changes_that_no_ping_asked_for_are_no_answers() {
+    if !can_run("changes_that_no_ping_asked_for_are_no_answers") {
+        return;
+    }
+    let toggles = DeviceKind {
+        toggles_ns: 60 * MS,
+        ..DeviceKind::default()
+    };
+    let (recorded, ended) = pinged(&pinging(30, &[Case::None]), toggles);
+    ended.expect("it ends well");
+    let counters = recorded.counters("pong/none");
+    assert!(counters.unwanted >= 1, "{counters:?}");
+    let doubts = texts(&recorded, EventKind::StreamDoubt);
+    assert!(
+        doubts
+            .iter()
+            .any(|text| text.contains("without a ping: some answers may be such changes")),
+        "{doubts:?}"
+    );
+}
+
 #[test]
 fn a_device_that_is_not_there_or_does_not_follow_is_named() {
     if !can_run("a_device_that_is_not_there_or_does_not_follow_is_named") {

@@ -5,6 +5,7 @@ mod lasting;
 mod matrix;
 mod outline;
 mod prepared;
+mod relay;
 
 pub(crate) use lasting::Lasting;
 
@@ -21,6 +22,7 @@ use place::container::RuntimeName;
 use plan::{Chosen, Left, Plan};
 use prepared::Prepared;
 use probes::options::positive_duration;
+use relay::RelayArgs;
 use session::detach::Detached;
 use session::steward;
 use units::CpuList;
@@ -31,6 +33,7 @@ use units::CpuList;
     after_help = "Example: triptime qualify\n         triptime qualify vm-wakeup --duration 60h
          triptime qualify site.toml --html site.html
          triptime qualify networks --nic eth1,eth2
+         triptime qualify vpac --relay 'IED1LD0/LLN0$GO$gcbPong' --nic eth1
          triptime qualify --nic eth1 --far 192.0.2.7 --secret triptime.secret
          triptime qualify substation --show
          triptime qualify substation --duration 33h --detach
@@ -50,7 +53,7 @@ pub(crate) struct QualifyArgs {
     #[arg(long, value_name = "LABEL")]
     step: Vec<String>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
-    /// cable or switch, SR-IOV virtual functions. For plans that compare networks. With --far one port, that of the end here
+    /// cable or switch, SR-IOV virtual functions. For plans that compare networks. With --far one port, that of the end here; with --relay the one that leads to the relay
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
     /// Place of the devices under test: in this process (native), each in a container, each in a guest (vm), or each in a container in a
@@ -101,6 +104,8 @@ pub(crate) struct QualifyArgs {
     guests: Option<u8>,
     #[command(flatten)]
     guest: MachineArgs,
+    #[command(flatten)]
+    relay: RelayArgs,
     #[command(flatten)]
     far: FarArgs,
     #[command(flatten)]
@@ -187,10 +192,11 @@ fn with_options(plan: Plan, args: &QualifyArgs) -> Result<Plan, Failure> {
         true => plan.holding_idle(),
         false => plan,
     };
-    Ok(match args.run.window {
+    let plan = match args.run.window {
         Some(ns) => plan.in_windows(ns),
         None => plan,
-    })
+    };
+    args.relay.in_plan(plan)
 }
 
 /// Refuses options of a matrix where the plan has none.

@@ -1,5 +1,6 @@
 //! A plan made ready for this machine: devices, ports, CPUs and roles are known, but nothing has been measured.
 
+use super::relay::port_to;
 use super::{QualifyArgs, outline};
 use crate::failure::Failure;
 use crate::guest::told;
@@ -287,6 +288,10 @@ fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
             End::TestSet => plan.place.is_in_guest(),
         };
         return args.far.bed(plan, &args.nic, is_guest);
+    }
+    if let Some(relay) = plan.relay() {
+        let port = port_to(relay, &plan, &args.nic)?;
+        return Ok((plan, Some(port)));
     }
     let is_guest = args.place.unwrap_or(plan.place).is_in_guest();
     let ports = ports(&plan, &args.nic, is_guest)?;

@@ -28,11 +28,12 @@ pub(super) struct Tally {
 
 impl Pinger {
     /// Counts the answer to a ping.
-    pub(super) fn answered(&self, slot: u16, tally: &mut Tally, sent: &Sent, answer: Pong, feed: &mut Feed) {
+    pub(super) fn answered(&mut self, slot: u16, tally: &mut Tally, sent: &Sent, answer: Pong, feed: &mut Feed) {
         let took_ns = answer.at - sent.at;
         feed.sample(slot, answer.at, took_ns, self.pings);
         tally.answered += 1;
         tally.longest_ns = tally.longest_ns.max(took_ns);
+        self.longest_ns = self.longest_ns.max(took_ns);
     }
 
     /// Does not count a ping, since the device may have treated this publisher as gone; its acts meanwhile are not its fault.
@@ -62,6 +63,7 @@ impl Pinger {
     pub(super) fn account_for_changes(&mut self, slot: u16, feed: &mut Feed) {
         let now = sys::clock::monotonic();
         feed.count(slot, Counter::Late, now, std::mem::take(&mut self.device.late));
+        self.unasked += self.device.unwanted;
         feed.count(slot, Counter::Unwanted, now, std::mem::take(&mut self.device.unwanted));
     }
 
@@ -89,6 +91,7 @@ impl Pinger {
             (Notice::Dropped, self.reception.port.dropped()),
             (Notice::Malformed, self.device.malformed),
             (Notice::Link, self.device.link_downs),
+            (Notice::Unasked, self.unasked),
         ];
         let follower = &self.device.follower;
         let doubts = FollowerDoubt::ALL.map(|doubt| (Notice::Doubt(doubt), follower.count(doubt)));

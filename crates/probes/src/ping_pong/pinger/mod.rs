@@ -30,6 +30,9 @@ const SETTLE_NS: i64 = 1_500_000_000;
 /// Longest wait for the device's first message, and for its first answer.
 const FIRST_ANSWER_NS: i64 = 10_000_000_000;
 
+/// Number of pings between two silences of this machine.
+const PINGS_BETWEEN_SILENCES: u32 = 50;
+
 /// Reason why the pings end before the last one.
 enum EarlyEnd {
     /// A stop was requested, or the time is over.
@@ -76,6 +79,10 @@ pub(super) struct Pinger {
     start: Monotonic,
     /// Number of pings so far.
     pings: u64,
+    /// The longest answer so far in ns, the first one included, which is not counted.
+    longest_ns: i64,
+    /// Number of changes without a ping so far.
+    unasked: u64,
 }
 
 impl Pinger {
@@ -102,6 +109,8 @@ impl Pinger {
             stop: stop.clone(),
             start: Monotonic::from_ns(0),
             pings: 0,
+            longest_ns: 0,
+            unasked: 0,
             config: config.clone(),
         })
     }
@@ -135,7 +144,7 @@ impl Pinger {
     /// Waits for the device's first message and for its first answer, which is not counted.
     fn meet(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         let until = sys::clock::monotonic() + FIRST_ANSWER_NS;
-        let mut changed = None;
+        let (mut changed, mut asked) = (None, until);
         while changed.is_none() || self.device.follower.live_value() != changed {
             if sys::clock::monotonic() >= until || self.is_over() {
                 return Err(ProbeError::NoTraffic(self.silence()).into());
@@ -144,11 +153,12 @@ impl Pinger {
                 // First takes the device's value, then its opposite, so that the device has to change.
                 self.send(value)?;
                 self.pause(feed)?;
-                self.send(!value)?;
+                asked = self.send(!value)?.at;
                 changed = Some(!value);
             }
             self.turn(sys::clock::monotonic() + LONGEST_SLEEP_NS, feed)?;
         }
+        self.longest_ns = self.device.answer().map_or(0, |answer| answer.at - asked);
         // Messages from before the first ping belong to no case.
         (self.device.late, self.device.unwanted) = (0, 0);
         Ok(())
@@ -159,15 +169,29 @@ impl Pinger {
             return Ok(());
         };
         self.begin(case, feed)?;
-        for _ in 0..self.config.pings {
+        for ping in 0..self.config.pings {
+            if ping.is_multiple_of(PINGS_BETWEEN_SILENCES) {
+                self.silence_of_pings(feed)?;
+            }
             self.agree(feed)?;
             self.pause(feed)?;
             if self.is_over() {
-                return Err(EarlyEnd::Told);
+                break;
             }
             self.ping(number, tally, feed)?;
         }
-        Ok(())
+        self.silence_of_pings(feed)?;
+        match self.is_over() {
+            true => Err(EarlyEnd::Told),
+            false => Ok(()),
+        }
+    }
+
+    /// Sends no ping for twice as long as the longest answer took. A device that changes by itself, and so meets each ping sooner or later, does that
+    /// here, too, where it is no answer.
+    fn silence_of_pings(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
+        self.agree(feed)?;
+        self.rest(2 * self.longest_ns, feed)
     }
 
     /// Starts the load of a case.
