@@ -161,7 +161,15 @@ fn commands_without_a_probe_are_documented_as_probes_are() {
     let place = |name: &str| share.path().join(name);
     let written = run(&["manual", share.path().to_str().expect("UTF-8")]);
     assert!(written.status.success(), "{}", support::stderr(&written));
-    let completions = std::fs::read_to_string(place("bash-completion/completions/triptime")).expect("completions");
+    let completions = |command: &str| {
+        let words = ["--", "triptime", command, ""];
+        let mut asked = std::process::Command::new(support::binary());
+        let asked = asked
+            .args(words)
+            .env("TRIPTIME_COMPLETE", "bash")
+            .env("_CLAP_COMPLETE_INDEX", "2");
+        String::from_utf8_lossy(&asked.output().expect("the binary").stdout).into_owned()
+    };
     for (name, options) in [
         ("audit", ["--capture", "--waivers", "--fail-on", "--profile"]),
         ("tune", ["--apply", "--undo", "--emit", "--prove"]),
@@ -177,6 +185,7 @@ fn commands_without_a_probe_are_documented_as_probes_are() {
             "{help}"
         );
         let page = text(&format!("docs/guide/{name}.md"));
+        let completions = completions(name);
         for option in options {
             assert!(
                 help.contains(option) && page.contains(option) && completions.contains(option),

@@ -82,22 +82,111 @@ fn lintian_finds_nothing() {
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
-#[test]
-fn bash_completes_commands_and_options() {
-    let folder = folder();
-    let output = Command::new(binary()).arg("manual").arg(folder.path()).output();
+/// A folder with the completions of the program, and one with the program under its name, as they are when it is installed.
+fn installed() -> [tempfile::TempDir; 2] {
+    let [share, bin] = [folder(), folder()];
+    let output = Command::new(binary()).arg("manual").arg(share.path()).output();
     assert!(output.expect("the binary").status.success());
+    std::os::unix::fs::symlink(whole_binary(), bin.path().join("triptime")).expect("a link");
+    [share, bin]
+}
+
+/// Output of a script in this shell, with `triptime` in its path.
+fn in_shell(shell: &[&str], script: &str, bin: &Path) -> String {
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    let mut command = Command::new(shell[0]);
+    let output = command
+        .args(&shell[1..])
+        .arg(script)
+        .env("PATH", path)
+        .env("TERM", "dumb")
+        .output();
+    let output = output.expect("the shell was found");
+    text(&output)
+}
+
+/// True if the shell is there; otherwise the test is skipped.
+fn has_shell(test: &str, shell: &str) -> bool {
+    let there = Command::new(shell).args(["-c", "true"]).output().is_ok();
+    if !there {
+        skip(test, &format!("no {shell}: apt-get install {shell}"));
+    }
+    there
+}
+
+#[test]
+fn bash_completes_commands_options_and_values() {
+    let [share, bin] = installed();
+    let place = folder();
+    for name in ["site.toml", "one.triptime", "notes.txt"] {
+        fs::write(place.path().join(name), "").expect("written");
+    }
     let complete = |words: &str| {
         let script = format!(
-            "source {}/bash-completion/completions/triptime; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
-             _triptime triptime \"${{COMP_WORDS[-1]}}\" x; echo \"${{COMPREPLY[*]}}\"",
-            folder.path().display()
+            "cd {}; source {}/bash-completion/completions/triptime; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMP_TYPE=9; \
+             _clap_complete_triptime triptime \"${{COMP_WORDS[-1]}}\" x 2>/dev/null; echo \"${{COMPREPLY[*]}}\"",
+            place.path().display(),
+            share.path().display()
         );
-        text(&Command::new("bash").args(["-c", &script]).output().expect("bash"))
+        in_shell(&["bash", "-c"], &script, bin.path())
     };
     assert_eq!(complete("triptime qual"), "qualify\n");
     // Also the options that the help hides.
     assert_eq!(complete("triptime wakeup --jun"), "--junit\n");
+    assert_eq!(complete("triptime qualify two"), "two-guests\n");
+    assert_eq!(complete("triptime qualify si"), "site.toml\n");
+    assert_eq!(complete("triptime report --limits vp"), "vpac\n");
+    assert_eq!(complete("triptime tune rt-thr"), "rt-throttling\n");
+    assert_eq!(complete("triptime reflect lo"), "lo\n");
+    assert_eq!(complete("triptime qualify --nic x0,lo"), "x0,lo\n");
+    assert_eq!(complete("triptime wakeup --load hack"), "hackbench\n");
+    assert_eq!(complete("triptime trip --scenario overc"), "overcurrent\n");
+    assert_eq!(complete("triptime report o"), "one.triptime\n", "no other files");
+    assert_eq!(complete("triptime report n"), "\n");
+}
+
+#[test]
+fn zsh_completes_at_the_first_key_already() {
+    let test = "zsh_completes_at_the_first_key_already";
+    if !has_shell(test, "zsh") {
+        return;
+    }
+    let [share, bin] = installed();
+    // A line is typed in a terminal of zsh's own. Once completed, it becomes the argument of an echo instead of being run.
+    let script = format!(
+        "zmodload zsh/zpty; zpty inner zsh -f -i; \
+         zpty -w inner 'PS1=; fpath=({}/zsh/site-functions $fpath); autoload -Uz compinit; compinit -u -d {}/dump; echo ready'; \
+         zpty -r inner out '*ready*ready*'; zpty -n -w inner $'triptime tune rt-thr\\t\\C-aecho completed: \\n'; \
+         zpty -r inner out $'*\\ncompleted: *\\n'; echo $out; zpty -d inner",
+        share.path().display(),
+        share.path().display()
+    );
+    let typed = in_shell(&["timeout", "60", "zsh", "-f", "-c"], &script, bin.path());
+    let last = typed.lines().rfind(|line| line.starts_with("completed:"));
+    assert_eq!(
+        last.map(str::trim_end),
+        Some("completed: triptime tune rt-throttling"),
+        "{typed}"
+    );
+}
+
+#[test]
+fn fish_completes_values_with_their_meaning() {
+    let test = "fish_completes_values_with_their_meaning";
+    if !has_shell(test, "fish") {
+        return;
+    }
+    let [share, bin] = installed();
+    let script = format!(
+        "source {}/fish/vendor_completions.d/triptime.fish; complete -C 'triptime tune rt-thr'; complete -C 'triptime qualify vpa'",
+        share.path().display()
+    );
+    let offered = in_shell(&["fish", "--no-config", "-c"], &script, bin.path());
+    let lines: Vec<&str> = offered.lines().collect();
+    assert!(
+        matches!(lines[..], [check, plan] if check.starts_with("rt-throttling\t") && plan.starts_with("vpac\tAcceptance")),
+        "{offered}"
+    );
 }
 
 /// Files on a machine after `apt install ./triptime_….deb`: the files in dpkg's list, and otherwise only the program.

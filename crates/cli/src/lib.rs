@@ -61,6 +61,7 @@ mod about;
 mod again;
 mod arguments;
 mod commands;
+mod completion;
 mod ending;
 mod face;
 mod failure;
@@ -187,6 +188,7 @@ pub fn main() -> ExitCode {
     if agent::is_wanted() {
         agent::run();
     }
+    completion::answer(command_line);
     // Before any thread starts. A run locks the memory of the heaps, and keeps it locked to its end.
     sys::memory::share_heap();
     ending::outlive_the_file_size_limit();

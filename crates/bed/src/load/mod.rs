@@ -40,7 +40,7 @@ pub use management::{ManagementLoad, Rate};
 pub use memory::{Access, MemoryLoad};
 pub use messages::Over;
 pub use packets::PacketLoad;
-pub use request::{LoadRequest, LoadRequestError, kind_from};
+pub use request::{LoadRequest, LoadRequestError, kind_from, names};
 
 /// Time that a load may take to its first work before it counts as missing: an emulated guest answers within a second.
 const FIRST_WORK: Duration = Duration::from_secs(10);

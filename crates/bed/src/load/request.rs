@@ -118,7 +118,9 @@ const GONE: [(&str, &str); 3] = [
     ),
 ];
 
-fn names() -> Vec<&'static str> {
+/// Names of the built-in loads, as options and plans call them.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
     KINDS.iter().map(|(name, _)| *name).collect()
 }
 

@@ -1,19 +1,19 @@
 //! `triptime manual DIR`: man pages and shell completions, from the same source as the help.
 
+use crate::completion;
 use crate::failure::Failure;
 use crate::help;
 use clap::Command;
-use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Folders where shells look for completions, below a folder such as /usr/local/share.
-const COMPLETIONS: [(Shell, &str); 3] = [
-    (Shell::Bash, "bash-completion/completions/triptime"),
-    (Shell::Zsh, "zsh/site-functions/_triptime"),
-    (Shell::Fish, "fish/vendor_completions.d/triptime.fish"),
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "bash-completion/completions/triptime"),
+    ("zsh", "zsh/site-functions/_triptime"),
+    ("fish", "fish/vendor_completions.d/triptime.fish"),
 ];
 
 /// Writes man pages, and completions for bash, zsh and fish
@@ -27,15 +27,15 @@ pub(crate) struct ManualArgs {
 
 /// Writes all files for `command`; returns the exit status.
 pub(crate) fn run(args: &ManualArgs, command: Command) -> Result<u8, Failure> {
-    let written = completions(&args.folder, &command).and_then(|()| pages(&args.folder, command));
+    let written = completions(&args.folder).and_then(|()| pages(&args.folder, command));
     written.map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", args.folder.display())))?;
     Ok(0)
 }
 
-fn completions(folder: &Path, command: &Command) -> io::Result<()> {
+fn completions(folder: &Path) -> io::Result<()> {
     for (shell, name) in COMPLETIONS {
         let mut text = Vec::new();
-        generate(shell, &mut command.clone(), "triptime", &mut text);
+        completion::script(shell, &mut text)?;
         write(&folder.join(name), &text)?;
     }
     Ok(())
