@@ -37,6 +37,7 @@ mod text;
 pub mod timeline;
 pub mod type_test;
 mod uncertainty;
+mod validators;
 pub mod verdict;
 
 use again::Again;

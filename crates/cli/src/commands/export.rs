@@ -36,6 +36,10 @@ enum Format {
     CyclictestJson,
     /// Figures for Prometheus, or its node_exporter's textfile collector
     Openmetrics,
+    /// Findings of the role validate of ansible-vpac, as JSON: check, status, msg
+    AnsibleVpac,
+    /// A table that an AsciiDoc document includes, such as SEAPATH's test report
+    Asciidoc,
     /// Windows and spikes, two files
     Parquet,
     /// Kernel events around the worst samples, as JSON for ui.perfetto.dev and chrome://tracing
@@ -118,6 +122,8 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
         Format::Cyclictest27 => write_text(&cyclictest::measurement(run)?, Dialect::SparseRows, &mut out)?,
         Format::CyclictestJson => write_json(&cyclictest::measurement(run)?, &mut out)?,
         Format::Openmetrics => openmetrics(&verdict::read(&args.run, None)?, &mut out)?,
+        Format::AnsibleVpac => out.write_all(verdict::read(&args.run, None)?.findings().as_bytes())?,
+        Format::Asciidoc => out.write_all(verdict::read(&args.run, None)?.asciidoc().as_bytes())?,
         Format::Perfetto => trace::perfetto::write(&flights(run)?, &mut out)?,
         Format::Parquet => return Err(Failure::Usage(TWO_FILES.into()).into()),
     }

@@ -19,6 +19,12 @@ impl AuditReport {
         Junit::of("audit".to_owned(), cases).render()
     }
 
+    /// The cases of the rules that apply here.
+    pub(crate) fn applying(&self) -> Vec<Case> {
+        let rows = self.rows.iter().filter(|row| row.outcome != Outcome::NotApplicable);
+        rows.map(|row| self.case(row)).collect()
+    }
+
     fn case(&self, row: &Row) -> Case {
         let matters = row.severity >= self.fails_from;
         let found = format!("{}: {}; wanted {}", row.severity.word(), row.live, row.wanted);
@@ -32,6 +38,6 @@ impl AuditReport {
             }
         };
         let text = format!("{}\nwhy: {}\nhow: {} ({})", row.title, row.why, row.how, row.change);
-        Case::new(&format!("triptime.audit.{}", row.group), &row.id, ending, text)
+        Case::new(&format!("triptime.audit.{}", row.group), &row.id, ending, text).measured(&row.live, &row.wanted)
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Case {
     pub(crate) outcome: Outcome,
     /// Figures and source, one per line.
     pub(crate) text: String,
+    /// Measured and allowed value, if there is a figure.
+    pub(crate) figures: Option<[String; 2]>,
 }
 
 impl Case {
@@ -41,6 +43,15 @@ impl Case {
             name: name.to_owned(),
             outcome,
             text,
+            figures: None,
+        }
+    }
+
+    /// With the measured and the allowed value.
+    pub(crate) fn measured(self, measured: &str, allowed: &str) -> Self {
+        Self {
+            figures: Some([measured.to_owned(), allowed.to_owned()]),
+            ..self
         }
     }
 
@@ -51,7 +62,7 @@ impl Case {
 
 /// All cases of a report. If the verdict is worse than the cases show, a last case reports that: a file with only good
 /// cases must not represent a run in doubt.
-pub(super) fn all(report: &Report) -> Vec<Case> {
+pub(crate) fn all(report: &Report) -> Vec<Case> {
     let judgement = &report.judgement;
     let class = |profile: &str| format!("triptime.{}.{profile}", report.run.info.command);
     let mut cases = Vec::new();
@@ -104,7 +115,7 @@ fn of_limit(class: &str, check: &Check) -> Case {
     lines.extend(check.bound.as_ref().map(|bound| format!("bound: {}", bound.text())));
     lines.extend(check.decision_text().map(|text| format!("decision: {text}")));
     let outcome = outcome(check.verdict, &check.why, [&measured, &allowed, &limit.source]);
-    Case::new(class, &named(&limit.id, &check.series), outcome, lines.join("\n"))
+    Case::new(class, &named(&limit.id, &check.series), outcome, lines.join("\n")).measured(&measured, &allowed)
 }
 
 fn of_requirement(class: &str, check: &RequirementCheck) -> Case {
@@ -113,7 +124,7 @@ fn of_requirement(class: &str, check: &RequirementCheck) -> Case {
     let measured = check.value.as_deref().unwrap_or("not known");
     let lines = figures(measured, &wanted, &requirement.source, &check.why);
     let outcome = outcome(check.verdict, &check.why, [measured, &wanted, &requirement.source]);
-    Case::new(class, &named(&requirement.id, &check.group), outcome, lines.join("\n"))
+    Case::new(class, &named(&requirement.id, &check.group), outcome, lines.join("\n")).measured(measured, &wanted)
 }
 
 fn figures(measured: &str, allowed: &str, source: &str, why: &str) -> Vec<String> {

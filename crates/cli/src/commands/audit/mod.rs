@@ -50,6 +50,9 @@ pub(crate) struct AuditArgs {
     /// Print the answer in one line, for a log
     #[arg(long, conflicts_with_all = ["json", "full"])]
     summary: bool,
+    /// Print the audit in another program's form, as `triptime export` writes a run
+    #[arg(long, value_enum, conflicts_with_all = ["json", "full", "summary"])]
+    format: Option<FormatArg>,
     /// Also write everything that was read as a tar file, for an audit elsewhere with --root; reports which secrets and addresses were left
     /// out
     #[arg(long, value_name = "FILE.tar", conflicts_with = "root")]
@@ -105,6 +108,15 @@ pub(crate) struct OfArgs {
     /// File of findings that somebody accepted, each with reason, name and last day
     #[arg(long, value_name = "FILE")]
     waivers: Option<PathBuf>,
+}
+
+/// Forms of other programs.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FormatArg {
+    /// Findings of the role validate of ansible-vpac, as JSON: check, status, msg
+    AnsibleVpac,
+    /// A table that an AsciiDoc document includes, such as SEAPATH's test report
+    Asciidoc,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -271,6 +283,14 @@ pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
         AuditArgs { json: true, .. } => report.json().map_err(|error| Failure::of_document(&error))?,
         AuditArgs { full: true, all, .. } => report.text(colour, *all),
         AuditArgs { summary: true, .. } => report.summary(),
+        AuditArgs {
+            format: Some(FormatArg::AnsibleVpac),
+            ..
+        } => report.findings(),
+        AuditArgs {
+            format: Some(FormatArg::Asciidoc),
+            ..
+        } => report.asciidoc(),
         _ => report.screen(
             terminal::size(),
             colour,
