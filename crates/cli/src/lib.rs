@@ -132,6 +132,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
           triptime wakeup --break-above 100us --html why.html")]
     Wakeup(CpuArgs<WakeupOptions>),
     Cyclictest(Box<commands::cyclictest::CyclictestArgs>),
+    LatencyTest(Box<commands::latency_test::LatencyTestArgs>),
     Noise(commands::noise::NoiseArgs),
     Reflect(commands::reflect::ReflectArgs),
     Talk(commands::talk::TalkArgs),
@@ -211,6 +212,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Stop(args) => commands::stop::run(&args),
         Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
         Command::Cyclictest(args) => commands::cyclictest::run(&args),
+        Command::LatencyTest(args) => commands::latency_test::run(&args),
         Command::Noise(args) => commands::noise::run(args),
         Command::Reflect(args) => commands::reflect::run(args),
         Command::Talk(args) => commands::talk::run(&args),

@@ -3,7 +3,7 @@
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
-use crate::run_file::Run;
+use crate::run_file::{Judged, Run};
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus};
 use session::preflight::rest;
@@ -59,18 +59,25 @@ fn probe<P: CpuProbe>(args: &CpuArgs<P::Options>, session: Option<&Session>) -> 
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run<P: CpuProbe>(args: &CpuArgs<P::Options>) -> Result<u8, Failure> {
-    let (run, outcome) = measured::<P>(args)?;
+    let (run, outcome) = measured::<P>(args, None)?;
     run.finish(outcome)
 }
 
-/// Measures with these options; returns the run and its outcome.
-pub(crate) fn measured<P: CpuProbe>(args: &CpuArgs<P::Options>) -> Result<(Run, Result<(), SessionError>), Failure> {
+/// Measures with these options; returns the run and its outcome. `own_limits` are limits of the measurement itself, as a profile's TOML.
+pub(crate) fn measured<P: CpuProbe>(
+    args: &CpuArgs<P::Options>,
+    own_limits: Option<String>,
+) -> Result<(Run, Result<(), SessionError>), Failure> {
     ready(&probe::<P>(args, None), &[], None, &args.run)?;
     let spec = RunSpec {
         flight_recorder: args.run.explains(),
         ..args.run.spec(P::ABOUT.name, args.cpus(), args.duration)
     };
-    let mut run = Run::start(spec, args.run.clone())?;
+    let judged = Judged {
+        own_limits,
+        ..Judged::default()
+    };
+    let mut run = Run::start_judged(spec, &judged, args.run.clone())?;
     let probe = probe::<P>(args, Some(&run.session));
     let stop = run.session.stop.of_step();
     let started = probe.start((), &mut run.session.recorder, &stop);

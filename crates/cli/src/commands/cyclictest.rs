@@ -189,7 +189,7 @@ pub(crate) fn run(args: &CyclictestArgs) -> Result<u8, Failure> {
     let mut run = args.run.clone();
     run.hold_idle |= !args.default_system;
     let own = CpuArgs::of(cpus, args.duration_ns(), args.options()?, run);
-    let (run, outcome) = measured::<WakeupConfig>(&own)?;
+    let (run, outcome) = measured::<WakeupConfig>(&own, None)?;
     if args.is_reported() {
         return run.finish(outcome);
     }

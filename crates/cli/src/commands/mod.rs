@@ -14,6 +14,7 @@ pub(crate) mod far;
 pub(crate) mod goose;
 pub(crate) mod import;
 pub(crate) mod lab;
+pub(crate) mod latency_test;
 pub(crate) mod listen;
 pub(crate) mod manual;
 pub(crate) mod merge;

@@ -5,7 +5,7 @@ mod hwlat;
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::{not_to_be_disturbed, ready};
-use crate::run_file::Run;
+use crate::run_file::{Judged, Run};
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::options::positive_duration;
 use probes::{CpuProbe, OnCpus, Probe};
@@ -45,8 +45,34 @@ pub(crate) struct NoiseArgs {
     run: RunArgs,
 }
 
+impl NoiseArgs {
+    /// The same options, given in other words.
+    pub(crate) fn of(
+        cpus: CpuList,
+        duration_ns: Option<u64>,
+        options: NoiseOptions,
+        disturb: bool,
+        run: RunArgs,
+    ) -> Self {
+        Self {
+            cpus: Some(cpus),
+            duration: duration_ns,
+            options,
+            hwlat: None,
+            disturb,
+            default_system: false,
+            run,
+        }
+    }
+}
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
+    measure(args, None)
+}
+
+/// Measures with these options; returns the exit status. `own_limits` are limits of the measurement itself, as a profile's TOML.
+pub(crate) fn measure(args: NoiseArgs, own_limits: Option<String>) -> Result<u8, Failure> {
     let is_named = args.cpus.is_some();
     let cpus = args.cpus.unwrap_or_else(all_but_the_first);
     if NoiseConfig::occupies(&args.options) && !args.disturb {
@@ -69,7 +95,11 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
     if args.hwlat.is_some() {
         hwlat::check()?;
     }
-    let mut run = Run::start(spec, args.run)?;
+    let judged = Judged {
+        own_limits,
+        ..Judged::default()
+    };
+    let mut run = Run::start_judged(spec, &judged, args.run)?;
     let seen = match args.hwlat {
         Some(ns) => hwlat::look(&mut run, &cpus, config.options.gaps_above, ns).map(Some),
         None => Ok(None),
