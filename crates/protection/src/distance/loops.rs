@@ -14,8 +14,26 @@ const TURNS: [Complex; 6] = [
     Complex::new(-1.5, Complex::A.im),
 ];
 
+/// A loop, and the magnitude of its impedance in ohm.
+type Length = (Loop, f64);
+
 /// The loops between two phases.
 const BETWEEN: [Loop; 3] = [Loop::AB, Loop::BC, Loop::CA];
+
+/// Ratio of the smallest phase loop to the smallest earth loop up to which an earth fault has two phases.
+const TWO_PHASES: f64 = 1.6;
+
+/// Ratio of the two smallest earth loops up to which an earth fault has two phases.
+const TWO_TO_EARTH: f64 = 1.8;
+
+/// Ratio of the two smallest phase loops up to which a fault has three phases; without earth and load it is 2 or more in a fault of two.
+const THREE_PHASES: f64 = 1.7;
+
+/// Share of the negative in the positive sequence below which currents are balanced.
+const BALANCED: f64 = 0.25;
+
+/// Cosine of half the sector in which the negative sequence points with the zero sequence: 60 degrees, and a margin.
+const COS_SECTOR: f64 = 0.5;
 
 /// A loop that a fault closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +93,10 @@ pub struct Loops {
     voltage: [Complex; 6],
     current: [Complex; 6],
     least_a: f64,
+    /// Positive, negative and zero sequence of the currents, of phase A.
+    positive: Complex,
+    negative: Complex,
+    zero: Complex,
     /// Square of the residual current, A².
     residual_sqr: f64,
     /// Squares of the phase currents, A².
@@ -95,6 +117,9 @@ impl Loops {
             voltage: voltages,
             current: currents,
             least_a,
+            positive: current.current_sequence.positive,
+            negative: current.current_sequence.negative,
+            zero: current.current_sequence.zero,
             residual_sqr: sum.norm_sqr(),
             phases_sqr: [ia.norm_sqr(), ib.norm_sqr(), ic.norm_sqr()],
         }
@@ -119,41 +144,74 @@ impl Loops {
     }
 
     /// The loops that measure the fault. With a residual current: the earth loop of the faulted phase (the smallest impedance), unless two phases are
-    /// involved. Otherwise: the phase loops. `rated_a` is In (our reference, 3.8).
+    /// involved. Otherwise: the phase loop with the smallest impedance, or all three if another one is hardly larger, as in a three-phase fault.
+    /// `rated_a` is In (our reference, 3.8).
     ///
-    /// Two phases are involved in an earth fault if the smallest phase loop is hardly larger than the smallest earth loop; in a single-phase fault it
-    /// is more than twice as large. The margin of a quarter is our choice.
+    /// Two phases are involved in an earth fault if the smallest phase loop is hardly larger than the smallest earth loop (in a single-phase fault it is
+    /// more than twice as large), or if the negative-sequence current of that phase does not point with the zero sequence: in a fault of B and C to
+    /// earth it does in A. The margins are our choice.
     #[must_use]
     pub fn selected(&self, rated_a: f64) -> &'static [Loop] {
-        let square = |share: f64| share * share;
         let most_sqr = self.phases_sqr.iter().copied().fold(0.0, f64::max);
         let earth = self.residual_sqr > square(0.1 * rated_a).max(square(0.15) * most_sqr);
-        if !earth {
-            return &BETWEEN;
-        }
-        let shortest = |loops: [Loop; 3]| {
-            let mut found: Option<(Loop, f64)> = None;
-            for each in loops {
-                let carries = !each.is_earth() || self.phases_sqr[each.index()] > square(0.2 * rated_a);
-                let current = self.current(each).norm();
-                if !carries || current <= self.least_a {
-                    continue;
-                }
-                let impedance = self.voltage(each).norm() / current;
-                if found.is_none_or(|(_, least)| impedance < least) {
-                    found = Some((each, impedance));
-                }
-            }
-            found
+        let [between, other] = self.shortest(BETWEEN, rated_a);
+        let [to_earth, other_earth] = if earth {
+            self.shortest([Loop::AN, Loop::BN, Loop::CN], rated_a)
+        } else {
+            [None, None]
         };
-        let to_earth = shortest([Loop::AN, Loop::BN, Loop::CN]);
-        let between = shortest(BETWEEN);
+        let is_single = |least: f64| other_earth.is_none_or(|(_, other)| other > TWO_TO_EARTH * least);
         match (to_earth, between) {
-            (Some((each, earth)), Some((_, phase))) if phase > 1.25 * earth => only(each),
+            (Some((each, earth)), Some((_, phase)))
+                if phase > TWO_PHASES * earth && is_single(earth) && self.points(each) =>
+            {
+                only(each)
+            }
             (Some((each, _)), None) => only(each),
+            (_, Some((each, phase)))
+                if !self.is_balanced() && other.is_none_or(|(_, other)| other > THREE_PHASES * phase) =>
+            {
+                only(each)
+            }
             _ => &BETWEEN,
         }
     }
+
+    /// The loop with the smallest impedance among these, and the one after it, each with its impedance in ohm.
+    fn shortest(&self, loops: [Loop; 3], rated_a: f64) -> [Option<Length>; 2] {
+        let [mut found, mut next]: [Option<Length>; 2] = [None, None];
+        for each in loops {
+            let carries = !each.is_earth() || self.phases_sqr[each.index()] > square(0.2 * rated_a);
+            let current = self.current(each).norm();
+            if !carries || current <= self.least_a {
+                continue;
+            }
+            let impedance = self.voltage(each).norm() / current;
+            if found.is_none_or(|(_, least)| impedance < least) {
+                next = found.replace((each, impedance));
+            } else if next.is_none_or(|(_, least)| impedance < least) {
+                next = Some((each, impedance));
+            }
+        }
+        [found, next]
+    }
+
+    /// True if the negative sequence is that of a three-phase fault. In a fault of two phases it is as large as the positive sequence without load.
+    fn is_balanced(&self) -> bool {
+        self.negative.norm_sqr() < square(BALANCED) * self.positive.norm_sqr()
+    }
+
+    /// True if the negative-sequence current of the phase of an earth loop points with the zero sequence.
+    fn points(&self, each: Loop) -> bool {
+        let negative = self.negative * [Complex::ONE, Complex::A, Complex::A2][each.index()];
+        let aligned = negative.dot(self.zero);
+        aligned > COS_SECTOR * negative.norm() * self.zero.norm()
+    }
+}
+
+/// Square of a number.
+fn square(value: f64) -> f64 {
+    value * value
 }
 
 fn only(each: Loop) -> &'static [Loop] {

@@ -8,6 +8,7 @@ use crate::direction::{Mode, VoltageMemory};
 use crate::error::SettingError;
 use crate::function::{Direction, Function, Inputs, Node, Output};
 use crate::measure::{Channels, Measured};
+use crate::phases::Phases;
 use crate::rated::Rated;
 use crate::timing::{Delay, Pace};
 
@@ -16,6 +17,10 @@ const LEAST_LOOP: f64 = 0.05;
 
 /// Minimum voltage for its angle to be computed, in x Uph.
 const LEAST_VOLTAGE: f64 = 0.02;
+
+/// Times in ms for which the selected loops must stay the same before one operates: phase loops, an earth loop. In the first milliseconds of a close
+/// fault the phases are uncertain, and of a fault of two phases to earth one is seen first.
+const STEADY_MS: [f64; 2] = [3.0, 5.0];
 
 /// PDIS (21), one zone: operates when the impedance of a loop that measures the fault has been in the zone for the set number of task runs, and then
 /// for the delay.
@@ -36,6 +41,11 @@ pub struct Pdis {
     pace: Pace,
     tasks: [u32; 6],
     timers: [Delay; 6],
+    /// The loops that were selected last, and the samples for which they have been.
+    selected: &'static [Loop],
+    same: u64,
+    /// [`STEADY_MS`] in samples.
+    steady: [u64; 2],
 }
 
 impl Pdis {
@@ -65,6 +75,9 @@ impl Pdis {
             pace: Pace::default(),
             tasks: [0; 6],
             timers: [Delay::default(); 6],
+            selected: &[],
+            same: 0,
+            steady: STEADY_MS.map(|ms| rated.samples_in_ms(ms)),
         })
     }
 
@@ -119,7 +132,14 @@ impl Function for Pdis {
         let polarising = self.polarising(voltage);
         let loops = self.loops(current, voltage);
         let mut started = [false; 6];
-        for each in loops.selected(self.rated_a) {
+        let selected = loops.selected(self.rated_a);
+        self.same = if selected == self.selected {
+            self.same.saturating_add(passed)
+        } else {
+            0
+        };
+        self.selected = selected;
+        for each in selected {
             let index = each.index();
             started[index] =
                 self.is_taken(*each, &loops) && self.zone.contains(&loops, *each, polarising, self.tasks[index] > 0);
@@ -131,6 +151,9 @@ impl Function for Pdis {
             }
             return output;
         }
+        let is_earth = matches!(selected, [one] if one.is_earth());
+        let is_certain = self.same >= self.steady[usize::from(is_earth)];
+        let named = |each: Loop| if selected.len() > 1 { Phases::ABC } else { each.phases() };
         for (index, each) in Loop::ALL.into_iter().enumerate() {
             self.tasks[index] = if started[index] {
                 self.tasks[index].saturating_add(1)
@@ -138,9 +161,9 @@ impl Function for Pdis {
                 0
             };
             let timed = self.timers[index].step(passed, started[index], self.delays[index], 0);
-            let operated = timed && self.tasks[index] >= self.settings.confirmations;
-            output.started |= each.phases().when(started[index]);
-            output.operated |= each.phases().when(operated);
+            let operated = timed && is_certain && self.tasks[index] >= self.settings.confirmations;
+            output.started |= named(each).when(started[index]);
+            output.operated |= named(each).when(operated);
         }
         if output.started.any() {
             output.direction = match self.settings.mode {
