@@ -3,6 +3,7 @@
 pub mod bridge;
 pub mod feeder;
 pub mod guest;
+mod held;
 pub mod left;
 pub mod memory;
 pub mod places;
@@ -63,10 +64,11 @@ pub fn run_in(directory: &Path, arguments: &[&str]) -> Output {
 /// Waits for a started binary.
 ///
 /// # Panics
-/// When it has not ended after two minutes; it is killed then.
+/// When it has not ended after two minutes; it is killed then, and soon after it every process that keeps its output open.
 pub fn wait(child: Running, arguments: &[&str]) -> Output {
-    let id = Pid::from_child(&child);
+    let (id, pipes) = (Pid::from_child(&child), held::pipes(&child));
     let until = Instant::now() + Duration::from_secs(120);
+    let mut holders = None;
     // A thread reads the output continuously: a full pipe would block the program.
     let reader = std::thread::spawn(move || child.output());
     let mut timed_out = false;
@@ -75,9 +77,13 @@ pub fn wait(child: Running, arguments: &[&str]) -> Output {
             timed_out = true;
             let _ = kill_process(id, Signal::KILL);
         }
+        if holders.is_none() && Instant::now() > until + Duration::from_secs(20) {
+            holders = Some(held::end_holders(&pipes));
+        }
         std::thread::sleep(Duration::from_millis(20));
     }
     let output = reader.join().expect("no panic").expect("its output");
+    assert_eq!(holders, None, "{arguments:?} left processes: {}", stderr(&output));
     assert!(!timed_out, "{arguments:?} did not end: {}", stderr(&output));
     output
 }
