@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn what_ends_tells_its_last_words() {
         let (machine, _channel) = shell("echo Kernel panic; echo no such device >&2; exit 3");
-        until(|| machine.ended().is_some() && !machine.console.text().is_empty());
+        until(|| machine.ended().is_some() && !machine.console.text().is_empty() && !machine.said.text().is_empty());
         let words = machine.last_words();
         for wanted in ["QEMU ended", "3", "Kernel panic", "no such device"] {
             assert!(words.contains(wanted), "no {wanted} in {words}");
