@@ -29,7 +29,7 @@ impl Listener {
         };
         let followers = config.inputs.iter().map(|input| {
             let name = input.gocb_ref.as_bytes();
-            Follower::new(name, input.member, simulation, config.in_test)
+            Follower::new(name, input.member, simulation, config.in_test).of_living()
         });
         Self {
             followers: followers.collect(),

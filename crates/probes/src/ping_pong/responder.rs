@@ -218,7 +218,7 @@ impl Responder {
             reception: reception(ports.goose, config.receive, stop),
             polling: Polling::new(Monotonic::from_ns(0)),
             pings: Pings {
-                follower: Follower::new(config.ping.as_bytes(), config.member, Simulation::Off, false),
+                follower: Follower::new(config.ping.as_bytes(), config.member, Simulation::Off, false).of_living(),
                 changed: None,
             },
             stop: stop.clone(),

@@ -10,6 +10,8 @@ pub struct Follower {
     /// True if the member may be a position, which is true when it is open.
     is_trip: bool,
     takes_tests: bool,
+    /// True if messages without a time to live are refused.
+    wants_life: bool,
     supervisor: Supervisor,
     value: Option<bool>,
     unusable: u64,
@@ -41,7 +43,7 @@ pub struct Change {
 /// A reason to doubt the followed values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowerDoubt {
-    /// Messages are tests, or need commissioning.
+    /// Messages are tests, need commissioning, or, for a device that acts on them, have timeAllowedtoLive 0.
     OfTest,
     /// Messages lack the member.
     WithoutMember,
@@ -81,7 +83,7 @@ impl FollowerDoubt {
     /// Text of the doubt, printed after a count.
     pub fn words(self) -> &'static str {
         match self {
-            Self::OfTest => "messages are tests, or need commissioning: not used",
+            Self::OfTest => "messages are tests, need commissioning, or have no time to live: not used",
             Self::WithoutMember => "messages lack the member, or it is not a boolean: not used",
             Self::Refused => "messages were refused: simulated, or from a second source address",
             Self::Contradicting => "messages are old, or contradict others",
@@ -108,6 +110,7 @@ impl Follower {
             member,
             is_trip: false,
             takes_tests,
+            wants_life: false,
             supervisor: Supervisor::new(settings, super::Expectation::default()),
             value: None,
             unusable: 0,
@@ -123,12 +126,21 @@ impl Follower {
         self
     }
 
+    /// Refuses messages with timeAllowedtoLive 0, which have expired when they arrive: for a device that acts on the member. To be said before
+    /// the first message.
+    #[must_use]
+    pub fn of_living(mut self) -> Self {
+        self.wants_life = true;
+        self
+    }
+
     /// Takes a message that the kernel received at `at`.
     pub fn take(&mut self, frame: &Frame<'_>, at: Heard) -> Followed {
         if frame.gocb_ref() != self.name {
             return Followed::Other;
         }
-        if frame.nds_com() || frame.is_test() && !self.takes_tests {
+        let is_dead = self.wants_life && frame.time_allowed_to_live() == 0;
+        if is_dead || frame.nds_com() || frame.is_test() && !self.takes_tests {
             self.unusable += 1;
             return Followed::Unused;
         }
