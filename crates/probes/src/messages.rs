@@ -2,9 +2,16 @@
 
 use crate::error::ProbeError;
 use streamset::goose::ControlBlock;
+use units::Monotonic;
 use wire::ether::Mac;
 use wire::goose::{Curve, Progress, Template, Value};
 use wire::time::{TimeQuality, UtcTime};
+
+/// Converts `due` to the wall clock by the current difference of the two clocks.
+pub(crate) fn utc_ns(due: Monotonic) -> i64 {
+    let pair = sys::clock::pair();
+    pair.realtime.as_ns() + (due - pair.monotonic)
+}
 
 /// Skipped repetitions of a message that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +30,7 @@ pub(crate) struct Messages {
     progress: Progress,
     curve: Curve,
     quality: TimeQuality,
+    t: UtcTime,
     repeat_ns: i64,
 }
 
@@ -44,6 +52,7 @@ impl Messages {
             progress: Progress::at(message.st_num, message.sq_num),
             curve: config.curve,
             quality: message.t.quality,
+            t: message.t,
             template,
             repeat_ns: 0,
         })
@@ -81,14 +90,24 @@ impl Messages {
             self.repeat_ns = due_ns;
         }
         if is_change || self.is_first() {
-            let t = UtcTime::from_ns(utc_ns(), self.quality);
-            self.template.set_t(t);
-            self.template.set_times(t);
+            self.t = UtcTime::from_ns(utc_ns(), self.quality);
+            self.template.set_t(self.t);
+            self.template.set_times(self.t);
         }
         self.template.set_st_num(self.progress.st_num());
         self.template.set_sq_num(self.progress.sq_num());
         let tal_ms = self.curve.time_allowed_to_live_ms(self.progress.step());
         self.template.set_time_allowed_to_live(tal_ms);
+    }
+
+    /// stNum and sqNum of the next message, or of one that is encoded and not yet sent.
+    pub(crate) fn numbers(&self) -> [u32; 2] {
+        [self.progress.st_num(), self.progress.sq_num()]
+    }
+
+    /// Time of the last change of state.
+    pub(crate) fn changed(&self) -> UtcTime {
+        self.t
     }
 
     /// timeAllowedtoLive of the encoded message, in ms.

@@ -91,6 +91,11 @@ impl FromStr for SvQuality {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GooseQuality(pub u16);
 
+impl GooseQuality {
+    /// Test value: bit 11 of the string (IEC 61850-7-3).
+    pub const TEST: u16 = 0x8000 >> 11;
+}
+
 #[cfg(test)]
 mod tests {
     use super::SvQuality;

@@ -3,6 +3,7 @@
 
 use super::control::SPREAD_NS;
 use super::ears::Hearing;
+use super::peer::PeerConfig;
 use super::program::Ask;
 use super::proof::Proof;
 use super::script::Manner;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use sys::link::{LinkCounters, LinkInfo};
 use units::{Monotonic, Ns};
 use waveform::WaveformError;
-use waveform::scenario::{Expect, Scenario};
+use waveform::scenario::Expect;
 use waveform::type_test::{PointOnWave, TypeTest};
 
 /// Interval at which the conductor checks for messages.
@@ -115,6 +116,9 @@ impl Conductor {
 
     fn conduct(&mut self) -> Result<(), EarlyEnd> {
         self.meet()?;
+        if let Some(peer) = self.config.peer.clone() {
+            return self.attacks(&peer);
+        }
         self.positive_control()?;
         self.controls()?;
         match self.config.type_test.clone() {
@@ -152,7 +156,7 @@ impl Conductor {
     /// Plays one shot of each scenario and of each disturbance of the samples; returns true if there was time for all.
     fn round(&mut self) -> Result<bool, EarlyEnd> {
         let scenarios = self.config.scenarios.clone();
-        let faulted = self.faulted();
+        let faulted = self.config.faulted();
         let cases = self.config.security.clone().into_iter();
         let behind = scenarios.len()..;
         let made = behind
@@ -171,6 +175,20 @@ impl Conductor {
         Ok(true)
     }
 
+    /// Plays the rounds of shots with a peer. Honest shots that have to trip begin and end each, so that silence proves something.
+    fn attacks(&mut self, peer: &PeerConfig) -> Result<(), EarlyEnd> {
+        let fault = self.config.faulted();
+        for _ in 0..self.config.shots {
+            for ask in peer.round(&fault) {
+                if self.is_over() {
+                    return Ok(());
+                }
+                self.shot(&ask)?;
+            }
+        }
+        Ok(())
+    }
+
     fn is_over(&self) -> bool {
         let duration = self.config.duration_ns;
         duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + Ns(ns))
@@ -179,7 +197,7 @@ impl Conductor {
     /// Waits until the relay's control block is known: the named one, or the one that trips in a shot that is not counted.
     fn meet(&mut self) -> Result<(), EarlyEnd> {
         if self.hearing.is_learning() {
-            let scenario = self.faulted();
+            let scenario = self.config.faulted();
             let planned = self
                 .stage
                 .plan(&scenario, PointOnWave::anywhere(scenario.wave.voltage_deg()))?;
@@ -200,13 +218,6 @@ impl Conductor {
         Ok(())
     }
 
-    /// The first scenario with a trip; if there is none, a simple fault from the steady state of the first scenario.
-    pub(super) fn faulted(&self) -> Scenario {
-        let scenarios = &self.config.scenarios;
-        let tripping = scenarios.iter().find(|scenario| scenario.wants_trip());
-        tripping.map_or_else(|| Scenario::plain_fault(&scenarios[0].wave), Scenario::clone)
-    }
-
     /// Waits for some time, unless the test set has ended.
     fn pause(&mut self) -> Result<(), EarlyEnd> {
         self.stage.listen();
@@ -223,6 +234,9 @@ impl Conductor {
             self.stage.linger(SPREAD_NS);
         }
         let planned = self.stage.plan(&ask.scenario, ask.point)?;
+        if let Some(course) = ask.course {
+            self.stage.order(&planned, course);
+        }
         self.shots += 1;
         let all = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;
         for (relay, over) in all.iter().enumerate() {

@@ -56,7 +56,7 @@ pub(super) const SPREAD_NS: u64 = 1_000_000_000;
 impl Conductor {
     /// Runs the negative controls, one shot each.
     pub(super) fn controls(&mut self) -> Result<(), EarlyEnd> {
-        let scenario = self.faulted();
+        let scenario = self.config.faulted();
         for control in self.config.controls.clone() {
             self.control(control, &scenario)?;
         }
@@ -108,7 +108,7 @@ impl Conductor {
         if !self.config.groups().iter().any(|group| group.stays) {
             return Ok(());
         }
-        let scenario = self.faulted();
+        let scenario = self.config.faulted();
         for _ in 0..TRIES {
             self.stage.linger(SPREAD_NS);
             let all = self.control_shot(&scenario, Some(Manner::Plain), true)?;

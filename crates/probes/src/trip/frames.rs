@@ -220,7 +220,7 @@ fn another(sv_id: &str) -> String {
 }
 
 /// A different address, for a second publisher.
-fn neighbour(Mac(mut octets): Mac) -> Mac {
+pub(super) fn neighbour(Mac(mut octets): Mac) -> Mac {
     octets[5] ^= 1;
     Mac(octets)
 }

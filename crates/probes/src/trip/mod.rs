@@ -22,6 +22,7 @@ mod listener;
 mod members;
 mod notice;
 mod options;
+mod peer;
 mod program;
 mod proof;
 mod publisher;
@@ -38,6 +39,7 @@ pub(crate) use limits::{FAILURES, FALSE, within};
 pub use limits::{OVERRUNS, limits};
 pub use members::{FunctionMember, MemberName};
 pub use options::{TripOptions, USUAL_SHOTS};
+pub use peer::{Hostile, PeerConfig, PeerRole};
 pub use security::Security;
 pub(crate) use stage::sampling;
 pub use under_test::UnderTest;
@@ -94,6 +96,8 @@ pub struct TripConfig {
     pub controls: Vec<Control>,
     /// Disturbances of the samples for which the relay must not trip; each has as many shots as a scenario.
     pub security: Vec<Security>,
+    /// A second device whose GOOSE the relay uses; its shots are then published instead of those of the scenarios.
+    pub peer: Option<PeerConfig>,
     /// Time before the due instant of a frame at which the thread stops sleeping and spins, in ns.
     pub spin_ahead_ns: u64,
     /// Time in ns after which no shot begins; `None` plays all shots.
@@ -236,6 +240,17 @@ impl TripConfig {
         }
         if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
             return usage("--security uses the fault of the first scenario that has one: give a scenario with a fault");
+        }
+        if let Some(peer) = &self.peer {
+            peer.check(self.settle_ns)?;
+            if self.type_test.is_some()
+                || !self.security.is_empty()
+                || self.relays.iter().any(|relay| relay.goose.is_none())
+            {
+                return usage(
+                    "--peer has shots of its own: name the relay's GOOSE (--goose), and leave out --type-test and --security",
+                );
+            }
         }
         let mut names: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         names.sort_unstable();

@@ -1,11 +1,12 @@
 //! Options of a test set, on the command line and in a plan.
 
 use super::members::{Finder, FunctionMember, MemberName};
-use super::{Control, Security, TripConfig, UnderTest};
+use super::{Control, Hostile, PeerConfig, PeerRole, Security, TripConfig, UnderTest};
 use crate::error::ProbeError;
 use crate::options::{appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_vlan, text, vlan};
 use crate::reception::Receive;
 use serde::Deserialize;
+use std::path::PathBuf;
 use streamset::{StreamSpec, following};
 use sys::thread::Policy;
 use waveform::{WaveformError, scenario, type_test};
@@ -15,6 +16,9 @@ use wire::sv::Profile;
 
 /// Number of shots of each scenario on the command line, if none is given.
 pub const USUAL_SHOTS: u32 = 100;
+
+/// Least stNum with which the peer begins, as a device that has run for long: lower numbers are then old ones, and no new beginning.
+const LONG_RUN: u32 = 1_000;
 
 /// Options for what is published, and what is listened for. In a plan each option is a key of the step: `breaker = "40ms"`.
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
@@ -65,6 +69,38 @@ pub struct TripOptions {
     /// Disturbances of the samples for which the relay must not trip: as many shots of each as of a scenario
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CASES")]
     pub security: Vec<Security>,
+    /// Play a second device whose GOOSE the relay uses, and attack under its name: a file of one control block, as for publish --goose
+    #[arg(long, value_name = "FILE", requires = "goose", conflicts_with_all = ["type_test", "security"], help_heading = "Peer")]
+    pub peer: Option<PathBuf>,
+    /// Number of the boolean member of its dataset that the relay uses
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "peer",
+        help_heading = "Peer"
+    )]
+    pub peer_member: usize,
+    /// Meaning of this member for the relay
+    #[arg(
+        long,
+        value_enum,
+        default_value = "transfer",
+        value_name = "ROLE",
+        requires = "peer",
+        help_heading = "Peer"
+    )]
+    pub peer_role: PeerRole,
+    /// Attacks, each with shots of its own [default: all that its messages can carry]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "CASES",
+        requires = "peer",
+        help_heading = "Peer"
+    )]
+    pub hostile_goose: Vec<Hostile>,
     /// svID of the stream that the relay takes
     #[arg(long, value_name = "TEXT", default_value = "MU01", help_heading = "Stream")]
     pub sv_id: String,
@@ -159,6 +195,7 @@ impl TripOptions {
             breaker_ns: self.breaker,
             controls: self.controls.clone(),
             security: self.security.clone(),
+            peer: self.peer()?,
             spin_ahead_ns: self.spin_ahead,
             duration_ns: None,
             receive: Receive::Block,
@@ -183,6 +220,31 @@ impl TripOptions {
     /// No SCL file has this name, or the SCL file cannot be used.
     pub fn member(&self) -> Result<Member, ProbeError> {
         Finder::new(self.scl.as_deref(), self.goose.clone())?.find(&self.trip_member)
+    }
+
+    fn peer(&self) -> Result<Option<PeerConfig>, ProbeError> {
+        let Some(file) = &self.peer else { return Ok(None) };
+        let name = file.display().to_string();
+        let refused = |problem: String| ProbeError::Usage(format!("trip: --peer {name}: {problem}"));
+        let text = std::fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
+        let mut blocks = streamset::goose::parse(&text, &name).map_err(|error| ProbeError::Usage(error.to_string()))?;
+        if blocks.len() > 1 {
+            return Err(refused(
+                "it has several control blocks: leave the one that the relay uses".to_owned(),
+            ));
+        }
+        let mut block = blocks.remove(0);
+        block.message.st_num = block.message.st_num.max(LONG_RUN);
+        let hostile = match self.hostile_goose.is_empty() {
+            true => Hostile::that_fit(&block.message.all_data),
+            false => self.hostile_goose.clone(),
+        };
+        Ok(Some(PeerConfig {
+            block,
+            member: self.peer_member,
+            role: self.peer_role,
+            hostile,
+        }))
     }
 
     /// The stream with the faults, or the first stream of a load.

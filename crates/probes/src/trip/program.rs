@@ -1,5 +1,6 @@
 //! Program of the shots to be played, with the series of each shot.
 
+use super::peer::Course;
 use super::script::Manner;
 use super::{Security, TripConfig};
 use model::Cell;
@@ -14,6 +15,8 @@ pub(super) struct Ask {
     pub(super) name: String,
     pub(super) scenario: Scenario,
     pub(super) manner: Manner,
+    /// Messages of the peer meanwhile; `None` without a peer.
+    pub(super) course: Option<Course>,
     /// Point on the wave at which the fault begins.
     pub(super) point: PointOnWave,
     /// Cell of the type test.
@@ -28,6 +31,7 @@ impl Ask {
             name: scenario.name.clone(),
             scenario: scenario.clone(),
             manner: Manner::Plain,
+            course: None,
             point: PointOnWave::anywhere(scenario.wave.voltage_deg()),
             cell: None,
         }
@@ -51,6 +55,7 @@ impl Ask {
             name: shot.scenario.name.clone(),
             scenario: shot.scenario,
             manner: Manner::Plain,
+            course: None,
             point: shot.point,
             cell: Some(shot.cell),
         }
@@ -58,10 +63,19 @@ impl Ask {
 }
 
 impl TripConfig {
+    /// The first scenario with a trip; if there is none, a simple fault from the steady state of the first scenario.
+    pub(super) fn faulted(&self) -> Scenario {
+        let tripping = self.scenarios.iter().find(|scenario| scenario.wants_trip());
+        tripping.map_or_else(|| Scenario::plain_fault(&self.scenarios[0].wave), Scenario::clone)
+    }
+
     /// Groups of shots that are counted together: of a scenario, of a disturbance of the samples, or of a part of a type test.
     pub(super) fn groups(&self) -> Vec<Group> {
         if let Some(test) = &self.type_test {
             return test.groups();
+        }
+        if let Some(peer) = &self.peer {
+            return peer.groups(&self.faulted());
         }
         let scenarios = self.scenarios.iter().map(of_scenario);
         let cases = self.security.iter().map(|case| Group {

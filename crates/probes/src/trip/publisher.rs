@@ -2,6 +2,7 @@
 
 use super::TripConfig;
 use super::frames::{Frames, Sent};
+use super::peer::Peer;
 use super::script::{Prompter, Script, Trouble};
 use crate::error::ProbeError;
 use crate::port::Port;
@@ -33,6 +34,7 @@ pub(super) struct Publisher {
     frames: Frames,
     /// The other streams.
     others: Batch,
+    peer: Option<Peer>,
     script: Script,
     prompter: Prompter,
     /// True if the next frame is prepared.
@@ -62,6 +64,7 @@ impl Publisher {
         let mut publisher = Self {
             frames: Frames::of(&config.stream, script.table.seq_data(0), source)?,
             others,
+            peer: config.peer.as_ref().map(|peer| Peer::new(peer, source)).transpose()?,
             port,
             wait: Wait::spinning_ahead(config.spin_ahead_ns),
             timetable: Timetable::new(pace),
@@ -82,6 +85,9 @@ impl Publisher {
     pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         self.timetable.begin(start, None);
         self.made = false;
+        if let Some(peer) = &mut self.peer {
+            peer.begin(start);
+        }
         let published = self.publish(feed);
         if self.refused > 0 {
             feed.notice(LATENESS, Notice::Refused, sys::clock::monotonic(), self.refused, 0);
@@ -100,9 +106,33 @@ impl Publisher {
                 continue;
             }
             let sent = self.send()?;
+            let samples = [self.timetable.first_sample(), self.made_until()];
             self.note(due, sent, feed);
+            self.send_of_peer(due, samples)?;
         }
         Ok(())
+    }
+
+    /// Sends the messages of the peer that are due with the frame of these samples.
+    fn send_of_peer(&mut self, due: Monotonic, [first, end]: [u64; 2]) -> Result<(), ProbeError> {
+        let Some(peer) = &mut self.peer else { return Ok(()) };
+        let mut late = None;
+        while self.prompter.orders.peek().is_ok_and(|order| order.begin < end) {
+            let Ok(order) = self.prompter.orders.pop() else { break };
+            late = late.or(Some(order.begin).filter(|begin| *begin < first));
+            peer.take(order);
+        }
+        let refused = peer.send(due, &mut self.port)?;
+        self.refused += refused;
+        if let Some(begin) = late.or((refused > 0).then_some(first)) {
+            self.trouble(begin, end);
+        }
+        Ok(())
+    }
+
+    /// The sample after the last one of the prepared frame.
+    fn made_until(&self) -> u64 {
+        self.timetable.first_sample() + u64::from(self.timetable.pace.asdus)
     }
 
     /// Sends the frames that are due at one instant, the stream with the faults first.
@@ -124,7 +154,7 @@ impl Publisher {
         }
         self.made = true;
         let Pace { rate, asdus } = self.timetable.pace;
-        self.take_over(self.timetable.first_sample() + u64::from(asdus) - 1);
+        self.take_over(self.made_until() - 1);
         for asdu in 0..usize::from(asdus) {
             let sample = self.timetable.first_sample() + asdu as u64;
             let smp_cnt = u16::try_from(sample % u64::from(rate)).unwrap_or(0);

@@ -1,5 +1,6 @@
 //! Orders for the publisher, and its reports about them.
 
+use super::peer::Order;
 use run::Stop;
 use std::sync::Arc;
 use waveform::sample::SampleTable;
@@ -58,6 +59,8 @@ pub(super) struct Trouble {
 /// Rings for scripts to the publisher, and for troubles and used scripts back to the conductor.
 pub(super) struct Exchange {
     pub(super) scripts: rtrb::Producer<Script>,
+    /// States of the peer.
+    pub(super) orders: rtrb::Producer<Order>,
     pub(super) used: rtrb::Consumer<Script>,
     pub(super) troubles: rtrb::Consumer<Trouble>,
 }
@@ -65,6 +68,7 @@ pub(super) struct Exchange {
 /// The publisher's end of the [`Exchange`].
 pub(super) struct Prompter {
     pub(super) scripts: rtrb::Consumer<Script>,
+    pub(super) orders: rtrb::Consumer<Order>,
     pub(super) used: rtrb::Producer<Script>,
     pub(super) troubles: rtrb::Producer<Trouble>,
     /// Stop request for the whole test set.
@@ -83,13 +87,16 @@ pub(super) fn exchange(ended: &Stop) -> (Exchange, Prompter) {
     // Two more than in the ring: one in use, and one being taken over.
     let (played, used) = rtrb::RingBuffer::new(SCRIPTS + 2);
     let (trouble, troubles) = rtrb::RingBuffer::new(TROUBLES);
+    let (orders, to_take) = rtrb::RingBuffer::new(SCRIPTS);
     let exchange = Exchange {
         scripts,
+        orders,
         used,
         troubles,
     };
     let prompter = Prompter {
         scripts: to_play,
+        orders: to_take,
         used: played,
         troubles: trouble,
         ended: ended.clone(),

@@ -97,6 +97,12 @@ impl Trip {
         if let Some(test) = &config.type_test {
             settings.push(("type test".into(), test.what.clone()));
         }
+        if let Some(peer) = &config.peer {
+            let name = String::from_utf8_lossy(&peer.block.message.gocb_ref).into_owned();
+            settings.push(("peer".into(), name));
+            settings.push(("peer member".into(), peer.member.to_string()));
+            settings.push(("peer role".into(), peer.role.to_string()));
+        }
         if let Some(ns) = config.breaker_ns {
             settings.push(("breaker".into(), Ns(ns).to_string()));
         }
@@ -109,27 +115,22 @@ impl Describe for Trip {
         let (number, which) = (usize::from(slot) / EACH, usize::from(slot) % EACH);
         let place = self.places.get(number);
         let within_ns = place.and_then(|place| place.group.within_ns).filter(|_| which == 0);
+        let begin = match &self.config.peer {
+            Some(peer) if !peer.role.needs_fault() => "instant the peer's changed message is due",
+            _ => "instant the first faulted sample is due",
+        };
+        let to = |end: &str| format!("{begin} -> kernel has the first GOOSE frame with the {end}");
         let (kind, what) = match which {
-            0 => (
-                &kind::TRIP,
-                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit",
-            ),
-            1 => (
-                &kind::START,
-                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the start bit",
-            ),
-            3 => (
-                &kind::PHASE,
-                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose phases are reported",
-            ),
+            0 => (&kind::TRIP, to("trip bit")),
+            1 => (&kind::START, to("start bit")),
+            3 => (&kind::PHASE, to("trip bit, of a trip whose phases are reported")),
             4 => (
                 &kind::ZONE,
-                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose \
-                 zone or function is reported",
+                to("trip bit, of a trip whose zone or function is reported"),
             ),
             _ => (
                 &kind::SECURITY,
-                "instant the disturbance begins -> the relay is watched no longer",
+                "instant the disturbance begins -> the relay is watched no longer".to_owned(),
             ),
         };
         let mut settings = self.settings(place, within_ns);
@@ -141,7 +142,7 @@ impl Describe for Trip {
             settings,
             // The kernel's stamps are converted from the wall clock to the monotonic clock, so a step of the wall clock moves no
             // message.
-            ..SeriesSpec::of(kind, label, what)
+            ..SeriesSpec::of(kind, label, &what)
         }
     }
 

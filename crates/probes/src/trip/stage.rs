@@ -1,6 +1,7 @@
 //! Plans what is published next: shots placed on the samples of the stream, each continuing the signal of the one before.
 
 use super::TripConfig;
+use super::peer::{Course, Order};
 use super::script::{Exchange, Manner, Script, Trouble};
 use crate::error::ProbeError;
 use stats::random::Random;
@@ -191,6 +192,22 @@ impl Stage {
         Ok(())
     }
 
+    /// Passes the states of the peer in a shot to the publisher; it is at rest after the disturbance.
+    pub(super) fn order(&mut self, planned: &Planned, course: Course) {
+        let Course {
+            before,
+            during,
+            hostile,
+        } = course;
+        for (begin, value, hostile) in [
+            (planned.base, before, hostile),
+            (planned.fault, during, hostile),
+            (planned.end, false, None),
+        ] {
+            self.exchange.order(Order { begin, value, hostile });
+        }
+    }
+
     /// Extends the steady state before the next shot by a random time of up to `ns`, independent of the seed.
     pub(super) fn linger(&mut self, ns: u64) {
         let most = u128::from(ns) * u128::from(self.sampling.rate) / 1_000_000_000;
@@ -267,5 +284,10 @@ impl Exchange {
         // The ring has room for the scripts of several shots. If it is full, the publisher has stopped, and its trouble reports
         // show that.
         let _ = self.scripts.push(script);
+    }
+
+    /// Sends a state of the peer to the publisher. The same is true of this ring.
+    fn order(&mut self, order: Order) {
+        let _ = self.orders.push(order);
     }
 }

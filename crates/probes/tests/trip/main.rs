@@ -3,7 +3,9 @@
 mod blind;
 #[path = "../common/mod.rs"]
 mod common;
+mod hostile;
 mod relay;
+mod subscriber;
 mod wire;
 
 use self::wire::{Seen, Wire};

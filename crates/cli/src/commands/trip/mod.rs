@@ -15,7 +15,7 @@ use probes::watch::RelayBlock;
 use probes::{Receive, ReceiveStamps};
 
 /// Options of faults and streams of our own, and of the other measures: while another injector is observed nothing is sent.
-const NOT_OBSERVED: [&str; 21] = [
+const NOT_OBSERVED: [&str; 22] = [
     "scenario",
     "type_test",
     "shots",
@@ -26,6 +26,7 @@ const NOT_OBSERVED: [&str; 21] = [
     "breaker",
     "controls",
     "security",
+    "peer",
     "streams",
     "profile",
     "appid",
@@ -48,6 +49,7 @@ const NOT_OBSERVED: [&str; 21] = [
                   triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
                   triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0\n  \
                   triptime trip eth1 --type-test zone1 --goose 'IED1LD0/LLN0$GO$gcbTrip' --html zone1.html\n  \
+                  triptime trip eth1 --peer partner.toml --peer-role block --goose 'IED1LD0/LLN0$GO$gcbTrip' --shots 20\n  \
                   triptime trip eth1 --ping-pong --goose 'IED1LD0/LLN0$GO$gcbPong' --streams 8 --class p1-ed2\n  \
                   triptime trip eth1 --watch 'MAINLD0/LLN0$GO$gcbTrip,PILOTLD0/LLN0$GO$gcbTrip:2' --duration 90d\n  \
                   triptime trip eth1 --observe above:2000A --sv-id INJ01 --goose 'IED1LD0/LLN0$GO$gcbTrip' --within 30ms --duration 10min"
@@ -68,7 +70,7 @@ pub(crate) struct TripArgs {
     #[arg(
         long,
         requires = "goose",
-        conflicts_with_all = ["scenario", "shots", "settle", "start_member", "phase_members", "function_members", "breaker", "controls", "security", "spin_ahead"],
+        conflicts_with_all = ["scenario", "shots", "settle", "start_member", "phase_members", "function_members", "breaker", "controls", "security", "peer", "spin_ahead"],
         help_heading = "Ping-pong"
     )]
     ping_pong: bool,

@@ -5,6 +5,7 @@ use super::config::GooseConfig;
 use super::series::{LATENESS, Notice, Publish};
 use crate::error::ProbeError;
 use crate::hot::HotThread;
+use crate::messages::utc_ns;
 use crate::port::Port;
 use model::Counter;
 use run::{Feed, Recorder, Stop};
@@ -130,10 +131,4 @@ impl Publisher {
             sleep_until(now + LOOK_UP_NS);
         }
     }
-}
-
-/// Converts `due` to the wall clock by the current difference of the two clocks.
-fn utc_ns(due: Monotonic) -> i64 {
-    let pair = sys::clock::pair();
-    pair.realtime.as_ns() + (due - pair.monotonic)
 }

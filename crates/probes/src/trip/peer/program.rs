@@ -1,0 +1,143 @@
+//! Shots with a peer: each attack during a shot without and with a trip, and an honest shot after it.
+
+use super::{Course, Hostile, PeerConfig};
+use crate::trip::program::Ask;
+use waveform::scenario::{Expect, Scenario, Selection};
+use waveform::type_test::Group;
+
+/// Kind of a shot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// The peer's member has the value with which the relay must not trip.
+    NoTrip,
+    /// It has the value with which the relay must trip.
+    Trip,
+}
+
+/// A shot of each round.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    hostile: Option<Hostile>,
+    /// The attack of the shots before; the shot itself is honest.
+    after: Option<Hostile>,
+    wanted: Wanted,
+}
+
+/// The shots of a round, in their order. The honest shots come first: a replayed message needs a state before.
+fn turns(peer: &PeerConfig) -> impl Iterator<Item = Turn> {
+    let turn = |hostile, after, wanted| Turn { hostile, after, wanted };
+    let honest = [Wanted::Trip, Wanted::NoTrip].map(|wanted| turn(None, None, wanted));
+    let cases = peer.hostile.iter().flat_map(move |case| {
+        [
+            turn(Some(*case), None, Wanted::NoTrip),
+            turn(Some(*case), None, Wanted::Trip),
+            turn(None, Some(*case), Wanted::Trip),
+        ]
+    });
+    honest.into_iter().chain(cases)
+}
+
+impl Turn {
+    fn label(self) -> String {
+        match (self.hostile, self.after, self.wanted) {
+            (None, None, Wanted::Trip) => "goose/honest-trip".to_owned(),
+            (None, None, Wanted::NoTrip) => "goose/honest".to_owned(),
+            (_, Some(case), _) => format!("goose/{case}-after"),
+            (Some(case), _, Wanted::NoTrip) => format!("goose/{case}"),
+            (Some(case), _, Wanted::Trip) => format!("goose/{case}-trip"),
+        }
+    }
+
+    fn is_judged(self) -> bool {
+        self.hostile.is_none_or(Hostile::is_judged)
+    }
+
+    fn expect(self, fault: &Scenario, peer: &PeerConfig) -> Expect {
+        match (self.is_judged(), self.wanted) {
+            (false, _) => Expect::Either,
+            (true, Wanted::NoTrip) => Expect::NoTrip,
+            (true, Wanted::Trip) if peer.role.needs_fault() => fault.expect,
+            (true, Wanted::Trip) => Expect::Trip {
+                within_ns: None,
+                soonest_ns: None,
+            },
+        }
+    }
+
+    fn what(self, peer: &PeerConfig) -> String {
+        let value = self.value(peer);
+        let state = match peer.role.needs_fault() {
+            true => format!("the fault, while the peer's member is {value}"),
+            false => format!(
+                "load, while the peer's member {} {value}",
+                if value { "becomes" } else { "is" }
+            ),
+        };
+        match (self.hostile, self.after) {
+            (Some(case), _) => format!("{state}; {}", case.what()),
+            (None, Some(case)) => format!("{state}; after the attack {case}"),
+            (None, None) => state,
+        }
+    }
+
+    fn value(self, peer: &PeerConfig) -> bool {
+        match self.wanted {
+            Wanted::Trip => peer.role.trips_with(),
+            Wanted::NoTrip => !peer.role.trips_with(),
+        }
+    }
+
+    fn course(self, peer: &PeerConfig) -> Course {
+        let during = self.value(peer);
+        Course {
+            // An order to trip comes at the instant at which a fault would come; a block or a permission is there before.
+            before: during && peer.role.needs_fault(),
+            during,
+            hostile: self.hostile,
+        }
+    }
+
+    fn group(self, fault: &Scenario, peer: &PeerConfig) -> Group {
+        let expect = self.expect(fault, peer);
+        let within_ns = match expect {
+            Expect::Trip { within_ns, .. } => within_ns,
+            Expect::NoTrip | Expect::Either => None,
+        };
+        Group {
+            label: self.label(),
+            what: self.what(peer),
+            trips: matches!(expect, Expect::Trip { .. }),
+            stays: expect == Expect::NoTrip,
+            within_ns,
+            selection: Selection::default(),
+        }
+    }
+
+    fn ask(self, group: usize, fault: &Scenario, peer: &PeerConfig) -> Ask {
+        let wave = fault.wave.clone();
+        let scenario = Scenario {
+            expect: self.expect(fault, peer),
+            selection: Selection::default(),
+            wave: if peer.role.needs_fault() { wave } else { wave.at_load() },
+            ..fault.clone()
+        };
+        Ask {
+            name: self.label(),
+            course: Some(self.course(peer)),
+            ..Ask::plain(group, &scenario)
+        }
+    }
+}
+
+impl PeerConfig {
+    /// Groups of shots that are counted together.
+    pub(in crate::trip) fn groups(&self, fault: &Scenario) -> Vec<Group> {
+        turns(self).map(|turn| turn.group(fault, self)).collect()
+    }
+
+    /// The shots of a round.
+    pub(in crate::trip) fn round(&self, fault: &Scenario) -> Vec<Ask> {
+        let numbered = turns(self).enumerate();
+        numbered.map(|(group, turn)| turn.ask(group, fault, self)).collect()
+    }
+}

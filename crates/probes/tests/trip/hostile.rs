@@ -1,0 +1,146 @@
+//! Attacks on subscribers of a second device's GOOSE: an honest one passes all, and each wrong one is found out by its case.
+
+use super::relay::RelayKind;
+use super::subscriber::{NAME, Rule, Subscriber, port_options};
+use super::{Pair, Recorded, Run, can_run, few, heard_of, texts};
+use model::EventKind;
+use probes::trip::{Hostile, PeerConfig, PeerRole, Ports, TripConfig, UnderTest, goose_port_options};
+use probes::{Probe, publish};
+use std::collections::BTreeMap;
+
+const PEER: &str = r#"
+[[goose]]
+gocb_ref = "PEERLD0/LLN0$GO$gcbBlock"
+dat_set = "PEERLD0/LLN0$dsBlock"
+dst = "01:0c:cd:01:00:09"
+appid = 9
+first_st_num = 1000
+member = [
+    { name = "order", type = "boolean" },
+    { name = "q", type = "quality" },
+]
+"#;
+
+/// A test of a subscriber with these attacks, each once.
+fn config(hostile: &[Hostile]) -> TripConfig {
+    let block = streamset::goose::parse(PEER, "test").expect("a sound file").remove(0);
+    TripConfig {
+        relays: vec![UnderTest {
+            goose: Some(NAME.into()),
+            start: None,
+            ..heard_of(&RelayKind::default(), None)
+        }],
+        controls: Vec::new(),
+        settle_ns: 200_000_000,
+        peer: Some(PeerConfig {
+            block,
+            member: 0,
+            role: PeerRole::Transfer,
+            hostile: hostile.to_vec(),
+        }),
+        ..few(1, &["overcurrent"])
+    }
+}
+
+fn tested(rule: Rule, hostile: &[Hostile]) -> Recorded {
+    let pair = Pair::build();
+    let subscriber = Subscriber::start(rule, "PEERLD0/LLN0$GO$gcbBlock", pair.port_b(&port_options()));
+    let mut run = Run::start();
+    let ports = Ports {
+        stream: pair.port_a(&publish::port_options()).into(),
+        goose: pair.port_a(&goose_port_options()).into(),
+    };
+    let running = config(hostile)
+        .start(ports, &mut run.recorder, &run.stop)
+        .expect("it starts");
+    running.join().expect("it ends well");
+    drop(subscriber);
+    run.finish()
+}
+
+/// Faults of each series: trips that did not come, and unwanted ones. Shots that the test set itself spoiled are left out.
+fn faults(recorded: &Recorded, hostile: &[Hostile]) -> BTreeMap<String, [u64; 2]> {
+    let cases = hostile.iter().flat_map(|case| {
+        let trips = ["-trip", "-after"].map(|end| format!("trip/goose/{case}{end}"));
+        [format!("security/goose/{case}")].into_iter().chain(trips)
+    });
+    let honest = ["trip/goose/honest-trip", "security/goose/honest"].map(str::to_owned);
+    let found = honest.into_iter().chain(cases).filter_map(|name| {
+        recorded.names().contains(&name).then_some(())?;
+        let counters = recorded.counters(&name);
+        Some((name, [counters.lost, counters.unwanted]))
+    });
+    found.filter(|(_, faults)| *faults != [0, 0]).collect()
+}
+
+fn names(faults: &BTreeMap<String, [u64; 2]>) -> Vec<&str> {
+    faults.keys().map(String::as_str).collect()
+}
+
+fn every_attack() -> Vec<Hostile> {
+    clap::ValueEnum::value_variants().to_vec()
+}
+
+#[test]
+fn a_subscriber_by_the_standard_passes_every_attack() {
+    let test = "a_subscriber_by_the_standard_passes_every_attack";
+    if !can_run(test) {
+        return;
+    }
+    let all = every_attack();
+    let recorded = tested(Rule::Standard, &all);
+    assert_eq!(faults(&recorded, &all), BTreeMap::new());
+    let not_counted = texts(&recorded, EventKind::NotCounted);
+    let received = |series: &str| recorded.counters(series).received;
+    let left_out = |series: &str| not_counted.iter().filter(|text| text.starts_with(series)).count() as u64;
+    for series in [
+        "trip/goose/honest-trip",
+        "trip/goose/jump-after",
+        "trip/goose/storm-trip",
+        "security/goose/simulated",
+    ] {
+        let begin = format!("{series}:");
+        assert_eq!(received(series) + left_out(&begin), 1, "{series}: {not_counted:?}");
+    }
+}
+
+#[test]
+fn each_wrong_subscriber_is_found_out_by_its_attack() {
+    let test = "each_wrong_subscriber_is_found_out_by_its_attack";
+    if !can_run(test) {
+        return;
+    }
+    let found = |rule: Rule, hostile: &[Hostile]| faults(&tested(rule, hostile), hostile);
+    let trusting = found(Rule::None, &[Hostile::Simulated]);
+    assert!(names(&trusting).contains(&"security/goose/simulated"), "{trusting:?}");
+    let other_state = found(Rule::OtherState, &[Hostile::Replayed, Hostile::Padded]);
+    assert!(
+        names(&other_state).contains(&"security/goose/replayed"),
+        "{other_state:?}"
+    );
+    assert!(
+        !names(&other_state).iter().any(|name| name.contains("padded")),
+        "{other_state:?}"
+    );
+    let highest = found(Rule::HighestSeen, &[Hostile::NeedsCommissioning]);
+    let misses = |end: &str| highest.contains_key(&format!("trip/goose/needs-commissioning{end}"));
+    assert!(misses("-trip") || misses("-after"), "{highest:?}");
+    let longer = found(Rule::Longer, &[Hostile::Padded]);
+    assert!(names(&longer).contains(&"trip/goose/honest-trip"), "{longer:?}");
+    assert!(!longer.contains_key("trip/goose/padded-trip"), "{longer:?}");
+}
+
+#[test]
+fn the_silence_of_a_device_that_subscribes_to_nothing_proves_nothing() {
+    let test = "the_silence_of_a_device_that_subscribes_to_nothing_proves_nothing";
+    if !can_run(test) {
+        return;
+    }
+    let recorded = tested(Rule::Deaf, &[Hostile::Replayed]);
+    let missed = ["honest-trip", "replayed-trip", "replayed-after"]
+        .map(|label| recorded.counters(&format!("trip/goose/{label}")).lost);
+    assert!(missed.iter().sum::<u64>() > 0, "{missed:?}");
+    let unproven = texts(&recorded, EventKind::Unproven);
+    let is_said = |text: &String| text.starts_with("security/goose/") && text.contains("prove nothing");
+    assert!(unproven.iter().any(is_said), "{unproven:?}");
+}
