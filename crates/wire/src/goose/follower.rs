@@ -278,6 +278,26 @@ mod tests {
     }
 
     #[test]
+    fn a_message_without_a_time_to_live_is_not_acted_on_and_leaves_no_trace() {
+        let dead = Message {
+            time_allowed_to_live: 0,
+            ..message([6, 0], true)
+        };
+        let mut acting = follower().of_living();
+        take(&mut acting, &message([5, 1], false), 0);
+        assert_eq!(take(&mut acting, &dead, 1), Followed::Unused);
+        assert_eq!((acting.live_value(), acting.count(FollowerDoubt::OfTest)), (Some(false), 1));
+        let rise = Change {
+            value: true,
+            is_first: true,
+        };
+        assert_eq!(take(&mut acting, &message([6, 0], true), 2), Followed::Used(Some(rise)));
+        let mut observing = follower();
+        take(&mut observing, &message([5, 1], false), 0);
+        assert_eq!(take(&mut observing, &dead, 1), Followed::Used(Some(rise)));
+    }
+
+    #[test]
     fn what_is_not_to_be_used_changes_nothing_and_is_counted() {
         let quiet = message([5, 1], false);
         let set = message([6, 0], true);
