@@ -286,7 +286,10 @@ mod tests {
         let mut acting = follower().of_living();
         take(&mut acting, &message([5, 1], false), 0);
         assert_eq!(take(&mut acting, &dead, 1), Followed::Unused);
-        assert_eq!((acting.live_value(), acting.count(FollowerDoubt::OfTest)), (Some(false), 1));
+        assert_eq!(
+            (acting.live_value(), acting.count(FollowerDoubt::OfTest)),
+            (Some(false), 1)
+        );
         let rise = Change {
             value: true,
             is_first: true,
