@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Name of the joined run: its events and the groups of its inventory begin with it.
 const NAME: &str = "joined";
 
-/// What is recorded here of a step.
+/// Data recorded here of a step.
 pub(crate) struct Joining {
     /// The publisher, if it is in this process.
     pub(crate) publisher: Option<Aside>,

@@ -254,7 +254,7 @@ fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
 struct Streams<'a> {
     ends: Ends,
     hops: Option<Hops<'a>>,
-    /// What is recorded of every frame, and the places whose clocks are concerned.
+    /// Data recorded of every frame, and the places whose clocks are concerned.
     joining: Option<(Joining, Vec<Arc<dyn Place>>)>,
     stop: Stop,
 }

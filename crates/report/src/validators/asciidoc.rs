@@ -45,9 +45,13 @@ fn row(out: &mut String, case: &Case) {
         Outcome::Skipped(why) => ("SKIPPED", YELLOW, why.as_str()),
     };
     let [measured, allowed] = case.figures.as_ref().map_or(["", ""], |[one, other]| [one, other]);
-    // A reason stands in place of the figures if there are none.
-    let measured = if measured.is_empty() { why } else { measured };
-    for cell in [check, of, measured, allowed] {
+    // A doubt stands beside the figure, and any reason in its place if there is none.
+    let measured = match &case.outcome {
+        Outcome::Error(_) if !measured.is_empty() => format!("{measured}; in doubt: {why}"),
+        _ if measured.is_empty() => why.to_owned(),
+        _ => measured.to_owned(),
+    };
+    for cell in [check, of, &measured, allowed] {
         let _ = writeln!(out, "|{}\n{{set:cellbgcolor!}}", literal(cell));
     }
     let _ = writeln!(out, "|{word}\n{{set:cellbgcolor:{colour}}}");

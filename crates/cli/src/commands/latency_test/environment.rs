@@ -32,7 +32,7 @@ const OWN_MAXIMA: [&str; 3] = [
     "HWLATDETECT_MAXIMUM_LATENCY",
 ];
 
-/// What the variables ask for.
+/// Request that the variables make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wish {
     /// Measuring time in seconds.
