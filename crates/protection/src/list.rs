@@ -8,7 +8,7 @@ use crate::distance::{Pdis, PdisSettings};
 use crate::error::SettingError;
 use crate::frequency::{FrequencyProtection, FrequencySettings};
 use crate::function::{Function, Source};
-use crate::overcurrent::{Pioc, PiocSettings, Ptoc, PtocSettings};
+use crate::overcurrent::{Pioc, PiocSettings, Psof, PsofSettings, Ptoc, PtocSettings};
 use crate::rated::Rated;
 use crate::voltage::{Ptov, PtovSettings, Ptuv, PtuvSettings};
 
@@ -18,6 +18,8 @@ use crate::voltage::{Ptov, PtovSettings, Ptuv, PtuvSettings};
 pub enum FunctionSettings {
     /// Instantaneous overcurrent (50, 50N).
     Pioc(PiocSettings),
+    /// Switch-on-to-fault (50SOTF).
+    Psof(PsofSettings),
     /// Time overcurrent, directional or not (51, 51N, 46, 67, 67N).
     Ptoc(PtocSettings),
     /// Undervoltage (27).
@@ -42,6 +44,7 @@ impl FunctionSettings {
     pub fn make(&self, rated: &Rated) -> Result<Box<dyn Function + Send>, SettingError> {
         Ok(match *self {
             Self::Pioc(settings) => Box::new(Pioc::new(settings, rated)?),
+            Self::Psof(settings) => Box::new(Psof::new(settings, rated)?),
             Self::Ptoc(settings) => Box::new(Ptoc::new(settings, rated)?),
             Self::Ptuv(settings) => Box::new(Ptuv::new(settings, rated)?),
             Self::Ptov(settings) => Box::new(Ptov::new(settings, rated)?),
@@ -80,6 +83,7 @@ impl FunctionSettings {
     pub fn sets(&self) -> [usize; 2] {
         let source = match self {
             Self::Pioc(settings) => settings.source,
+            Self::Psof(settings) => settings.source,
             Self::Ptoc(settings) => settings.source,
             Self::Ptuv(settings) => settings.source,
             Self::Ptov(settings) => settings.source,
@@ -96,6 +100,7 @@ impl FunctionSettings {
     pub fn of_sets(mut self, [current, voltage]: [usize; 2]) -> Self {
         let source = match &mut self {
             Self::Pioc(settings) => &mut settings.source,
+            Self::Psof(settings) => &mut settings.source,
             Self::Ptoc(settings) => &mut settings.source,
             Self::Ptuv(settings) => &mut settings.source,
             Self::Ptov(settings) => &mut settings.source,

@@ -10,9 +10,9 @@ use protection::distance::{Pdis, PdisSettings};
 use protection::frequency::{FrequencyProtection, FrequencySettings};
 use protection::measure::Synch;
 use protection::measure::{BaySettings, ORDERS};
-use protection::overcurrent::{Pioc, PiocSettings, Ptoc, PtocSettings};
+use protection::overcurrent::{Pioc, PiocSettings, Psof, PsofSettings, Ptoc, PtocSettings};
 use protection::power::{Mmxu, MmxuSettings};
-use protection::supervision::{Lsvs, SampleSupervision};
+use protection::supervision::{FuseSettings, FuseSupervision, Lsvs, SampleSupervision};
 use protection::trip::{Ptrc, PtrcSettings};
 use protection::voltage::{Ptov, PtovSettings, Ptuv, PtuvSettings};
 use protection::{Function, Inputs, Phases, Rated};
@@ -30,12 +30,14 @@ fn a_task_allocates_nothing() {
     };
     let mut rig = Rig::new(rated, &measuring, true);
     let mut stream = Lsvs::new(SampleSupervision::default(), &rated).unwrap();
+    let mut fuse = FuseSupervision::new(FuseSettings::default(), &rated).unwrap();
     let mut trip = Ptrc::new(PtrcSettings::default(), &rated).unwrap();
     let mut breaker = Rbrf::new(RbrfSettings::default(), &rated).unwrap();
     let mut power = Mmxu::new(MmxuSettings::default(), &rated).unwrap();
     let directional: PtocSettings = toml::from_str("delay-ms = 20\n[direction.phase]").unwrap();
     let mut functions: Vec<Box<dyn Function>> = vec![
         Box::new(Pioc::new(PiocSettings::default(), &rated).unwrap()),
+        Box::new(Psof::new(PsofSettings::default(), &rated).unwrap()),
         Box::new(Ptoc::new(PtocSettings::default(), &rated).unwrap()),
         Box::new(Ptoc::new(directional, &rated).unwrap()),
         Box::new(Ptuv::new(PtuvSettings::default(), &rated).unwrap()),
@@ -51,7 +53,9 @@ fn a_task_allocates_nothing() {
     for n in 0..8000u64 {
         let fault = (3000..3800).contains(&n);
         let (current, voltage) = if fault { (9000.0, 3000.0) } else { (500.0, 11_547.0) };
-        let samples = eight(balanced(current, -70.0), balanced(voltage, 0.0), 50.3, 4000.0, n);
+        let spike = if n == 2000 { 150_000.0 } else { 0.0 };
+        let mut samples = eight(balanced(current, -70.0), balanced(voltage, 0.0), 50.3, 4000.0, n);
+        samples[0] += spike;
         let lost = (5000..5004).contains(&n);
         let mut set = if lost { *rig.lose() } else { *rig.push(samples) };
         if lost {
@@ -60,6 +64,7 @@ fn a_task_allocates_nothing() {
             stream.received(n, Synch::GLOBAL, false, n == 6000);
         }
         stream.apply(&mut set);
+        let _ = fuse.step(&set);
         let sets = [set, set];
         let inputs = Inputs::of(&sets);
         let mut now = Phases::NONE;

@@ -27,6 +27,8 @@ pub enum Subject {
     Breaker(usize),
     /// A stream.
     Stream(usize),
+    /// The supervision of the fuses of a stream's voltage transformers.
+    Fuse(usize),
     /// The clock of the host.
     HostClock,
 }

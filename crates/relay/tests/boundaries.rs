@@ -3,8 +3,10 @@
 mod common;
 
 use common::{Rig, Wave, earth_fault, load, one};
-use protection::Complex;
-use relay::events::Subject;
+use protection::measure::Blocks;
+use protection::supervision::FuseSettings;
+use protection::{Complex, Phases};
+use relay::events::{Change, Subject};
 
 const FAULT: u64 = 4000;
 
@@ -116,7 +118,7 @@ fn a_trip_that_no_breaker_follows_trips_the_neighbours() {
     rig.feed(&wave, 6000);
     let trip = rig.operates(Subject::Trip(0))[0];
     let retrip = rig.operates(Subject::Breaker(0))[0];
-    let backtrip = rig.times(Subject::Breaker(0), |change| change == relay::events::Change::Backtrip)[0];
+    let backtrip = rig.times(Subject::Breaker(0), |change| change == Change::Backtrip)[0];
     assert!((200..=204).contains(&(retrip - trip)), "{trip} {retrip}");
     assert!((480..=484).contains(&(backtrip - trip)), "{trip} {backtrip}");
     // A breaker that opens ends the fault.
@@ -140,7 +142,31 @@ fn a_trip_that_no_breaker_follows_trips_the_neighbours() {
         "what is left in a window starts it no second time"
     );
     assert!(
-        rig.times(Subject::Breaker(0), |change| change == relay::events::Change::Backtrip)
+        rig.times(Subject::Breaker(0), |change| change == Change::Backtrip)
             .is_empty()
     );
+}
+
+/// A blown fuse in phase A under load: undervoltage operates without the supervision; with it, it is blocked, and the relay says which fuse.
+#[test]
+fn a_blown_fuse_is_no_undervoltage() {
+    let mut during = load();
+    during[3] = Complex::ZERO;
+    let wave = Wave {
+        during,
+        fault: FAULT..u64::MAX,
+        ..Wave::default()
+    };
+    for is_supervised in [false, true] {
+        let mut config = one("ptuv = { delay-ms = 60 }");
+        config.streams[0].fuse = is_supervised.then(FuseSettings::default);
+        let mut rig = Rig::new(&config);
+        rig.feed(&wave, 6000);
+        let (function, fuse) = (Subject::Function(0), Subject::Fuse(0));
+        assert_eq!(rig.operates(function).is_empty(), is_supervised);
+        let blocked = |change| change == Change::Blocked(Blocks::FUSE);
+        assert_eq!(!rig.times(function, blocked).is_empty(), is_supervised);
+        let named = |change| change == Change::Operate(Phases::A);
+        assert_eq!(!rig.times(fuse, named).is_empty(), is_supervised);
+    }
 }

@@ -64,6 +64,7 @@ pub(super) fn packed(event: &Event) -> (Notice, u64, u64) {
         Subject::Breaker(number) => (2, number),
         Subject::Stream(number) => (3, number),
         Subject::HostClock => (4, 0),
+        Subject::Fuse(number) => (5, number),
     };
     let (notice, detail) = match event.change {
         Change::Start(phases, direction) => (
@@ -95,6 +96,7 @@ pub(super) fn text(config: &Config, notice: Notice, whose: u64, detail: u64) -> 
         1 => Subject::Trip(number),
         2 => Subject::Breaker(number),
         3 => Subject::Stream(number),
+        5 => Subject::Fuse(number),
         _ => Subject::HostClock,
     };
     let phases = Phases::of_bits((detail & 0xff) as u8);
@@ -160,6 +162,10 @@ mod tests {
         assert_eq!(
             of(Subject::HostClock, Change::Ptp(PtpState::Lost)),
             "R1: host's clock, LTMS: PTP lost"
+        );
+        assert_eq!(
+            of(Subject::Fuse(0), Change::Operate(Phases::A)),
+            "R1: bay, RFUF (60): operate A"
         );
         let stream = Subject::Stream(0);
         assert_eq!(

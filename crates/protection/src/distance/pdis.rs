@@ -7,7 +7,7 @@ use crate::complex::Complex;
 use crate::direction::{Mode, VoltageMemory};
 use crate::error::SettingError;
 use crate::function::{Direction, Function, Inputs, Node, Output};
-use crate::measure::{Channels, Measured};
+use crate::measure::{Blocks, Channels, Measured};
 use crate::phases::Phases;
 use crate::rated::Rated;
 use crate::timing::{Delay, Pace};
@@ -25,8 +25,8 @@ const STEADY_MS: [f64; 2] = [3.0, 5.0];
 /// PDIS (21), one zone: operates when the impedance of a loop that measures the fault has been in the zone for the set number of task runs, and then
 /// for the delay.
 ///
-/// It does not supervise the voltage transformers: after a blown fuse it measures an impedance of zero, and relies on an input from a separate
-/// supervision.
+/// It does not supervise the voltage transformers: after a blown fuse it measures an impedance of zero, unless
+/// [`FuseSupervision`](crate::supervision::FuseSupervision) blocks it.
 #[derive(Debug, Clone)]
 pub struct Pdis {
     settings: PdisSettings,
@@ -124,7 +124,12 @@ impl Function for Pdis {
         let (current, voltage) = match source.both(inputs, Channels::PHASE_CURRENTS, Channels::PHASE_VOLTAGES) {
             Ok(sets) => sets,
             Err(blocks) => {
+                let memory = self.memory.clone();
                 self.reset();
+                // A suspected fuse may be a fault: the voltage before it is needed afterwards.
+                if blocks == Blocks::FUSE {
+                    self.memory = memory;
+                }
                 return Output::blocked(blocks);
             }
         };
@@ -177,6 +182,7 @@ impl Function for Pdis {
     fn reset(&mut self) {
         self.memory.reset();
         self.pace = Pace::default();
+        self.same = 0;
         self.forget();
     }
 }

@@ -91,7 +91,10 @@ impl Blocks {
     /// The clock of the relay's host does not follow PTP, or nothing tells whether it does.
     pub const HOST_CLOCK: Self = Self(2048);
 
-    const NAMES: [&str; 12] = [
+    /// A fuse of the voltage transformers is blown, or seems to be.
+    pub const FUSE: Self = Self(4096);
+
+    const NAMES: [&str; 13] = [
         "quality",
         "lost samples",
         "synchronisation",
@@ -104,6 +107,7 @@ impl Blocks {
         "simulation",
         "different instants",
         "the host's PTP",
+        "VT fuse",
     ];
 
     /// True if there is any reason.
@@ -152,6 +156,8 @@ impl BitOrAssign for Blocks {
 pub struct Health {
     /// Channels with a bad sample within the window.
     pub bad: Channels,
+    /// Reasons not to use its voltages: a blown fuse.
+    pub voltages: Blocks,
     /// Reasons not to trust the stream as a whole.
     pub stream: Blocks,
     /// smpSynch of the stream, for functions that combine it with others; see [`super::Synch`].
@@ -162,7 +168,9 @@ impl Health {
     /// Reasons that block a function that needs `channels`.
     #[must_use]
     pub fn blocks(&self, channels: Channels) -> Blocks {
-        self.stream | Blocks::QUALITY.when(self.bad.meets(channels))
+        let voltages = channels.meets(Channels::PHASE_VOLTAGES | Channels::RESIDUAL_VOLTAGE);
+        let voltages = if voltages { self.voltages } else { Blocks::NONE };
+        self.stream | voltages | Blocks::QUALITY.when(self.bad.meets(channels))
     }
 }
 

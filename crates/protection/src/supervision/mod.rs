@@ -3,11 +3,13 @@
 //! Nothing is corrected silently. A rule that rejects a stream becomes a reason in [`Blocks`](crate::measure::Blocks), which every function that
 //! needs the stream repeats in its output.
 
+mod fuse;
 mod goose;
 mod quality;
 mod samples;
 mod simulation;
 
+pub use fuse::{FuseSettings, FuseSupervision, Fuses};
 pub use goose::Lgos;
 pub use quality::{Questionable, bad_channels};
 pub use samples::{Lsvs, SampleState, SampleStatus, SampleSupervision};

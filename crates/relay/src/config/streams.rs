@@ -5,7 +5,7 @@ use super::scl::Station;
 use super::{Config, Order, RESIDUALS, RatedValues, Stream};
 use protection::Rated;
 use protection::measure::{Bay, BaySettings, Residual};
-use protection::supervision::{Lsvs, Questionable, SampleSupervision};
+use protection::supervision::{FuseSettings, FuseSupervision, Lsvs, Questionable, SampleSupervision};
 use serde::Deserialize;
 use streamset::{Content, Keys, StreamSpec, expand};
 use waveform::sample::Dataset;
@@ -30,6 +30,7 @@ pub(super) struct StreamKeys {
     measuring: BaySettings,
     #[serde(default)]
     supervision: SampleSupervision,
+    fuse: Option<FuseSettings>,
     #[serde(default)]
     questionable: Questionable,
     #[serde(default)]
@@ -88,6 +89,7 @@ impl StreamKeys {
             rated: RatedKeys::default(),
             measuring: BaySettings::default(),
             supervision: SampleSupervision::default(),
+            fuse: None,
             questionable: Questionable::default(),
             clock: 0,
         }
@@ -142,12 +144,16 @@ impl StreamKeys {
             order,
             measuring,
             supervision: self.supervision,
+            fuse: self.fuse,
             questionable: self.questionable,
             clock: self.clock,
         };
         let rated = config.rated(&stream, f64::from(stream.spec.rate));
         Bay::new(&stream.measuring, &rated).map_err(|error| named(error.to_string()))?;
         Lsvs::new(stream.supervision, &rated).map_err(|error| named(error.to_string()))?;
+        if let Some(fuse) = stream.fuse {
+            FuseSupervision::new(fuse, &rated).map_err(|error| named(error.to_string()))?;
+        }
         Ok(stream)
     }
 }

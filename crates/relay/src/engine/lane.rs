@@ -3,11 +3,11 @@
 use super::Sample;
 use super::align::{Aligner, Axis, Placement, Slot};
 use crate::config::{Config, Stream};
-use crate::events::Change;
-use protection::SettingError;
+use crate::events::{Change, changes};
 use protection::measure::Synch;
 use protection::measure::{Bay, Blocks, Channels, Measured, Reference, Tracker, TrackerSettings};
-use protection::supervision::{Lsvs, Questionable, SampleState, Simulation, bad_channels};
+use protection::supervision::{FuseSupervision, Fuses, Lsvs, Questionable, SampleState, Simulation, bad_channels};
+use protection::{Output, SettingError};
 use wire::quality::SvQuality;
 
 /// State of a stream as last reported.
@@ -25,6 +25,10 @@ pub(super) struct Lane {
     pub(super) aligner: Aligner,
     pub(super) bay: Bay,
     pub(super) supervision: Lsvs,
+    fuse: Option<FuseSupervision>,
+    /// State of the fuses, and as last reported.
+    fuses: Fuses,
+    told_fuses: Fuses,
     simulation: Simulation,
     tracker: Tracker,
     questionable: Questionable,
@@ -50,6 +54,9 @@ impl Lane {
             aligner: Aligner::new(rate.round() as u32),
             bay: Bay::new(&stream.measuring, &rated)?,
             supervision: Lsvs::new(stream.supervision, &rated)?,
+            fuse: stream.fuse.map(|fuse| FuseSupervision::new(fuse, &rated)).transpose()?,
+            fuses: Fuses::default(),
+            told_fuses: Fuses::default(),
             simulation,
             tracker: Tracker::new(following, &rated, rated.phase_voltage_v())?,
             questionable: stream.questionable,
@@ -135,6 +142,11 @@ impl Lane {
         self.supervision.set_window(self.bay.samples_per_cycle());
         self.bay.measure(reference, set);
         self.supervision.apply(set);
+        set.health.voltages = Blocks::NONE;
+        if let Some(fuse) = &mut self.fuse {
+            self.fuses = fuse.step(set);
+            set.health.voltages = Blocks::FUSE.when(self.fuses.block());
+        }
         if needs_half_cycle {
             set.half_cycle_current = Some(self.bay.half_cycle(reference));
         }
@@ -146,6 +158,22 @@ impl Lane {
         let usable = !set.health.blocks(Channels::PHASE_VOLTAGES).any();
         set.frequency = self.tracker.step(set.at, phasor, usable, reference);
         usable && phasor.is_at_least(TrackerSettings::default().least * self.rated_v)
+    }
+
+    /// True while a fuse of its voltage transformers counts as blown.
+    pub(super) fn has_blown_fuse(&self) -> bool {
+        self.fuses.blown.any()
+    }
+
+    /// Reports the changes of the fuses since the last task.
+    pub(super) fn fuse_changes(&mut self, tell: impl FnMut(Change)) {
+        let output = |fuses: Fuses| Output {
+            started: fuses.suspected | fuses.blown,
+            operated: fuses.blown,
+            ..Output::default()
+        };
+        let before = std::mem::replace(&mut self.told_fuses, self.fuses);
+        changes(&output(before), &output(self.fuses), tell);
     }
 
     /// Reports the changes since the last task.

@@ -136,7 +136,7 @@ impl Engine {
             steering: Tracker::new(TrackerSettings::default(), &rated, 1.0)?,
             master: None,
             sets: vec![Measured::default(); lanes.len()].into_boxed_slice(),
-            events: Vec::with_capacity(CHANGES * (1 + lanes.len() + logic.subjects())),
+            events: Vec::with_capacity(CHANGES * (1 + 2 * lanes.len() + logic.subjects())),
             outputs: Outputs::new(config),
             host: HostClock::new(config.ptp_loss),
             lanes,
@@ -223,13 +223,19 @@ impl Engine {
             let mut tell = |subject: Subject, change: Change| events.push(Event { at, subject, change });
             for (index, lane) in self.lanes.iter_mut().enumerate() {
                 lane.changes(|change| tell(Subject::Stream(index), change));
+                lane.fuse_changes(|change| tell(Subject::Fuse(index), change));
             }
             self.logic.step(at, &Inputs::of(&self.sets), &mut tell);
         }
         // Inputs and the host's clock are followed even without samples.
         if is_fresh || has_new_state || self.outputs.has_new_input() {
             let states = self.lanes.iter().map(|lane| lane.supervision.status());
-            let health = self.host.health().max(outputs::health(states));
+            let fuses = if self.lanes.iter().any(Lane::has_blown_fuse) {
+                WARNING
+            } else {
+                0
+            };
+            let health = self.host.health().max(outputs::health(states)).max(fuses);
             gooses = self.outputs.step(&self.logic, health);
         }
         Decision {

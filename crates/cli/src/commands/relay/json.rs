@@ -136,6 +136,7 @@ fn event<'a>(config: &'a Config, row: &Row) -> Event<'a> {
             Subject::Trip(_) => "trip",
             Subject::Breaker(_) => "breaker-failure",
             Subject::Stream(_) => "stream",
+            Subject::Fuse(_) => "vt-fuse",
             Subject::HostClock => "host-clock",
         },
         name,
