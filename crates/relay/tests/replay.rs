@@ -168,6 +168,28 @@ fn several_rates_become_one() {
     assert!(operated(&replayed, Subject::Function(0)).is_some_and(|at| (2004..2090).contains(&at)));
 }
 
+/// A second at 50 samples a second between two fast parts: a straight line through the wave is no undervoltage, and the replay says so.
+#[test]
+fn a_slow_part_blocks() {
+    let settings = "[relay]\nname = \"R\"\n[[stream]]\nname = \"b\"\nsv = { svID = \"MU01\" }\n[[function]]\nname = \"U<\"\n\
+                    settings.ptuv = { pickup = 0.8, delay-ms = 10, dead-line = 0 }\n";
+    let healthy = Wave::default();
+    let from = recorded(&healthy, &EIGHT, 4050, "3\n4000,2000\n50,2050\n4000,4050");
+    let replayed = played(&relay(settings), &from);
+    let tally = replayed.story.functions[0];
+    assert_eq!((tally.starts, tally.operates), (0, 0), "{:?}", replayed.story.rows);
+    let second = 1_000_000_000;
+    assert!((second..second + 60_000_000).contains(&tally.blocked_ns), "{tally:?}");
+    assert!(
+        replayed
+            .notes
+            .iter()
+            .any(|note| note.contains("fewer than 8 samples a cycle")),
+        "{:?}",
+        replayed.notes
+    );
+}
+
 #[test]
 fn streams_get_their_own_channels() {
     let config = relay(include_str!("data/bay.toml"));

@@ -2,6 +2,7 @@
 //! time.
 
 mod captured;
+mod gaps;
 mod record;
 mod runner;
 mod story;

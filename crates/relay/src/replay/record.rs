@@ -1,5 +1,6 @@
 //! Plays COMTRADE records at their own rate.
 
+use super::gaps;
 use super::runner::Runner;
 use super::{Records, Replayed, received};
 use crate::config::{CHANNELS, Config};
@@ -58,10 +59,17 @@ pub fn record(
     let rate = sampling.rate;
     let engine = Engine::at_rate(config, rate)?;
     let mut inputs = Vec::new();
-    let fed = feeds(config, channels)?
+    let times_s = record.times_s();
+    let start_s = times_s.first().copied().unwrap_or_default();
+    let slow = gaps::slow(times_s, config.frequency_hz);
+    notes.extend(gaps::notes(start_s, &slow));
+    let mut fed = feeds(config, channels)?
         .into_iter()
         .map(|(stream, assignments)| feed(config, record, sampling, stream, assignments, side, &mut inputs))
         .collect::<Result<Vec<Fed>, _>>()?;
+    for fed in &mut fed {
+        gaps::blank(&mut fed.columns, rate, start_s, &slow);
+    }
     if let Some(other) = record
         .config
         .frequency_hz
