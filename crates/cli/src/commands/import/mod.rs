@@ -102,7 +102,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
         window_ns: import.window_ns,
         ..args.judge.new_run("import", args.out.clone())?
     };
-    write(&mut run, &import, args.stated())?;
+    write(&mut run, &import, args.stated().as_slice())?;
     args.judge.show(&run.file, profile)
 }
 
@@ -120,11 +120,11 @@ fn source(file: &Path, bucket: Option<BucketArg>) -> Result<Source, Failure> {
 }
 
 /// Writes the run.
-fn write(run: &mut NewRun, import: &Import, stated: Option<Fact>) -> Result<(), StoreError> {
+fn write(run: &mut NewRun, import: &Import, stated: &[Fact]) -> Result<(), StoreError> {
     let started = import.started.unwrap_or_else(sys::clock::realtime);
     run.make(started, |writer| {
         writer.add_facts(&import.facts)?;
-        writer.add_facts(stated.as_slice())?;
+        writer.add_facts(stated)?;
         writer.put_document(DOCUMENT, &import.document)?;
         for spec in &import.series {
             writer.add_series(spec)?;
