@@ -169,3 +169,46 @@ fn where_nothing_can_be_traced_the_line_is_undecided_and_says_why() {
         (&Value::Bool(false), &Value::from("inconclusive"))
     );
 }
+
+#[test]
+fn frames_recorded_at_every_end_are_joined_and_judged_by_their_one_clock() {
+    let test = "frames_recorded_at_every_end_are_joined_and_judged_by_their_one_clock";
+    if !root_or_skip(test) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (plan, limits, out) = (
+        path(directory.path(), "short.toml"),
+        path(directory.path(), "limits.toml"),
+        path(directory.path(), "run.triptime"),
+    );
+    let (head, steps) = PLAN.split_once("[bed]").expect("a bed");
+    let (_, steps) = steps.split_once("\n\n").expect("steps");
+    // At ordinary priority, a busy machine makes gaps in which no frame is certain.
+    let steps = steps.replace("\"other\"", "\"fifo:60\"");
+    std::fs::write(&plan, format!("{head}{steps}record = true\n")).expect("writable");
+    let profile = "name = \"lab\"\nwhat = \"a test\"\n\n[[limit]]\nid = \"whole.max\"\n\
+                   series = \"hop/publisher.due-to-host.app/*\"\nquantity = \"max\"\nallowed = \"10s\"\nsource = \"this test\"\n";
+    std::fs::write(&limits, profile).expect("writable");
+    let document = ended(&run(&["qualify", &plan, "--json", "--limits", &limits, "--out", &out]));
+    let events = document["events"].to_string();
+    if events.contains("hops are not traced") {
+        return testing::skip(test, &events);
+    }
+    for id in ["MU01", "MU02"] {
+        let crossing = series(&document, &format!("hop/publisher.sent-to-host.nic/{id}"));
+        assert!(count(crossing, "received") > 500, "{crossing} {events}");
+        assert!(crossing["min"].as_i64() > Some(0), "{crossing}");
+        assert_eq!(crossing["clock"]["windows_in_doubt"], 0, "{crossing}");
+    }
+    let checks = document["checks"].as_array().expect("checks");
+    let of_whole = checks.iter().filter(|check| check["limit"] == "whole.max");
+    let whys: Vec<String> = of_whole.map(|check| check["why"].to_string()).collect();
+    assert_eq!(whys.len(), 2, "{checks:?}");
+    assert!(whys.iter().all(|why| !why.contains("clock")), "{whys:?}");
+    let points = document["recording"]["points"].to_string();
+    assert!(
+        points.starts_with("[\"publisher.due\",\"publisher.sent\",\"host.nic\""),
+        "{points}"
+    );
+}

@@ -41,6 +41,9 @@ pub struct Input {
     pub path: PathBuf,
     /// `host` renames its point `nic` to `host.nic`.
     pub label: Option<String>,
+    /// How far its clock was found to be ahead, in ns, of the clock that the merged run is on; 0 if it was not measured, or if that is stated as a
+    /// [`Relation`].
+    pub ahead_ns: i64,
 }
 
 /// Reasons why runs cannot be merged.
@@ -117,7 +120,8 @@ impl Merge {
             let added = streams.add_run(&source.label, &source.streams);
             added.ok_or(MergeError::Streams)?;
         }
-        let shifts_ns: Vec<i64> = (0..sources.len()).map(|run| relation.shift_ns(run)).collect();
+        let shift = |(run, input): (usize, &Input)| relation.shift_ns(run).saturating_add(input.ahead_ns);
+        let shifts_ns: Vec<i64> = inputs.iter().enumerate().map(shift).collect();
         let starts = sources.iter().zip(&shifts_ns);
         let since = |source: &Source, shift: &i64| source.info().started.as_ns().saturating_sub(*shift);
         let starts = starts.map(|(source, shift)| (since(source, shift), source.run.duration_ns()));

@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Name of the joined run: its events and the groups of its inventory begin with it.
 const NAME: &str = "joined";
 
+/// Distance of two clocks above which frames may not be found by their stamps, in ns: a fifth of the time within which they are looked for.
+const FAR_APART_NS: u64 = 100_000_000;
+
 /// Data recorded here of a step.
 pub(crate) struct Joining {
     /// The publisher, if it is in this process.
@@ -73,7 +76,7 @@ impl Ended {
     /// # Errors
     /// The joined file cannot be written or read.
     pub(crate) fn join(self, places: &[Arc<dyn Place>], session: &Session) -> Result<(), SessionError> {
-        let relation = of_merge(farther(self.begun, relation(places)?));
+        let relation = farther(self.begun, relation(places)?);
         let folder = tempfile::tempdir_in(session.file().parent().unwrap_or_else(|| Path::new(".")))
             .map_err(|error| SessionError::Wrong(format!("no folder for the joined recording: {error}")))?;
         let mut run = NewRun {
@@ -86,8 +89,8 @@ impl Ended {
             file_budget: None,
             documents: Vec::new(),
         };
-        match self.merged(relation, session, &mut run) {
-            Ok(()) => Ok(session.recorder.adopt(self.adopted(&run.file))?),
+        match self.merged(of_merge(relation), session, &mut run) {
+            Ok(()) => Ok(session.recorder.adopt(self.adopted(&run.file, relation))?),
             Err(MergeError::Store(error)) => Err(error.into()),
             Err(error) => {
                 say_not_joined(session, &error.to_string());
@@ -109,25 +112,23 @@ impl Ended {
 
     /// The recordings, each with the name of its end.
     fn inputs(&self) -> Vec<Input> {
-        let input = |path: &Path, label: &str| Input {
+        let input = |path: &Path, label: &str, ahead_ns: i64| Input {
             path: path.to_owned(),
             label: Some(label.to_owned()),
+            ahead_ns,
         };
+        let here = |sealed: &Sealed, label: &str| input(&sealed.file, label, 0);
+        let away = |fetched: &Fetched, label: &str| input(&fetched.run, label, taken_off_ns(fetched));
         let [publishers, devices] = &self.fetched;
-        let publisher = self.publisher.as_ref().map(|sealed| sealed.file.as_path());
-        let publisher = publisher.or(publishers.first().map(|fetched| fetched.run.as_ref()));
-        let host = self.host.as_ref().map(|sealed| input(&sealed.file, "host"));
+        let publisher = self.publisher.as_ref().map(|sealed| here(sealed, "publisher"));
+        let publisher = publisher.or(publishers.first().map(|fetched| away(fetched, "publisher")));
+        let host = self.host.as_ref().map(|sealed| here(sealed, "host"));
         let device = devices.first().filter(|_| !self.host_sees_application);
-        let device = device.map(|fetched| input(&fetched.run, label_of(fetched.kind)));
-        publisher
-            .map(|path| input(path, "publisher"))
-            .into_iter()
-            .chain(host)
-            .chain(device)
-            .collect()
+        let device = device.map(|fetched| away(fetched, label_of(fetched.kind)));
+        publisher.into_iter().chain(host).chain(device).collect()
     }
 
-    fn adopted(&self, file: &Path) -> Adopted {
+    fn adopted(&self, file: &Path, relation: ClockRelation) -> Adopted {
         let [publishers, _] = &self.fetched;
         let fetched = || self.fetched.iter().flatten();
         let clock_there = fetched()
@@ -135,19 +136,22 @@ impl Ended {
             .filter(|(name, _)| name == setting::CLOCK_THERE)
             // One clock that nobody watched is enough.
             .max_by_key(|(_, value)| value == setting::NOT_WATCHED);
-        // Two places are not asked all through a step.
-        let apart = match fetched().count() {
-            1 => fetched()
-                .flat_map(|fetched| &fetched.settings)
+        // Two places are not asked all through a step; ends that read one clock need not be.
+        let apart = match (relation, fetched().count()) {
+            (ClockRelation::SameHost, _) => Some((setting::CLOCK_APART_NS.to_owned(), "0".to_owned())),
+            (_, 1) => fetched()
+                .flat_map(|fetched| fetched.settings.clone())
                 .find(|(name, _)| name == setting::CLOCK_APART_NS),
             _ => None,
         };
         Adopted {
             file: file.to_owned(),
             place: NAME.to_owned(),
-            ahead_ns: publishers.first().map_or(0, |fetched| fetched.ahead_ns),
+            ahead_ns: publishers
+                .first()
+                .map_or(0, |fetched| fetched.ahead_ns - taken_off_ns(fetched)),
             publishes: false,
-            settings: clock_there.into_iter().chain(apart).cloned().collect(),
+            settings: clock_there.cloned().into_iter().chain(apart).collect(),
             doubts: fetched().flat_map(|fetched| fetched.doubts.clone()).collect(),
             with_recording: true,
         }
@@ -164,6 +168,17 @@ fn say_not_joined(session: &Session, why: &str) {
         value: Err(why.to_owned()),
         source: "recordings of the ends".to_owned(),
     }]);
+}
+
+/// The measured distance of a place's clock that is taken off its stamps, so that frames are found where clocks are far apart. Its size stays part of
+/// the uncertainty. A smaller one is as uncertain as it is large, and nothing is taken off clocks that are stated to agree.
+fn taken_off_ns(fetched: &Fetched) -> i64 {
+    let is_far_apart = fetched.ahead_ns.unsigned_abs() > FAR_APART_NS;
+    if fetched.is_asked && is_far_apart {
+        fetched.ahead_ns
+    } else {
+        0
+    }
 }
 
 /// Name of the device's end, before the names of its points.

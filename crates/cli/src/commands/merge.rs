@@ -55,6 +55,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
         .map(|(index, path)| Input {
             path: path.clone(),
             label: args.label.get(index).cloned(),
+            ahead_ns: 0,
         })
         .collect();
     let merge = Merge::open(&inputs, args.clock)

@@ -226,6 +226,7 @@ pub(super) fn open(directory: &Path, runs: &[&Plan], relation: Relation) -> Resu
         .map(|(plan, label)| Input {
             path: plan.write(directory, label),
             label: Some(label.to_owned()),
+            ahead_ns: 0,
         })
         .collect();
     Merge::open(&inputs, relation)

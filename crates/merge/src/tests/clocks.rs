@@ -93,3 +93,28 @@ fn after_a_step_of_either_clock_a_stated_offset_is_of_before() {
     let missing = result.events_of("hop/host.tap-to-guest.nic/MU01", EventKind::Incomplete);
     assert!(missing.iter().any(|text| text.contains("and 1 more")), "{missing:?}");
 }
+
+#[test]
+fn the_distance_of_a_clock_that_was_asked_is_taken_off_each_run() {
+    let directory = TempDir::new().unwrap();
+    // A second apart, no frame would be found.
+    let runs = [
+        Plan::host(2_000).ahead(1_000_000_000),
+        Plan::guest(2_000).ahead(-400_000_000),
+    ];
+    let inputs: Vec<crate::Input> = [("host", &runs[0], 1_000_000_000), ("guest", &runs[1], -400_000_000)]
+        .into_iter()
+        .map(|(label, plan, ahead_ns)| crate::Input {
+            path: plan.write(directory.path(), label),
+            label: Some(label.to_owned()),
+            ahead_ns,
+        })
+        .collect();
+    let known = Relation::Known(1_000_000_000, "both were asked");
+    let merging = crate::Merge::open(&inputs, known).unwrap();
+    let result = super::bed::finish(&merging, directory);
+    assert_eq!(
+        result.crossing(),
+        ([2_000, 2_000, 0, 0], Some((CROSSING_NS, CROSSING_NS)))
+    );
+}

@@ -104,6 +104,7 @@ fn a_torn_segment_is_named_and_its_frames_are_not_lost() {
         .map(|(path, label)| Input {
             path: path.clone(),
             label: Some(label.to_owned()),
+            ahead_ns: 0,
         })
         .collect();
     let result = finish(&Merge::open(&inputs, Relation::SameHost).unwrap(), directory);

@@ -37,6 +37,7 @@ fn what_cannot_be_merged_is_refused() {
     let input = |label: &str| Input {
         path: path.clone(),
         label: Some(label.to_owned()),
+        ahead_ns: 0,
     };
     assert!(matches!(
         Merge::open(&[input("a")], Relation::Unstated),

@@ -50,6 +50,8 @@ pub struct Fetched {
     pub kind: PlaceKind,
     /// How far the place's `CLOCK_REALTIME` is ahead, in ns.
     pub ahead_ns: i64,
+    /// True if the distance of its clock was measured alone, and nothing was stated about it.
+    pub is_asked: bool,
     /// Settings of its series.
     pub settings: Vec<(String, String)>,
     /// Doubts about each of its series.
@@ -237,6 +239,7 @@ impl AwayEnd {
             run: left.run,
             kind: self.place.kind(),
             ahead_ns,
+            is_asked: self.place.stated_clock().is_none(),
             settings: self.settings(&told),
             doubts,
         };
