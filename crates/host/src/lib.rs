@@ -47,6 +47,7 @@ pub mod roles;
 mod scheduler;
 pub mod stat;
 mod storage;
+mod throttled;
 pub mod virtualisation;
 mod written;
 
@@ -73,6 +74,7 @@ pub use quota::CpuStatFiles;
 pub use roles::{CpuFacts, Owner, Ownership, Resident};
 pub use scheduler::RtRuntime;
 pub use stat::ThreadStat;
+pub use throttled::Throttled;
 
 use reader::Reader;
 
@@ -283,6 +285,22 @@ impl Host {
     /// They are unknown; with the reason and the remedy.
     pub fn kvm_exits_told(&self, process: u32) -> Result<String, String> {
         kvm_exits::told(&self.reader, process)
+    }
+
+    /// The kernel's counters of how often these CPUs slowed themselves down because they were too hot; empty if the processor has none.
+    ///
+    /// # Errors
+    /// A folder of counters cannot be looked into.
+    pub fn throttled(&self, cpus: &CpuList) -> Result<Vec<Throttled>, HostError> {
+        throttled::find(&self.reader, cpus)
+    }
+
+    /// The value of such a counter.
+    ///
+    /// # Errors
+    /// There is no value: the CPU is offline, for example.
+    pub fn read_throttled(&self, counter: &Throttled) -> Result<u64, String> {
+        counter.read(&self.reader)
     }
 
     /// The kernels in `/boot` and `/lib/modules`.

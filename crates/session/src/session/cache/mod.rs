@@ -1,7 +1,7 @@
-//! Cache, memory bandwidth and guest exits during a run: the kernel's counters of the groups with measured CPUs, and of guests
-//! under KVM, window by window.
+//! Cache, memory bandwidth, guest exits and throttling during a run: the kernel's counters of the groups with measured CPUs, of guests under
+//! KVM, and of the measured CPUs themselves, window by window.
 
-use host::{CacheCounter, CacheMonitor, Host, KvmExits};
+use host::{CacheCounter, CacheMonitor, Host, KvmExits, Throttled};
 use model::{Reading, ReadingUnit, Readings};
 use std::collections::BTreeMap;
 use units::CpuList;
@@ -66,6 +66,9 @@ pub(super) struct CacheReadings {
     monitors: Result<Vec<CacheMonitor>, String>,
     /// The guests present at the last look: one that is gone is recorded once as missing.
     guests: Vec<KvmExits>,
+    /// Counters of measured CPUs that were too hot, or the reason why they cannot be listed. They are those of the run's beginning: one that goes is
+    /// unknown from then on.
+    throttled: Result<Vec<Throttled>, String>,
     /// Number of the open window; `None` before the first look.
     window: Option<u64>,
     open: BTreeMap<String, Open>,
@@ -77,6 +80,7 @@ impl CacheReadings {
     /// Makes the readings for the groups that have one of these CPUs.
     pub(super) fn new(host: Host, measured: CpuList, window_ns: u64) -> Self {
         Self {
+            throttled: host.throttled(&measured).map_err(|error| error.to_string()),
             host,
             measured,
             window_ns: window_ns.max(1),
@@ -102,6 +106,7 @@ impl CacheReadings {
         }
         self.read(at_ns);
         self.read_exits(at_ns);
+        self.read_throttled(at_ns);
         closed
     }
 
@@ -131,16 +136,33 @@ impl CacheReadings {
         let gone = std::mem::replace(&mut self.guests, now.clone()).into_iter();
         let gone: Vec<KvmExits> = gone.filter(|guest| !now.contains(guest)).collect();
         for counter in now.iter().chain(&gone) {
-            let name = format!("exits/{}", counter.name);
-            let value = match self.host.read_kvm_exits(counter) {
-                Ok(exits) => moved(self.last.insert(name.clone(), (at_ns, exits)), (at_ns, exits)),
-                Err(why) => {
-                    self.last.remove(&name);
-                    Err(why)
-                }
-            };
-            self.take(name, ReadingUnit::PerSecond, value);
+            let count = self.host.read_kvm_exits(counter);
+            self.take_count(format!("exits/{}", counter.name), at_ns, count);
         }
+    }
+
+    /// Reads how often a second each measured CPU slowed itself down.
+    fn read_throttled(&mut self, at_ns: u64) {
+        let counters = match &self.throttled {
+            Ok(counters) => counters.clone(),
+            Err(why) => return self.take("throttled".to_owned(), ReadingUnit::PerSecond, Err(why.clone())),
+        };
+        for counter in &counters {
+            let count = self.host.read_throttled(counter);
+            self.take_count(format!("throttled/{}", counter.name), at_ns, count);
+        }
+    }
+
+    /// Adds the change of a counter of occurrences, which is unknown where it could not be read.
+    fn take_count(&mut self, name: String, at_ns: u64, count: Result<u64, String>) {
+        let value = match count {
+            Ok(count) => moved(self.last.insert(name.clone(), (at_ns, count)), (at_ns, count)),
+            Err(why) => {
+                self.last.remove(&name);
+                Err(why)
+            }
+        };
+        self.take(name, ReadingUnit::PerSecond, value);
     }
 
     /// Adds a value to the open window.

@@ -217,3 +217,32 @@ fn a_look_that_comes_soon_after_a_late_one_does_not_weigh_as_much() {
     assert_eq!((total.min, total.max), (Some(1000.0), Some(10_000.0)));
     assert_eq!(total.mean, Some(9000.0 / 8.1), "not 5500");
 }
+
+#[test]
+fn a_measured_cpu_that_was_too_hot_is_a_rate_and_one_without_a_counter_is_not_there() {
+    let root = tempfile::tempdir().expect("tempdir");
+    tree(root.path());
+    let count = |cpu: u32, count: &str| {
+        let file = format!("sys/devices/system/cpu/cpu{cpu}/thermal_throttle/core_throttle_count");
+        put(root.path(), &file, &format!("{count}\n"));
+    };
+    count(0, "5");
+    count(1, "40");
+    let mut readings = readings(root.path());
+    assert_eq!(readings.look(0), []);
+    count(0, "900");
+    count(1, "50");
+    assert_eq!(readings.look(2 * SECOND), []);
+    fs::remove_dir_all(root.path().join("sys/devices/system/cpu/cpu1/thermal_throttle")).expect("removed");
+    assert_eq!(readings.look(4 * SECOND), []);
+    let closed = readings.look(12 * SECOND);
+    let hot = of(&closed, "throttled/cpu1/core");
+    assert_eq!((hot.unit, hot.values.mean), (ReadingUnit::PerSecond, Some(5.0)));
+    assert_eq!((hot.values.samples, hot.values.unknown), (1, 1), "gone is not zero");
+    let all: Vec<&str> = closed
+        .iter()
+        .map(|one| one.name.as_str())
+        .filter(|name| name.starts_with("throttled"))
+        .collect();
+    assert_eq!(all, ["throttled/cpu1/core"], "CPU 0 is not measured");
+}
