@@ -108,6 +108,40 @@ fn a_relay_of_others_is_pinged_over_one_port_and_seconds_are_no_week() {
     );
 }
 
+/// With the relay elsewhere, the pinging end takes one CPU, and wake-ups are measured on the others at the same time.
+#[test]
+fn wake_ups_are_measured_beside_the_ping_pong_on_other_cpus() {
+    const NAME: &str = "wake_ups_are_measured_beside_the_ping_pong_on_other_cpus";
+    if !root_or_skip(NAME) {
+        return;
+    }
+    let all = sys::thread::cpuset_cpus();
+    let (Some(first), Some(second)) = (all.first(), all.iter().nth(1)) else {
+        testing::skip(NAME, "needs two CPUs");
+        return;
+    };
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (far, out) = (
+        path(directory.path(), "relay.triptime"),
+        path(directory.path(), "run.triptime"),
+    );
+    let namespace = namespace();
+    let relay = ["relay", MIRROR, "v1", "--policy", "other", "--quiet", "--out", &far];
+    let mut child = namespace.run(|| start(&relay)).expect("entered");
+    until_thread(&mut child, "relay");
+    let cpus = format!("{first},{second}");
+    let of_plan = words("MIRRORLD0/LLN0$GO$gcbPong", "4s", &out);
+    let document = json(&measured(&namespace, &[&of_plan[..], &["--cpus", &cpus]].concat()));
+    end(child, &relay);
+    let beside = format!("ping-pong on cpu {first}, wake-up on cpu {second}");
+    for name in ["pong/relay", &format!("wakeup/cpu{second}")] {
+        let series = series(&document, name);
+        assert_eq!(series["settings"]["side by side"], beside, "{series}");
+        assert!(series["received"].as_u64() > Some(50), "{series}");
+    }
+    is_no_week(&document);
+}
+
 #[test]
 fn both_ends_in_containers_have_figures_and_seconds_are_no_week() {
     const NAME: &str = "both_ends_in_containers_have_figures_and_seconds_are_no_week";

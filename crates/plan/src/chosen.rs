@@ -1,7 +1,7 @@
 //! The steps of a plan that the command line chooses: one condition of several, for example for days.
 
 use super::file::Plan;
-use super::step::Step;
+use super::step::{Beside, Step};
 use super::value::PlanError;
 use model::Fact;
 use model::fact::STEPS_LEFT_OUT;
@@ -44,7 +44,8 @@ impl Plan {
         }
         let of = self.steps.len();
         let is_chosen = |step: &Step| labels.is_empty() || labels.contains(&step.word());
-        let (chosen, left): (Vec<&[Step]>, Vec<&[Step]>) = self.groups().partition(|group| group.iter().any(is_chosen));
+        let (chosen, left): (Vec<&[Step]>, Vec<&[Step]>) =
+            self.conditions().partition(|group| group.iter().any(is_chosen));
         let left_out = left.concat().iter().map(Step::word).collect();
         let chosen = chosen.concat();
         self.steps = chosen;
@@ -53,6 +54,14 @@ impl Plan {
             left_out,
             of,
         })
+    }
+}
+
+impl Plan {
+    /// Steps that are chosen together: those that must run side by side. One that does so only if possible can be chosen alone.
+    fn conditions(&self) -> impl Iterator<Item = &[Step]> {
+        self.steps
+            .chunk_by(|_, next| next.common.beside_previous == Beside::Yes)
     }
 }
 

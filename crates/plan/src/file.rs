@@ -136,7 +136,7 @@ impl Plan {
 
     /// The steps in their order, those that run side by side together.
     pub fn groups(&self) -> impl Iterator<Item = &[Step]> {
-        self.steps.chunk_by(|_, next| next.common.beside_previous)
+        self.steps.chunk_by(|_, next| next.common.beside_previous.is_beside())
     }
 
     /// Measuring time of all steps together, in ns; steps side by side take the time of one.

@@ -140,7 +140,7 @@ impl Plan {
                     self.seat_of_load(load)?;
                 }
                 let Some(cpus) = self.inside(step)? else { continue };
-                let cpus = step.measure.takes(&cpus);
+                let cpus = step.measure.takes_in_guest(&cpus);
                 for (other, theirs) in &taken {
                     if let Some(cpu) = cpus.iter().find(|cpu| theirs.contains(*cpu)) {
                         return Err(self.refused(&format!(

@@ -44,7 +44,7 @@ pub use outline::Outline;
 pub use relay::ForeignRelay;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
 pub use run::{PlanRun, run};
-pub use step::{PlanLoad, Step};
+pub use step::{Beside, PlanLoad, Step};
 pub use value::{Cpus, PlanError};
 
 /// Name and text of each plan inside the binary: the files in `plans/`, sorted by name.

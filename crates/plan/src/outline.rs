@@ -2,7 +2,7 @@
 
 use super::file::Plan;
 use super::roles::Roles;
-use super::step::{PlanLoad, Step};
+use super::step::{Beside, PlanLoad, Step};
 use super::value::PlanError;
 use host::CpuFacts;
 use units::{CpuList, Ns};
@@ -31,7 +31,11 @@ impl Plan {
             for step in group {
                 let seat = self.seat(step, facts, roles)?;
                 let time = Ns(self.lasts_ns(group));
-                let beside = if group.len() > 1 { ", side by side" } else { "" };
+                let beside = match step.common.beside_previous {
+                    _ if group.len() > 1 => ", side by side",
+                    Beside::TooFewCpus => ", after the step before it: there are too few CPUs to measure both at once",
+                    _ => "",
+                };
                 let loads = self.words(&step.common.loads, facts, roles)?;
                 let loads = if loads.is_empty() {
                     String::new()

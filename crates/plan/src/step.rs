@@ -110,6 +110,41 @@ impl Idle {
     }
 }
 
+/// Whether a step runs side by side with the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub enum Beside {
+    /// After it.
+    #[default]
+    No,
+    /// With it.
+    Yes,
+    /// With it if there are CPUs for both, otherwise after it.
+    IfPossible,
+    /// After it: that was to be found out, and there are too few CPUs for both.
+    TooFewCpus,
+}
+
+impl TryFrom<toml::Value> for Beside {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        match (value.as_bool(), value.as_str()) {
+            (Some(false), _) => Ok(Self::No),
+            (Some(true), _) => Ok(Self::Yes),
+            (None, Some("if-possible")) => Ok(Self::IfPossible),
+            _ => Err(format!("beside_previous = {value}: use true, false or \"if-possible\"")),
+        }
+    }
+}
+
+impl Beside {
+    /// True if it runs, or is to run, with the one before it.
+    pub fn is_beside(self) -> bool {
+        matches!(self, Self::Yes | Self::IfPossible)
+    }
+}
+
 /// Keys that every step has.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Common {
@@ -133,9 +168,9 @@ pub struct Common {
     /// Commands of the site that run during this step only.
     #[serde(default, rename = "action")]
     pub actions: Vec<PlanAction>,
-    /// True if it runs side by side with the step before it.
+    /// Whether it runs side by side with the step before it.
     #[serde(default)]
-    pub beside_previous: bool,
+    pub beside_previous: Beside,
     /// Number of guests that it is measured in at the same time.
     #[serde(default = "one")]
     pub guests: usize,

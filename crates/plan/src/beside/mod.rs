@@ -57,7 +57,7 @@ impl Plan {
     }
 
     /// The CPUs of this machine that no concurrent step may use. The CPUs of a guest are checked separately.
-    fn own_to_it(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
+    pub(super) fn own_to_it(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         match self.is_in_guests() {
             true => {
                 let [_, test_set] = self.cpus_of(step, facts, roles)?;
@@ -133,5 +133,6 @@ impl Plan {
     }
 }
 
+mod settled;
 #[cfg(test)]
 mod tests;

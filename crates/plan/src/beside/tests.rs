@@ -118,3 +118,83 @@ fn a_device_on_another_machine_needs_nothing_of_this_one() {
     assert!(!plan.occupied(&facts, &roles).expect("known CPUs").contains(judged));
     assert_eq!(roles.lines()[0], "judged: CPUs that triptime far names on 192.0.2.7");
 }
+
+const PING_PONG: &str = r#"
+[[step]]
+probe = "ping-pong"
+duration = "2s"
+policy = "fifo:60"
+"#;
+
+const IF_POSSIBLE: &str = r#"
+[[step]]
+probe = "wakeup"
+duration = "2s"
+beside_previous = "if-possible"
+"#;
+
+/// CPUs of the second step on a machine with these CPUs, if it runs beside the first.
+fn beside(plan: &Plan, online: &str) -> Option<String> {
+    let (facts, roles) = machine(plan, online);
+    let settled = plan.clone().settled(&facts, &roles).expect("CPUs that exist");
+    settled.check_beside(&facts, &roles).expect("no CPU is shared");
+    let outline = settled.outline(&facts, &roles).expect("an outline").steps;
+    match settled.groups().count() {
+        1 => outline[1].rsplit_once(" on ").map(|(_, seat)| seat.to_owned()),
+        _ => {
+            assert!(outline[1].contains("there are too few CPUs"), "{outline:?}");
+            None
+        }
+    }
+}
+
+#[test]
+fn steps_run_side_by_side_where_there_are_cpus_for_both() {
+    let here = plan(&[PING_PONG, IF_POSSIBLE]).expect("a plan");
+    assert_eq!(here.duration_ns(), 2_000_000_000, "of a machine with CPUs enough");
+    assert_eq!(beside(&here, "0-4").as_deref(), Some("cpu 3-4, side by side"));
+    assert_eq!([beside(&here, "0-2"), beside(&here, "0-1")], [None, None]);
+    // Named CPUs are all measured, or none of them at the same time.
+    let named = |cpus: &str| plan(&[PING_PONG, IF_POSSIBLE, cpus]).expect("a plan");
+    assert_eq!(beside(&named("cpus = \"2-3\""), "0-4"), None);
+    assert_eq!(
+        beside(&named("cpus = \"3\""), "0-4").as_deref(),
+        Some("cpu 3, side by side")
+    );
+    let why = plan(&[PING_PONG, &IF_POSSIBLE.replace("if-possible", "perhaps")]).expect_err("refused");
+    assert!(why.contains("use true, false or \"if-possible\""), "{why}");
+    let why = plan(&[PING_PONG, &IF_POSSIBLE.replace("2s", "3s")]).expect_err("refused");
+    assert!(why.contains("one duration"), "{why}");
+}
+
+#[test]
+fn the_acceptance_takes_one_week_where_each_virtual_cpu_has_a_cpu_of_its_own() {
+    let vpac = |vcpus: u32| Plan {
+        vcpus: Some(vcpus),
+        ..Plan::load("vpac").expect("inside")
+    };
+    let week = "cpu 2 of the guest, side by side, with cache on cpu 0 of the guest";
+    assert_eq!(beside(&vpac(3), "0-6").as_deref(), Some("cpu 0 of the guest"));
+    let (facts, roles) = machine(&vpac(3), "0-6");
+    let settled = vpac(3).settled(&facts, &roles).expect("CPUs that exist");
+    let steps = settled.outline(&facts, &roles).expect("an outline").steps;
+    assert!(steps[1].ends_with(week), "{steps:?}");
+    assert!(
+        steps[0].contains("on cpu 1 of the guest, side by side"),
+        "it judges no CPU of the other: {steps:?}"
+    );
+    // Guests of two CPUs have one that is judged, and on a machine of four CPUs virtual ones share.
+    assert_eq!([beside(&vpac(2), "0-6"), beside(&vpac(3), "0-3")], [None, None]);
+}
+
+#[test]
+fn a_step_that_is_chosen_alone_is_beside_nothing() {
+    let chosen = plan(&[PING_PONG, IF_POSSIBLE])
+        .expect("a plan")
+        .only(&["wakeup".to_owned()]);
+    let alone = chosen.expect("a step").plan;
+    let (facts, roles) = machine(&alone, "0-4");
+    let settled = alone.settled(&facts, &roles).expect("CPUs that exist");
+    let outline = settled.outline(&facts, &roles).expect("an outline").steps;
+    assert_eq!(outline, ["1. wake-up: 2.00 s on cpu 1-4"]);
+}

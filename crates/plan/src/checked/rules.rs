@@ -115,7 +115,11 @@ pub(crate) fn relay(plan: &Plan) -> Result<(), Refusal> {
 /// The first reason, in words.
 pub(super) fn beside(plan: &Plan) -> Result<(), Refusal> {
     const KEY: &str = "beside_previous";
-    if plan.steps.first().is_some_and(|step| step.common.beside_previous) {
+    if plan
+        .steps
+        .first()
+        .is_some_and(|step| step.common.beside_previous.is_beside())
+    {
         return Err(Refusal::of_step(0, KEY, "there is no step before the first one"));
     }
     let mut begin = 0;
@@ -129,7 +133,7 @@ pub(super) fn beside(plan: &Plan) -> Result<(), Refusal> {
 }
 
 /// The step among these that cannot run side by side with the others, and the reason.
-fn not_beside(group: &[Step], has_bed: bool) -> Option<(usize, String)> {
+pub(crate) fn not_beside(group: &[Step], has_bed: bool) -> Option<(usize, String)> {
     let [first, others @ ..] = group else { return None };
     if others.is_empty() {
         return None;

@@ -109,6 +109,11 @@ pub(super) trait Measure: Any + Debug {
         judged.iter().take(1).collect()
     }
 
+    /// CPUs of each guest that its threads use, if its devices are in guests and these CPUs of each are judged.
+    fn takes_in_guest(&self, judged: &CpuList) -> CpuList {
+        self.takes(judged)
+    }
+
     /// Requirements of its measuring threads, in addition to the CPUs they use.
     fn needs(&self, judged: &CpuList) -> Vec<Need>;
 

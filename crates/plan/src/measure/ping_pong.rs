@@ -133,6 +133,11 @@ impl Measure for PingPongStep {
         judged.iter().take(self.devices()).collect()
     }
 
+    /// Each guest has one of the two ends.
+    fn takes_in_guest(&self, judged: &CpuList) -> CpuList {
+        judged.iter().take(1).collect()
+    }
+
     /// The answers, the own part of the pings, and that of the answers of this program.
     fn series(&self, _: &CpuList, _: u64) -> u64 {
         1 + self.devices() as u64

@@ -20,7 +20,7 @@ use lasting::Again;
 use place::PlaceKind;
 use place::container::RuntimeName;
 use plan::{Chosen, Left, Plan};
-use prepared::Prepared;
+use prepared::{Prepared, settled};
 use probes::options::positive_duration;
 use relay::RelayArgs;
 use session::detach::Detached;
@@ -137,6 +137,8 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
         return matrix::run(&args, plan, &table);
     }
     refuse(&args, &plan)?;
+    // Before the rest of a plan after a reboot is found: steps side by side are counted as one.
+    let plan = settled(&args, plan)?;
     let Some((plan, left)) = rest(&mut args, plan)? else {
         write("Nothing of the plan is left to measure.\n")?;
         return Ok(0);

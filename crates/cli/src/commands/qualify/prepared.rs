@@ -36,13 +36,7 @@ impl Prepared {
     pub(super) fn of(args: &QualifyArgs, (plan, part): (Plan, Option<Fact>)) -> Result<Self, Failure> {
         let plan = placed(plan, args);
         let (plan, ports) = bed(args, plan)?;
-        let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
-        let named = Named {
-            measured: args.cpus.clone(),
-            housekeeping: args.housekeeping.clone(),
-        };
-        let mut roles = plan.roles(&cpus, &named)?;
-        roles.elsewhere = args.far.machine_of_device();
+        let (cpus, roles) = machine(args, &plan)?;
         plan.check_beside(&cpus, &roles)?;
         Ok(Self {
             plan,
@@ -205,6 +199,25 @@ impl Prepared {
             }
         })
     }
+}
+
+/// The plan for this machine: it is known which steps run side by side.
+pub(super) fn settled(args: &QualifyArgs, plan: Plan) -> Result<Plan, Failure> {
+    let plan = placed(plan, args);
+    let (cpus, roles) = machine(args, &plan)?;
+    Ok(plan.settled(&cpus, &roles)?)
+}
+
+/// CPUs of this machine, and their roles in a plan.
+fn machine(args: &QualifyArgs, plan: &Plan) -> Result<(CpuFacts, Roles), Failure> {
+    let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+    let named = Named {
+        measured: args.cpus.clone(),
+        housekeeping: args.housekeeping.clone(),
+    };
+    let mut roles = plan.roles(&cpus, &named)?;
+    roles.elsewhere = args.far.machine_of_device();
+    Ok((cpus, roles))
 }
 
 /// Where both ends of a plan are.
