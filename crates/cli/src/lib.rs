@@ -122,7 +122,7 @@ Example: triptime qualify";
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    Qualify(commands::qualify::QualifyArgs),
+    Qualify(Box<commands::qualify::QualifyArgs>),
     Status(commands::status::StatusArgs),
     Stop(commands::stop::StopArgs),
     /// Timer wake-up latency: timer due -> thread running, one thread per CPU
@@ -207,7 +207,7 @@ pub fn main() -> ExitCode {
 /// Runs the command; returns its exit status.
 fn run(command: Command) -> Result<u8, Failure> {
     match command {
-        Command::Qualify(args) => commands::qualify::run(args),
+        Command::Qualify(args) => commands::qualify::run(*args),
         Command::Status(args) => commands::status::run(&args),
         Command::Stop(args) => commands::stop::run(&args),
         Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
