@@ -43,7 +43,7 @@ rmdir "$share/zsh/site-functions"
 gzip -9n "$share"/man/man1/*.1
 
 mkdir -p "$doc/examples"
-cp -r docs/guide docs/formats docs/statistics.md docs/streams.md docs/inventory.md "$doc/"
+scripts/package_docs.py "$doc"
 cp -r limits plans crates/waveform/scenarios crates/waveform/type-tests crates/relay/relays "$doc/examples/"
 install -m 644 packaging/copyright "$doc/copyright"
 scripts/notices.py | gzip -9n >"$doc/notices.gz"

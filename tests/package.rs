@@ -189,6 +189,59 @@ fn fish_completes_values_with_their_meaning() {
     );
 }
 
+/// The pages of a folder, with those of its folders.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .expect("a folder")
+        .flatten()
+        .map(|entry| entry.path());
+    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
+    let own = files
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let inside = folders.iter().flat_map(|folder| pages(folder));
+    own.chain(inside).collect()
+}
+
+/// Targets of the links in a page, without those to other machines and to the page itself.
+fn links(page: &str) -> Vec<&str> {
+    let ends = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let targets = ends.map(|(target, _)| target.split('#').next().unwrap_or_default());
+    targets
+        .filter(|target| !target.is_empty() && !target.contains(':') && !target.contains(char::is_whitespace))
+        .collect()
+}
+
+#[test]
+fn every_link_in_a_page_of_the_package_leads_to_a_file_of_the_package() {
+    let folder = folder();
+    let mut dpkg = Command::new("dpkg-deb");
+    let unpacked = dpkg
+        .arg("--extract")
+        .arg(made())
+        .arg(folder.path())
+        .output()
+        .expect("dpkg-deb");
+    assert!(unpacked.status.success(), "{}", stderr(&unpacked));
+    let docs = folder.path().join("usr/share/doc/triptime");
+    let mut checked = 0;
+    for page in pages(&docs) {
+        let text = fs::read_to_string(&page).expect("a page");
+        for target in links(&text) {
+            let file = page.parent().expect("a folder").join(target);
+            assert!(file.exists(), "{}: {target}", page.display());
+            let whole = fs::canonicalize(&file).expect("there");
+            assert!(
+                whole.starts_with(fs::canonicalize(&docs).expect("there")),
+                "{}: {target}",
+                page.display()
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 400, "only {checked} links were found");
+}
+
 /// Files on a machine after `apt install ./triptime_….deb`: the files in dpkg's list, and otherwise only the program.
 #[test]
 fn it_installs_where_nothing_else_is_and_judges_there() {
