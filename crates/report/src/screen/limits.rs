@@ -18,7 +18,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    fn of(verdict: Verdict) -> Self {
+    pub(crate) fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Fail => Self::Exceeded,
             Verdict::Inconclusive => Self::Undecided,

@@ -6,6 +6,9 @@ use crate::terminal::{width, wrapped};
 /// Column at which the text of a labelled line begins.
 pub(super) const INDENT: usize = 8;
 
+/// End of a reason that is cut: the option that shows all of it, as the last line of the answer does.
+const WHOLE_WITH: &str = " --full";
+
 /// Smallest terminal for which an answer is laid out; a smaller one wraps or scrolls.
 const FEWEST_COLUMNS: usize = 72;
 const FEWEST_LINES: usize = 20;
@@ -56,6 +59,26 @@ impl Size {
         } else {
             fitted(text, columns)
         }
+    }
+
+    /// A text of at most this many columns; the end of a cut one says which option shows all of it.
+    pub(crate) fn pointed(self, text: &str, columns: usize) -> String {
+        match self.is_whole || width(text) <= columns {
+            true => text.to_owned(),
+            false => fitted(text, columns - WHOLE_WITH.len()) + WHOLE_WITH,
+        }
+    }
+
+    /// The first `most` of these lines; the end of the last one says which option shows the others.
+    pub(crate) fn first_pointed(self, lines: &[String], most: usize, columns: usize) -> Vec<String> {
+        if self.is_whole || lines.len() <= most {
+            return lines.to_vec();
+        }
+        let mut first = lines[..most].to_vec();
+        if let Some(last) = first.last_mut() {
+            *last = self.pointed(&format!("{last} {}", lines[most..].join(" ")), columns);
+        }
+        first
     }
 
     /// Sentences after one label, in at most `most` lines together: half a step helps nobody, so that only the first may be cut.

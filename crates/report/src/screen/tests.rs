@@ -319,6 +319,44 @@ fn undecided_limits_without_a_row_say_their_state() {
     );
 }
 
+/// Undecided limits with a reason of several lines, as many as leave room, and more than that.
+#[test]
+fn a_reason_is_whole_while_lines_are_free_and_a_cut_one_names_the_option() {
+    let size = Size::of_terminal(80, 24);
+    let (mut whole_once, mut cut_once) = (false, false);
+    for count in 1..=16 {
+        let limit = |n| {
+            format!(
+                "[[limit]]\nid = \"wakeup.{n}\"\nseries = \"wakeup/*\"\nquantity = \"max\"\nallowed = \"1s\"\nsource = \"a\"\n"
+            )
+        };
+        let limits: String = (0..count).map(limit).collect();
+        let profile =
+            Profile::parse(&format!("name = \"many\"\nwhat = \"test\"\n{limits}"), "test").expect("a profile");
+        let mut run = synthetic::run(vec![synthetic::series("wakeup/cpu1", 4_800, 300_000, 10)]);
+        run.events.push(Event {
+            at_ns: 1_000_000_000,
+            since_ns: None,
+            kind: EventKind::SecondMeasurement,
+            series: Some(run.series[0].id),
+            text: "another triptime (pid 10792) shares cpu1: its thread wakeup/1 (fifo:99) runs there and on no other CPU, ".repeat(2),
+        });
+        let report = Report::new(run, vec![profile]);
+        let screen = report.screen(size, false, None);
+        fits(&screen, size);
+        let rows: Vec<&str> = screen.lines().filter(|line| line.starts_with("? wakeup.")).collect();
+        let cut: Vec<&&str> = rows.iter().filter(|row| row.contains('…')).collect();
+        assert!(cut.iter().all(|row| row.ends_with("… --full")), "{screen}");
+        let free = size.lines - screen.lines().count();
+        let why = joined(&report.judgement.checks[0].why);
+        assert!(why.len() > 100, "{why}");
+        let whole = joined(&screen).matches(&why).count() >= count;
+        assert!(whole || free == 0, "{free} lines are free\n{screen}");
+        (whole_once, cut_once) = (whole_once || whole, cut_once || !cut.is_empty());
+    }
+    assert!(whole_once && cut_once);
+}
+
 #[test]
 fn a_line_for_a_log_has_verdict_counts_and_the_worst() {
     let profile = Profile::find("substation").expect("embedded");

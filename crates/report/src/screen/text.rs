@@ -93,9 +93,15 @@ impl Report {
 impl Screen {
     fn lines(&self, paint: &Paint, report: &Report, size: Size) -> Vec<String> {
         let mut lines = self.head(paint, report, size);
-        let tail = self.tail(size);
-        let left = size.lines.saturating_sub(lines.len() + rows_of(&tail, size.columns));
-        lines.extend(self.table(paint, left, size));
+        let least = self.tail(size, 0);
+        let left = size.lines.saturating_sub(lines.len() + rows_of(&least, size.columns));
+        let table = self.table(paint, left, size);
+        // Lines that no limit needs show the sentences that were cut.
+        let tail = self.tail(size, left.saturating_sub(table.len()));
+        // A command is never cut, so a line may take more than one on the screen.
+        let fits = lines.len() + table.len() + rows_of(&tail, size.columns) <= size.lines;
+        let tail = if fits || size.is_whole { tail } else { least };
+        lines.extend(table);
         lines.extend(tail);
         lines
     }
@@ -113,15 +119,17 @@ impl Screen {
         lines
     }
 
-    /// The lines after the limits.
-    fn tail(&self, size: Size) -> Vec<String> {
+    /// The lines after the limits, with up to `more` lines than usual.
+    fn tail(&self, size: Size, mut more: usize) -> Vec<String> {
         let mut lines = Vec::new();
         for (name, sentences, most) in [
             ("Why", &self.why, WHY_LINES),
             ("Next", &self.next, NEXT_LINES),
             ("Proves", &self.proves, PROOF_LINES),
         ] {
-            lines.extend(size.spoken(name, sentences, most));
+            let own = size.spoken(name, sentences, most.saturating_add(more));
+            more = more.saturating_sub(own.len().saturating_sub(most));
+            lines.extend(own);
         }
         lines.extend(self.page.iter().map(|page| label("Report") + page));
         lines.push(label("Full") + &self.full);
@@ -189,9 +197,10 @@ impl Row {
             true => wrapped(&reason, size.columns - REASON_INDENT),
             false => Vec::new(),
         };
-        if rest.is_empty() || (!size.is_whole && rest.len() > more) {
-            return vec![self.painted(paint, size.fitted(&line, size.columns))];
+        if rest.is_empty() || (!size.is_whole && more == 0) {
+            return vec![self.painted(paint, size.pointed(&line, size.columns))];
         }
+        let rest = size.first_pointed(&rest, more, size.columns - REASON_INDENT);
         let line = size.fitted(&self.with(size, wide, &id, &place), size.columns);
         let rest = rest.into_iter().map(|line| " ".repeat(REASON_INDENT) + &line);
         std::iter::once(self.painted(paint, line)).chain(rest).collect()
