@@ -171,12 +171,36 @@
       axis(3, logAxis(duration)),
     ];
     const line = (name, place) => ({
-      label: name, stroke: stroke(table.looks[place]), width: table.looks[place] === "max" ? 2 : 1.5, points: { show: at.length < 40, size: 4 }, value: (u, v) => duration(v),
+      label: name, stroke: stroke(table.looks[place]), width: table.looks[place] === "max" ? 2 : 1.5, points: { show: at.length < 40, size: at.length === 1 ? 7 : 4 }, value: (u, v) => duration(v),
     });
     options.series = [{ label: "at", value: (u, v) => instant(v, 1) + localTime(v) }, ...table.names.map(line)];
     options.hooks.drawAxes = [eventMarks];
-    options.hooks.draw = [limitLine(one.limit, "y")];
+    options.hooks.draw = [limitLine(one.limit, "y"), singles(table)];
     return new uPlot(options, table.rows, figure.querySelector(".plot"));
+  }
+  // The value of each line of one point: without it, the chart of a run with one window shows dots only.
+  function singles(table) {
+    const lines = table.names.map((name, at) => ({ name, at, there: table.rows[at + 1].flatMap((v, i) => (v == null ? [] : [i])) }));
+    const alone = lines.filter((line) => line.there.length === 1);
+    return (u) => {
+      const { ctx } = u, ratio = devicePixelRatio || 1;
+      const texts = alone.map(({ name, at, there: [i] }) => {
+        const v = table.rows[at + 1][i];
+        return { x: u.valToPos(table.rows[0][i], "x", true), y: u.valToPos(v, "y", true), text: name + " " + duration(v), look: table.looks[at] };
+      }).sort((a, b) => a.y - b.y);
+      ctx.save();
+      ctx.font = 11 * ratio + "px " + getComputedStyle(document.body).fontFamily;
+      ctx.textAlign = "left";
+      ctx.textBaseline = "middle";
+      let free = -Infinity;
+      for (const one of texts) {
+        const y = Math.max(one.y, free);
+        free = y + 12 * ratio;
+        ctx.fillStyle = stroke(one.look);
+        ctx.fillText(one.text, one.x + 8 * ratio, y);
+      }
+      ctx.restore();
+    };
   }
 
   // An instant of the run in the local time of the reader.

@@ -4,7 +4,7 @@ use super::lines::Curve;
 use super::svg::{Scale, axis_ns, axis_time, escape, polyline, time_ticks};
 use model::{Event, EventKind, Figures};
 use std::fmt::Write;
-use units::Ns;
+use units::{Ns, format_ns};
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 200.0;
@@ -90,6 +90,7 @@ pub(crate) fn timeline(
         let (look, path) = (&line.look, polyline(points));
         let _ = write!(out, "<path class=\"line {look}\" d=\"{path}\"/>");
     }
+    single_points(&mut out, lines, &x, &y);
     if let Some(limit) = limit {
         let at = y.at(limit as f64);
         let _ = write!(out, "<path class=\"limit\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
@@ -97,6 +98,51 @@ pub(crate) fn timeline(
     }
     let _ = write!(out, "<path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/></svg>");
     out
+}
+
+/// Smallest distance of two values written in a chart.
+const VALUE_HEIGHT: f64 = 11.0;
+
+/// Marks the points that no line reaches, because their neighbours are missing; a line of one point gets its value.
+fn single_points(out: &mut String, lines: &[Curve], x: &Scale, y: &Scale) {
+    let mut texts: Vec<(f64, f64, String)> = Vec::new();
+    for line in lines {
+        let is_there = |at: Option<usize>| {
+            at.and_then(|at| line.points.get(at))
+                .is_some_and(|(_, ns)| ns.is_some())
+        };
+        let alone = line.points.iter().enumerate().filter_map(|(at, (s, ns))| {
+            let is_alone = !is_there(at.checked_sub(1)) && !is_there(Some(at + 1));
+            Some((x.at(*s), y.at(ns.filter(|_| is_alone)?), (*ns)?))
+        });
+        let alone: Vec<(f64, f64, f64)> = alone.collect();
+        for (at, height, _) in &alone {
+            let look = &line.look;
+            let _ = write!(
+                out,
+                "<circle class=\"line point {look}\" cx=\"{at:.1}\" cy=\"{height:.1}\" r=\"3.5\"/>"
+            );
+        }
+        if let [(at, height, ns)] = alone[..]
+            && line.points.iter().filter(|(_, ns)| ns.is_some()).count() == 1
+        {
+            texts.push((at, height, format!("{} {}", line.name, format_ns(ns))));
+        }
+    }
+    // From the top: the lines are given from the faintest to the worst.
+    texts.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut free = f64::MIN;
+    for (at, height, text) in texts {
+        let height = height.max(free);
+        free = height + VALUE_HEIGHT;
+        let _ = write!(
+            out,
+            "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            at + 8.0,
+            height + 3.5,
+            escape(&text)
+        );
+    }
 }
 
 /// True if an event is marked in a chart: it can put a figure in doubt, or it changed the conditions.
