@@ -2,6 +2,7 @@
 
 mod bench;
 mod tampered;
+mod ways;
 
 use bench::{Bench, NAMESPACE, outcome, ssh_keygen, unsigned};
 use serde_json::Value;

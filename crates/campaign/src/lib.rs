@@ -10,11 +10,13 @@ pub mod capacity;
 mod error;
 mod evidence;
 pub mod matrix;
+mod procedure;
 pub mod proof;
 mod stored;
 
 pub use error::CampaignError;
 pub use evidence::evidence;
+pub use procedure::procedure_of;
 pub use stored::{profile_of, search_of};
 
 use std::fmt::Display;

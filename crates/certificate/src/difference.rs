@@ -18,10 +18,14 @@ impl Difference {
     /// the value that a limit judged.
     pub fn is_of_data(&self) -> bool {
         let begins = |name: &&str| self.place.starts_with(*name);
-        let is_data = ["series[", "run.", "inventory[", "events.", "plan"].iter().any(begins);
+        let is_data = ["series[", "run.", "inventory[", "events.", "plan", "profile.", "octets"]
+            .iter()
+            .any(begins);
         let is_figure = self.place.starts_with("checks[") && self.place.ends_with("].measured");
+        // A series comes from the run file, whatever the version.
+        let is_series = self.place.starts_with("series[") && self.place.ends_with(']') || self.place == "series";
         // A field that one of both versions does not have is not a changed one.
-        (is_data || is_figure) && !self.certified.is_null() && !self.found.is_null()
+        is_series || ((is_data || is_figure) && !self.certified.is_null() && !self.found.is_null())
     }
 }
 
@@ -57,7 +61,7 @@ fn compare(place: &str, certified: &Value, found: &Value, list: &mut Vec<Differe
         }
         _ if certified == found => {}
         _ => list.push(Difference {
-            place: place.to_owned(),
+            place: if place.is_empty() { "result" } else { place }.to_owned(),
             certified: certified.clone(),
             found: found.clone(),
         }),
@@ -91,6 +95,22 @@ mod tests {
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].place, "checks[wakeup.max of wakeup/cpu1].measured");
         assert_eq!((&list[0].certified, &list[0].found), (&json!(5), &json!(6)));
+    }
+
+    #[test]
+    fn a_series_that_was_left_out_is_a_difference_of_data_for_every_version() {
+        let (all, one) = (
+            json!({"series": [{"name": "a", "max": 1}, {"name": "b"}], "more": 1}),
+            json!({"series": [{"name": "a"}]}),
+        );
+        let list = differences(&one, &all);
+        let of_data: Vec<&str> = list
+            .iter()
+            .filter(|each| each.is_of_data())
+            .map(|each| each.place.as_str())
+            .collect();
+        assert_eq!(of_data, ["series[b]"]);
+        assert!(differences(&json!({}), &all).iter().any(|each| each.is_of_data()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod signature;
 mod signers;
 mod statement;
 mod text;
+mod unique;
 
 pub use difference::{Difference, differences};
 pub use error::CertificateError;

@@ -9,7 +9,7 @@ pub const SCHEMA: &str = "triptime.certificate/1";
 
 /// Fields of a result document that a certificate keeps as they are. Lists of single samples and events stay in the run file, which the
 /// certificate names by its hash.
-const KEPT: [&str; 15] = [
+const KEPT: [&str; 16] = [
     "tool",
     "run",
     "verdict",
@@ -22,6 +22,7 @@ const KEPT: [&str; 15] = [
     "not_measured",
     "not_applicable",
     "contradictions",
+    "procedure",
     "budget",
     "nics",
     "inventory",

@@ -65,9 +65,11 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let profile = campaign::profile_of(&run, profile)?;
     let search = campaign::search_of(&run)?;
     let table = layout_of_plan(&run)?;
+    let procedure = campaign::procedure_of(&run, profile.as_ref())?;
     let again = again::after(&view.info.arguments, view.duration_ns);
     let report = Report::new(view, profile.into_iter().collect())
         .with_recording(recording)
+        .with_procedure(procedure)
         .with_again(again);
     let timeline = timeline::of_longest(&run, &report.stalls)?;
     Ok(report.with_search(search).with_table(table).with_timeline(timeline))

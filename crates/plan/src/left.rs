@@ -18,11 +18,21 @@ pub struct Left {
     pub left_ns: u64,
 }
 
+/// Beginning of the note in a run that is the rest of a plan.
+const REST: &str = "the rest of the plan after a reboot: step ";
+
 impl Left {
-    /// `step 3 of 5 on, 12.0 h`
+    /// `the rest of the plan after a reboot: step 3 of 5 on, 12.0 h`
     pub fn said(&self) -> String {
-        format!("step {} of {} on, {}", self.from, self.of, Ns(self.left_ns))
+        format!("{REST}{} of {} on, {}", self.from, self.of, Ns(self.left_ns))
     }
+}
+
+/// Number of the first step in a run that is the rest of a plan, from its events; `None` for a run from the first step on.
+#[must_use]
+pub fn first_step_of_rest<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<usize> {
+    let mut notes = events.into_iter().filter(|event| event.kind == EventKind::Note);
+    notes.find_map(|note| note.text.strip_prefix(REST)?.split(' ').next()?.parse().ok())
 }
 
 /// The part of a plan that is left after these runs of it, which are in order of time; `None` if nothing is left. A step that compares networks is
@@ -116,7 +126,19 @@ mod tests {
         assert_eq!((rest.from, rest.plan.steps.len()), (3, 3));
         assert_eq!(rest.plan.steps[0].common.duration.0, 8 * H);
         assert_eq!(rest.plan.steps[1].common.duration.0, 33 * H);
-        assert_eq!(rest.said(), "step 3 of 5 on, 3.08 d");
+        assert_eq!(
+            rest.said(),
+            "the rest of the plan after a reboot: step 3 of 5 on, 3.08 d"
+        );
+        let note = Event {
+            at_ns: 0,
+            since_ns: None,
+            kind: EventKind::Note,
+            series: None,
+            text: rest.said(),
+        };
+        assert_eq!(super::first_step_of_rest([&note]), Some(3));
+        assert_eq!(super::first_step_of_rest([]), None);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub use chosen::Chosen;
 pub use device::{DeviceSteps, Task, Within};
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::Plan;
-pub use left::{Left, left_of};
+pub use left::{Left, first_step_of_rest, left_of};
 pub use management::ManagementTable;
 pub use matrix::{Cell, Isolation, MatrixTable};
 pub use measure::there::Asks;

@@ -5,6 +5,7 @@ use super::roles::Roles;
 use super::step::{Beside, PlanLoad, Step};
 use super::value::PlanError;
 use host::CpuFacts;
+use model::PlannedStep;
 use units::{CpuList, Ns};
 
 /// A plan as it would run with these roles.
@@ -61,6 +62,44 @@ impl Plan {
             actions: self.action_words(),
             does: self.does(facts, roles)?,
         })
+    }
+
+    /// The steps as the plan's file writes them, for a run that asked for another measuring time of each step, or for the steps of these
+    /// labels alone.
+    #[must_use]
+    pub fn planned(&self, asked_ns: Option<u64>, labels: &[String]) -> Vec<PlannedStep> {
+        let asked = asked_ns.map(|ns| self.clone().lasting(ns));
+        let asked = asked.as_ref().unwrap_or(self);
+        let groups = self.groups().zip(asked.groups());
+        groups
+            .map(|(group, of_asked)| {
+                let settings: Vec<String> = group
+                    .iter()
+                    .map(Step::settings)
+                    .filter(|text| !text.is_empty())
+                    .collect();
+                PlannedStep {
+                    does: group
+                        .iter()
+                        .map(Step::title)
+                        .collect::<Vec<_>>()
+                        .join("; side by side with "),
+                    settings: settings.join("; "),
+                    planned_ns: self.lasts_ns(group),
+                    asked_ns: asked.lasts_ns(of_asked),
+                    is_chosen: labels.is_empty() || group.iter().any(|step| labels.contains(&step.word())),
+                    is_in_turn: group[0].measure.compares_networks(),
+                }
+            })
+            .collect()
+    }
+
+    /// Loads and actions of all steps, as the plan's file writes them.
+    #[must_use]
+    pub fn all_through(&self) -> Vec<String> {
+        let loads = self.loads.iter().map(|load| load.kind.to_string());
+        let actions = self.actions.iter().map(|action| format!("action {}", action.name));
+        loads.chain(actions).collect()
     }
 
     /// Every command of the site, with its step and its times.

@@ -84,6 +84,17 @@ impl PlanLoad {
     }
 }
 
+/// Keys of a step that its row says in other columns, or that are written apart.
+const APART: [&str; 6] = ["probe", "duration", "label", "beside_previous", "load", "action"];
+
+/// A value as written on the command line; the items of a list with a plus between them.
+fn listed(value: &toml::Value) -> String {
+    match value.as_array() {
+        Some(items) => items.iter().map(plain).collect::<Vec<_>>().join(" + "),
+        None => plain(value),
+    }
+}
+
 /// A value as written on the command line.
 fn plain(value: &toml::Value) -> String {
     match value {
@@ -276,6 +287,27 @@ impl Step {
         let probe = || self.written.get("probe").and_then(toml::Value::as_str);
         let word = self.common.label.as_deref().or_else(probe);
         word.unwrap_or_default().to_owned()
+    }
+
+    /// Its name, and its label if it has one.
+    pub(super) fn title(&self) -> String {
+        match &self.common.label {
+            Some(label) => format!("{} ({label})", self.name()),
+            None => self.name().to_owned(),
+        }
+    }
+
+    /// Its keys, loads and actions as the plan's file writes them.
+    pub(super) fn settings(&self) -> String {
+        let keys = self.written.iter().filter(|(key, _)| !APART.contains(&key.as_str()));
+        let keys = keys.map(|(key, value)| format!("{key} {}", listed(value)));
+        let loads = self.common.loads.iter().map(|load| format!("load {}", load.kind));
+        let actions = self
+            .common
+            .actions
+            .iter()
+            .map(|action| format!("action {}", action.name));
+        keys.chain(loads).chain(actions).collect::<Vec<_>>().join(", ")
     }
 
     /// First part of its series' names.

@@ -24,6 +24,7 @@ pub mod matrix;
 pub mod one_way;
 pub mod pacing;
 pub mod picture;
+pub mod procedure;
 pub mod recording;
 pub mod screen;
 mod section;
@@ -47,6 +48,7 @@ use days::LimitDays;
 use insight::Insight;
 use limits::Profile;
 use model::RunView;
+use procedure::Procedure;
 use stall::Stall;
 use std::io;
 pub use subjects::uncertainty::OwnBudgets;
@@ -81,6 +83,8 @@ pub struct Report {
     pub table: Option<Layout>,
     /// Commands that continue from the run.
     pub again: Again,
+    /// The procedure that the run was to follow.
+    pub procedure: Procedure,
     /// The path of a frame inside the host, if hops were traced.
     way: Vec<subjects::way::Branch>,
 }
@@ -107,6 +111,7 @@ impl Report {
             capacity: None,
             table: None,
             again: Again::default(),
+            procedure: Procedure::default(),
         }
     }
 
@@ -203,10 +208,9 @@ impl Report {
     /// Writes the result document as indented JSON text that ends with a newline. Names are unchanged; characters that
     /// are not safe to show are written as JSON escapes. The text is written in many small pieces, so `out` should be
     /// buffered.
-    /// are not safe to show are written as JSON escapes. The text is written in many small pieces, so `out` should be
-    /// buffered.
+    ///
+    /// # Errors
     /// The errors of `out`.
-    /// Of `out`.
     pub fn write_json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         faces::document::write(self, out)
     }

@@ -23,6 +23,7 @@ impl Show for Report {
         self.budget.show();
         self.insights.show();
         self.stalls.show();
+        self.procedure.show();
         self.timeline.show();
         self.capacity.show();
         self.way.iter_mut().for_each(|(_, text)| text.show());

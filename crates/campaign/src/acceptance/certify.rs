@@ -1,6 +1,5 @@
 //! Makes a certificate from run files.
 
-use super::deviations;
 use super::judged::JudgedRun;
 use crate::CampaignError;
 use certificate::{Certificate, SCHEMA, Statement};
@@ -25,7 +24,7 @@ pub struct Statements {
 }
 
 /// How figures near their limits were decided: the rule of each profile, once.
-fn decision_rule(rules: &[String]) -> String {
+pub(super) fn decision_rule(rules: &[String]) -> String {
     let mut texts: Vec<&str> = rules.iter().map(String::as_str).collect();
     texts.dedup();
     texts.push(EVERY_RULE);
@@ -52,7 +51,7 @@ pub fn certify(
             )));
         }
         let certified = run.certified()?;
-        found.extend(deviations::of(&run, &certified.file));
+        found.extend(run.deviations(&certified.file));
         verdicts.push(run.report.verdict());
         rules.extend(run.report.decision_rules());
         runs.push(certified);

@@ -1,6 +1,6 @@
 //! A run file, judged from its raw data.
 
-use crate::{CampaignError, evidence, profile_of, search_of};
+use crate::{CampaignError, evidence, procedure_of, profile_of, search_of};
 use certificate::{Certified, Kept};
 use report::Report;
 use report::limits::Profile;
@@ -21,12 +21,21 @@ impl JudgedRun {
         let run = RunFile::open(path)?;
         let profile = profile_of(&run, given.map(|(profile, _)| profile.clone()))?;
         let kept = run.document("limits")?;
-        let report = Report::new(run.view()?, profile.into_iter().collect()).with_search(search_of(&run)?);
+        let procedure = procedure_of(&run, profile.as_ref())?;
+        let report = Report::new(run.view()?, profile.into_iter().collect())
+            .with_search(search_of(&run)?)
+            .with_procedure(procedure);
         Ok(Self {
             report,
             plan: run.document("plan")?,
             profile: given.map(|(_, text)| text.clone()).or(kept),
         })
+    }
+
+    /// The deviations of the run, each a sentence that begins with the name of its file in the certificate.
+    pub(super) fn deviations(&self, name: &str) -> Vec<String> {
+        let all = self.report.deviations();
+        all.iter().map(|each| format!("{name}: {}", each.sentence())).collect()
     }
 
     /// The part of a certificate about the run.

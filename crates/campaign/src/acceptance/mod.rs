@@ -1,7 +1,6 @@
 //! Certificates of runs: made from run files, and verified against them, years later if need be.
 
 mod certify;
-mod deviations;
 mod judged;
 mod verify;
 

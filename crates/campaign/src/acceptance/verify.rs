@@ -1,6 +1,6 @@
 //! Verifies a certificate: its signatures, its run files, and its verdict, judged again from the raw data.
 
-use super::deviations;
+use super::certify::decision_rule;
 use super::judged::JudgedRun;
 use crate::{CampaignError, evidence};
 use certificate::{Certificate, Certified, Checked, Difference, Kept, Signers, differences};
@@ -35,6 +35,12 @@ pub struct Verified {
     pub runs: Vec<Evidenced>,
     /// False if the certified verdict is not that of its own runs.
     pub verdict_follows: bool,
+    /// False if the certificate is of this build, and its decision rule is not that of its runs.
+    pub rule_follows: bool,
+    /// Fields that this version does not know, by their places: nobody checks them.
+    pub unknown_fields: Vec<String>,
+    /// True if this build made the certificate, so that it should know every field.
+    pub is_same_build: bool,
 }
 
 /// A checked signature.
@@ -85,6 +91,8 @@ pub struct Judged {
     pub differences: Vec<Difference>,
     /// True if the certificate was made by this build, so that every difference is one of the data.
     pub is_same_build: bool,
+    /// The decision rules of its profiles, with their numbers.
+    rules: Vec<String>,
 }
 
 /// The answer to whether a certificate can be relied on, from the best to the worst.
@@ -108,13 +116,26 @@ pub fn verify(question: &Question<'_>, build: &str) -> Result<Verified, Campaign
     let is_same_build = statement.issued_by == build;
     let runs = statement.runs.iter().zip(places);
     let verdicts = statement.runs.iter().map(|run| verdict_of(run.verdict()));
+    let runs: Vec<Evidenced> = runs
+        .map(|(run, place)| evidenced(run, place, question, is_same_build))
+        .collect();
     Ok(Verified {
         signatures: signatures(question),
         verdict_follows: Verdict::over(verdicts).word() == statement.verdict && !statement.runs.is_empty(),
-        runs: runs
-            .map(|(run, place)| evidenced(run, place, question, is_same_build))
-            .collect(),
+        rule_follows: !is_same_build || follows(&statement.decision_rule, &runs),
+        unknown_fields: question.certificate.unknown_fields.clone(),
+        is_same_build,
+        runs,
     })
+}
+
+/// True if a decision rule is that of these runs, or if one of them is not judged.
+fn follows(rule: &str, runs: &[Evidenced]) -> bool {
+    let rules: Option<Vec<&[String]>> = runs
+        .iter()
+        .map(|run| Some(&run.judged.as_ref().ok()?.rules[..]))
+        .collect();
+    rules.is_none_or(|rules| decision_rule(&rules.concat()) == rule)
 }
 
 fn verdict_of(word: &str) -> Verdict {
@@ -223,6 +244,22 @@ fn judged(run: &Certified, place: &Path, question: &Question<'_>, is_same_build:
     let newer = newer.transpose().map_err(said)?;
     let found = again.certified().map_err(said)?;
     let mut list = differences(&run.result, &found.result);
+    for (place, certified, found) in [
+        ("octets", run.octets.into(), found.octets.into()),
+        (
+            "profile.sha256",
+            hash_of(run.profile.as_ref()),
+            hash_of(found.profile.as_ref()),
+        ),
+    ] {
+        if certified != found {
+            list.push(Difference {
+                place: place.to_owned(),
+                certified,
+                found,
+            });
+        }
+    }
     if run.plan != found.plan {
         list.push(Difference {
             place: "plan".to_owned(),
@@ -231,7 +268,8 @@ fn judged(run: &Certified, place: &Path, question: &Question<'_>, is_same_build:
         });
     }
     let stated = &question.certificate.statement.deviations;
-    let kept_back = deviations::of(&again, &run.file)
+    let kept_back = again
+        .deviations(&run.file)
         .into_iter()
         .filter(|text| !stated.contains(text));
     list.extend(kept_back.map(|text| Difference {
@@ -245,6 +283,7 @@ fn judged(run: &Certified, place: &Path, question: &Question<'_>, is_same_build:
         is_partial: newer.as_ref().unwrap_or(&again.report).is_partial_pass(),
         differences: list,
         is_same_build,
+        rules: again.report.decision_rules(),
     })
 }
 
@@ -288,10 +327,10 @@ impl Judged {
 impl Verified {
     /// Answer to whether the certificate can be relied on: signed by somebody whom the reader knows, with every run as certified.
     pub fn outcome(&self) -> Outcome {
-        let follows = if self.verdict_follows {
-            Outcome::Holds
-        } else {
-            Outcome::Broken
+        let is_known = self.unknown_fields.is_empty() || !self.is_same_build;
+        let follows = match self.verdict_follows && self.rule_follows && is_known {
+            true => Outcome::Holds,
+            false => Outcome::Broken,
         };
         let runs = self.runs.iter().map(Evidenced::outcome);
         runs.chain([follows, self.of_signatures()])

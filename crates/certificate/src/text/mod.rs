@@ -1,6 +1,8 @@
 //! The file form of a certificate: the statement, then its signatures.
 
+use crate::unique::Unique;
 use crate::{CertificateError, SCHEMA, Signed, Statement};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// First line of a signature.
@@ -15,6 +17,8 @@ pub struct Certificate {
     pub statement: Statement,
     /// Its signatures, in the order of the file.
     pub signatures: Vec<Signed>,
+    /// Fields of the statement that this version does not know, by their places: nobody checks them.
+    pub unknown_fields: Vec<String>,
 }
 
 impl Certificate {
@@ -29,6 +33,7 @@ impl Certificate {
             signed: text + "\n",
             statement,
             signatures: Vec::new(),
+            unknown_fields: Vec::new(),
         })
     }
 
@@ -39,8 +44,10 @@ impl Certificate {
     pub fn parse(text: &str) -> Result<Self, CertificateError> {
         let cut = begins(text).first().copied().unwrap_or(text.len());
         let (signed, blocks) = text.split_at(cut);
+        let (statement, unknown_fields) = statement(signed)?;
         Ok(Self {
-            statement: statement(signed)?,
+            statement,
+            unknown_fields,
             signatures: signatures(blocks, 0)?,
             signed: signed.to_owned(),
         })
@@ -68,13 +75,49 @@ impl Certificate {
     }
 }
 
-fn statement(text: &str) -> Result<Statement, CertificateError> {
+/// The statement in a text, and its fields that are not known.
+fn statement(text: &str) -> Result<(Statement, Vec<String>), CertificateError> {
     let form = |error: serde_json::Error| CertificateError::Form(error.to_string());
     let value: Value = serde_json::from_str(text).map_err(form)?;
     match value["schema"].as_str() {
-        Some(SCHEMA) => serde_json::from_value(value).map_err(form),
-        Some(other) => Err(CertificateError::Schema(other.to_owned())),
-        None => Err(CertificateError::Form("it has no \"schema\"".to_owned())),
+        Some(SCHEMA) => {}
+        Some(other) => return Err(CertificateError::Schema(other.to_owned())),
+        None => return Err(CertificateError::Form("it has no \"schema\"".to_owned())),
+    }
+    serde_json::from_str::<Unique>(text).map_err(form)?;
+    let statement: Statement = Statement::deserialize(&value).map_err(form)?;
+    let mut unknown = Vec::new();
+    add_unknown(
+        "",
+        &value,
+        &serde_json::to_value(&statement).map_err(form)?,
+        &mut unknown,
+    );
+    Ok((statement, unknown))
+}
+
+/// Adds the places of the fields that are in `read` and not in `known`.
+fn add_unknown(place: &str, read: &Value, known: &Value, unknown: &mut Vec<String>) {
+    match (read, known) {
+        (Value::Object(read), Value::Object(known)) => {
+            for (name, value) in read {
+                let place = if place.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{place}.{name}")
+                };
+                match known.get(name) {
+                    Some(known) => add_unknown(&place, value, known, unknown),
+                    None => unknown.push(place),
+                }
+            }
+        }
+        (Value::Array(read), Value::Array(known)) => {
+            for (at, (read, known)) in read.iter().zip(known).enumerate() {
+                add_unknown(&format!("{place}[{at}]"), read, known, unknown);
+            }
+        }
+        _ => {}
     }
 }
 

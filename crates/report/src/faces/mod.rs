@@ -13,6 +13,7 @@ use crate::budget::BudgetSection;
 use crate::capacity::CapacitySection;
 use crate::changes::ChangesSection;
 use crate::days::DaysSection;
+use crate::procedure::ProcedureSection;
 use crate::recording::RecordingSection;
 use crate::section::Section;
 use crate::stall::StallSection;
@@ -64,11 +65,12 @@ pub(crate) const TERMINAL: [&dyn Section; 22] = [
 ];
 
 /// Sections of the page, after its first screen.
-pub(crate) const PAGE: [&dyn Section; 22] = [
+pub(crate) const PAGE: [&dyn Section; 23] = [
     &ContradictionSection,
     &CapacitySection,
     &ChecksSection,
     &DaysSection,
+    &ProcedureSection,
     &StallSection,
     &ChangesSection,
     &BudgetSection,
@@ -90,7 +92,7 @@ pub(crate) const PAGE: [&dyn Section; 22] = [
 ];
 
 /// Sections of the result document, after the run and its verdict.
-pub(crate) const DOCUMENT: [&dyn Section; 22] = [
+pub(crate) const DOCUMENT: [&dyn Section; 23] = [
     &SeriesSection,
     &ChecksSection,
     &DaysSection,
@@ -113,4 +115,5 @@ pub(crate) const DOCUMENT: [&dyn Section; 22] = [
     &ChangesSection,
     &ActionsSection,
     &UncertaintySection,
+    &ProcedureSection,
 ];

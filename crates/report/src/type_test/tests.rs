@@ -1,5 +1,7 @@
 use super::{TypeTest, text};
+use crate::Report;
 use model::{Cell, Outcome, Shot};
+use testing::synthetic;
 
 fn shot(number: u64, cell: Cell, outcome: Outcome, trip_ms: Option<i64>) -> Shot {
     Shot {
@@ -95,4 +97,34 @@ fn a_curve_is_judged_by_the_furthest_of_its_times() {
     assert_eq!(point.worst_ns(), Some(-60_000_000));
     assert_eq!(point.outside(), 2, "one too soon, one too late");
     assert!(text(&shots).contains("-60"));
+}
+
+/// Pages of type tests lie in archives: their drawings have numbers only, and nothing refers to another file.
+#[test]
+fn a_page_draws_with_numbers_and_refers_to_no_other_file() {
+    let curve = |ns| Cell::Overcurrent {
+        multiple: 2.0,
+        expected_ns: ns,
+        tolerance_ns: 50_000_000,
+    };
+    let uncounted = [(Outcome::NotCounted, None), (Outcome::NotCounted, None)];
+    for shots in [
+        sample(),
+        zone(&[(50.0, uncounted)]),
+        vec![shot(1, curve(10_000_000), Outcome::Tripped, Some(9))],
+        vec![shot(1, curve(1_000_000_000), Outcome::Failed, None)],
+    ] {
+        let mut run = synthetic::run(Vec::new());
+        run.shots = shots;
+        let page = super::page::html(&Report::new(run, Vec::new())).expect("a page");
+        assert!(page.contains("<svg"), "{page}");
+        for path in page.split(" d=\"").skip(1) {
+            let path = path.split('"').next().unwrap_or_default();
+            let is_drawn = |c: char| c.is_ascii_digit() || "MLHVhlvz.- ".contains(c);
+            assert!(path.chars().all(is_drawn), "{path}");
+        }
+        for outside in ["href=", "src=", "url("] {
+            assert!(!page.contains(outside), "{page}");
+        }
+    }
 }

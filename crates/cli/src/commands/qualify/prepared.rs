@@ -262,8 +262,7 @@ fn announced(args: &QualifyArgs, plan: &Plan, places: &Places) -> Vec<String> {
 /// Records in the run that it is the rest of a plan.
 fn say_rest(run: &Run, left: Option<&Left>) {
     if let Some(left) = left {
-        let text = format!("the rest of the plan after a reboot: {}", left.said());
-        run.session.recorder.events().write(EventKind::Note, text);
+        run.session.recorder.events().write(EventKind::Note, left.said());
     }
 }
 

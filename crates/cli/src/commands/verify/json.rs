@@ -19,6 +19,8 @@ pub(super) fn document(question: &Question<'_>, verified: &Verified) -> Result<S
         "partial": verified.verdict().map(|_| verified.is_partial()),
         "certified": question.certificate.statement.verdict,
         "verdict_follows": verified.verdict_follows,
+        "rule_follows": verified.rule_follows,
+        "unknown_fields": verified.unknown_fields,
         "signatures": verified.signatures.iter().map(signature).collect::<Vec<_>>(),
         "runs": verified.runs.iter().map(run).collect::<Vec<_>>(),
     });

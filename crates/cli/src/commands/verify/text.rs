@@ -30,6 +30,13 @@ pub(super) fn text(question: &Question<'_>, verified: &Verified, file: &Path) ->
     if !verified.verdict_follows {
         line("", "CHANGED: this verdict is not that of its own runs");
     }
+    if !verified.rule_follows {
+        line("", "CHANGED: its decision rule is not that of its own runs");
+    }
+    for field in verified.unknown_fields.iter().take(SHOWN) {
+        let text = format!("not checked: this version knows no field \"{field}\"");
+        line("field", &foreign::shown(&text));
+    }
     for signature in &verified.signatures {
         line("signature", &signed(signature));
     }

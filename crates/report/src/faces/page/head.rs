@@ -29,8 +29,8 @@ pub(crate) struct Page {
     pub(crate) look: &'static str,
     /// The first screen.
     pub(crate) screen: Screen,
-    /// The bed with its figures, if a frame passed through one.
-    pub(crate) bed_svg: Option<String>,
+    /// The bed with its figures, for each step in which frames passed through one.
+    pub(crate) beds: Vec<bed::Picture>,
     /// The acceptance record, for paper.
     pub(crate) record: RecordPart,
     /// The unique name of the run, and its form for use in a style sheet.
@@ -52,7 +52,7 @@ impl Page {
             words: report.words(),
             look: look(verdict, report.is_partial_pass() || report.is_answer()),
             screen: Screen::of(report, Size::LARGEST, None),
-            bed_svg: bed::picture(report),
+            beds: bed::pictures(report),
             record,
             run: report.run.info.id.clone(),
             run_in_css: in_css(&report.run.info.id),

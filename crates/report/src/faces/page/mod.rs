@@ -36,7 +36,7 @@ impl Report {
     /// Only if a value cannot be written as text, which is not possible for our values.
     pub fn html(&self, about: &About, evidence: Option<&Evidence>) -> Result<String, askama::Error> {
         let report = &self.shown();
-        let record = RecordPart::of(report, &about.shown(), evidence);
+        let record = RecordPart::of(report, &about.shown(), evidence)?;
         Html {
             page: head::Page::of(report, record),
             links: PAGE.iter().flat_map(|section| section.links(report)).collect(),

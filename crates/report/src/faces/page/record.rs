@@ -2,6 +2,7 @@
 
 use crate::Report;
 use crate::about::{About, Evidence};
+use crate::procedure::on_paper;
 use crate::subjects::uncertainty;
 use crate::text::count;
 
@@ -18,13 +19,15 @@ pub(crate) struct RecordPart {
     /// The limit profiles used, each with its purpose.
     pub(crate) profiles: Vec<(String, String)>,
     pub(crate) remarks: String,
+    /// Steps and deviations, as HTML.
+    pub(crate) protocol: String,
     pub(crate) evidence: Vec<(&'static str, String)>,
     /// Roles, and the names of those who sign in them; a name is empty if it is to be filled in by hand.
     pub(crate) signatures: Vec<(String, String)>,
 }
 
 impl RecordPart {
-    pub(super) fn of(report: &Report, about: &About, evidence: Option<&Evidence>) -> Self {
+    pub(super) fn of(report: &Report, about: &About, evidence: Option<&Evidence>) -> askama::Result<Self> {
         let given = |text: &String| text.clone();
         let mut fields = vec![
             ("Document", document(about)),
@@ -36,7 +39,7 @@ impl RecordPart {
             ("Calibration", given(&about.calibration)),
         ];
         fields.extend(of_the_instrument(report));
-        Self {
+        Ok(Self {
             test: match about.test.as_str() {
                 "" => "Acceptance record".to_owned(),
                 test => test.to_owned(),
@@ -53,9 +56,10 @@ impl RecordPart {
                 .map(|days| format!("{}: {}", days.limit.id, days.sentence()))
                 .collect(),
             remarks: about.remarks.clone(),
+            protocol: on_paper(report)?,
             evidence: evidence_rows(report, evidence),
             signatures: signatures(about),
-        }
+        })
     }
 }
 

@@ -8,6 +8,7 @@ mod places;
 mod tests;
 
 use crate::Report;
+use crate::procedure::by_step;
 use crate::verdict::Verdict;
 use model::{Kind, SeriesView};
 use units::{Ns, SignedNs};
@@ -52,18 +53,39 @@ struct Span {
     measure: Measure,
 }
 
-/// The picture; `None` if no frame passed through a bed.
-pub(super) fn picture(report: &Report) -> Option<String> {
-    let bed = Bed::of(report);
-    (bed.places.len() > 1).then(|| drawing::of(&bed))
+/// The series of a picture, in their run.
+struct Seen<'a> {
+    report: &'a Report,
+    series: Vec<&'a SeriesView>,
+}
+
+/// A picture, and the step that it shows; no step for a run that has none, or only one.
+pub(crate) struct Picture {
+    pub(crate) step: Option<String>,
+    pub(crate) svg: String,
+}
+
+/// A picture for each step in which frames passed through a bed: figures of different steps never stand in one picture, because they
+/// were measured under different conditions.
+pub(super) fn pictures(report: &Report) -> Vec<Picture> {
+    let steps = by_step(&report.run);
+    let is_named = steps.len() > 1;
+    let pictures = steps.into_iter().filter_map(|(step, series)| {
+        let bed = Bed::of(&Seen { report, series });
+        (bed.places.len() > 1).then(|| Picture {
+            step: step.filter(|_| is_named),
+            svg: drawing::of(&bed),
+        })
+    });
+    pictures.collect()
 }
 
 impl Measure {
-    fn of_kind(report: &Report, kind: &'static Kind) -> Option<Self> {
+    fn of_kind(seen: &Seen<'_>, kind: &'static Kind) -> Option<Self> {
         Self::of(
             kind.title,
-            report,
-            report.run.series.iter().filter(|series| series.is(kind)),
+            seen.report,
+            seen.series.iter().copied().filter(|series| series.is(kind)),
         )
     }
 

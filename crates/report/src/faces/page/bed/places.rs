@@ -1,7 +1,6 @@
 //! Finds the places that a frame passes, as far as the run recorded them.
 
-use super::{Bed, BedPlace, Frame, Measure, Span};
-use crate::Report;
+use super::{Bed, BedPlace, Frame, Measure, Seen, Span};
 use model::fact::{NO_SWITCH, SWITCH};
 use model::hop::HopName;
 use model::{Kind, SeriesView, kind};
@@ -19,27 +18,27 @@ const ON_DEVICE: [&str; 2] = ["edge", "app"];
 const KIND: usize = 26;
 
 impl Bed {
-    pub(super) fn of(report: &Report) -> Self {
+    pub(super) fn of(seen: &Seen<'_>) -> Self {
         let mut bed = Self {
-            places: vec![BedPlace::new(TEST_SET, sent(report))],
+            places: vec![BedPlace::new(TEST_SET, sent(seen))],
             frames: Vec::new(),
             spans: Vec::new(),
         };
-        let (on_switch, on_device) = bed.switch(report);
+        let (on_switch, on_device) = bed.switch(seen);
         let device = bed.places.len();
-        bed.points(report, &on_device);
-        bed.receivers(report, on_device.is_empty());
-        bed.arrivals(report, device, on_switch);
+        bed.points(seen, &on_device);
+        bed.receivers(seen, on_device.is_empty());
+        bed.arrivals(seen, device, on_switch);
         bed.frame(DEVICE, String::new(), device);
-        bed.spans(report, device);
+        bed.spans(seen, device);
         bed
     }
 
     /// Adds the switch if the run recorded one; returns whether it has its own points, and the points after it.
-    fn switch(&mut self, report: &Report) -> (bool, Vec<String>) {
-        let points = points(report);
-        let kind = SWITCH.of(&report.run.facts).filter(|kind| kind != NO_SWITCH);
-        let Some(kind) = kind.filter(|_| has_frames(report)) else {
+    fn switch(&mut self, seen: &Seen<'_>) -> (bool, Vec<String>) {
+        let points = points(seen);
+        let kind = SWITCH.of(&seen.report.run.facts).filter(|kind| kind != NO_SWITCH);
+        let Some(kind) = kind.filter(|_| has_frames(seen)) else {
             return (false, points);
         };
         let kind: String = kind.chars().take(KIND).collect();
@@ -51,19 +50,16 @@ impl Bed {
                 ..BedPlace::new(SWITCH_NAME, Vec::new())
             });
         } else {
-            self.points(report, &before);
+            self.points(seen, &before);
             self.frame(SWITCH_NAME, kind, first);
         }
         (!before.is_empty(), on_device)
     }
 
     /// Adds observation points and the hops between them.
-    fn points(&mut self, report: &Report, points: &[String]) {
+    fn points(&mut self, seen: &Seen<'_>, points: &[String]) {
         for point in points {
-            let hop = self
-                .places
-                .last()
-                .and_then(|before| hop(report, before.point()?, point));
+            let hop = self.places.last().and_then(|before| hop(seen, before.point()?, point));
             let name = match point.as_str() {
                 "app" if self.places.len() > 1 => APPLICATION.to_owned(),
                 _ => format!("Point {point}"),
@@ -76,13 +72,13 @@ impl Bed {
     }
 
     /// Adds the receivers of the frames on the device.
-    fn receivers(&mut self, report: &Report, without_points: bool) {
-        let of = |kind: &'static Kind| Measure::of_kind(report, kind);
-        if without_points && has(report, &[&kind::RTT, &kind::TURNAROUND, &kind::ARRIVAL, &kind::LISTEN]) {
+    fn receivers(&mut self, seen: &Seen<'_>, without_points: bool) {
+        let of = |kind: &'static Kind| Measure::of_kind(seen, kind);
+        if without_points && has(seen, &[&kind::RTT, &kind::TURNAROUND, &kind::ARRIVAL, &kind::LISTEN]) {
             let turnaround = of(&kind::TURNAROUND).into_iter().collect();
             self.places.push(BedPlace::new(DEVICE, turnaround));
         }
-        if has(report, &[&kind::DELIVERY, &kind::AGE]) {
+        if has(seen, &[&kind::DELIVERY, &kind::AGE]) {
             if self.places.last().is_none_or(|place| place.name != APPLICATION) {
                 self.places.push(BedPlace::new(APPLICATION, Vec::new()));
             }
@@ -90,7 +86,7 @@ impl Bed {
                 place.before.extend(of(&kind::DELIVERY));
             }
         }
-        if has(report, &[&kind::TASK, &kind::USE, &kind::TRIP, &kind::PONG]) {
+        if has(seen, &[&kind::TASK, &kind::USE, &kind::TRIP, &kind::PONG]) {
             let task = of(&kind::TASK).into_iter().collect();
             self.places.push(BedPlace::new("Relay", task));
         }
@@ -101,8 +97,8 @@ impl Bed {
 
     /// Assigns the measurements from the test set to the device's interface to the arrow between them, or draws them as
     /// bars if the switch is in between.
-    fn arrivals(&mut self, report: &Report, device: usize, over_points: bool) {
-        let measures = [&kind::ARRIVAL, &kind::LISTEN].map(|kind| Measure::of_kind(report, kind));
+    fn arrivals(&mut self, seen: &Seen<'_>, device: usize, over_points: bool) {
+        let measures = [&kind::ARRIVAL, &kind::LISTEN].map(|kind| Measure::of_kind(seen, kind));
         let measures = measures.into_iter().flatten();
         match self.places.get_mut(device) {
             Some(place) if !over_points => {
@@ -129,7 +125,7 @@ impl Bed {
     }
 
     /// Adds measurements across several places: round trip, age, age at the task, trip.
-    fn spans(&mut self, report: &Report, device: usize) {
+    fn spans(&mut self, seen: &Seen<'_>, device: usize) {
         let last = self.places.len() - 1;
         let application = self.places.iter().position(|place| place.name == APPLICATION);
         let all = [
@@ -140,26 +136,26 @@ impl Bed {
             (&kind::PONG, "Answer, there and back", last),
         ];
         for (kind, name, to) in all {
-            let series = report.run.series.iter().filter(|series| series.is(kind));
-            let measure = Measure::of(name, report, series);
+            let series = seen.series.iter().copied().filter(|series| series.is(kind));
+            let measure = Measure::of(name, seen.report, series);
             self.spans.extend(measure.map(|measure| Span { to, measure }));
         }
     }
 }
 
 /// Lateness of the test set's sending.
-fn sent(report: &Report) -> Vec<Measure> {
-    let of = |kind: &'static Kind| Measure::of_kind(report, kind);
+fn sent(seen: &Seen<'_>) -> Vec<Measure> {
+    let of = |kind: &'static Kind| Measure::of_kind(seen, kind);
     of(&kind::PUBLISH).into_iter().chain(of(&kind::TALK)).collect()
 }
 
-fn has(report: &Report, kinds: &[&'static Kind]) -> bool {
+fn has(seen: &Seen<'_>, kinds: &[&'static Kind]) -> bool {
     let is_one = |series: &SeriesView| kinds.iter().any(|kind| series.is(kind));
-    report.run.series.iter().any(is_one)
+    seen.series.iter().copied().any(is_one)
 }
 
 /// True if any frame passed through the bed.
-fn has_frames(report: &Report) -> bool {
+fn has_frames(seen: &Seen<'_>) -> bool {
     let of_frames = [
         &kind::RTT,
         &kind::TURNAROUND,
@@ -173,7 +169,7 @@ fn has_frames(report: &Report) -> bool {
         &kind::TRIP,
         &kind::PONG,
     ];
-    has(report, &of_frames)
+    has(seen, &of_frames)
 }
 
 fn is_on_device(point: &str) -> bool {
@@ -182,11 +178,11 @@ fn is_on_device(point: &str) -> bool {
 }
 
 /// Observation points in the order of the path.
-fn points(report: &Report) -> Vec<String> {
-    let names = report
-        .run
+fn points(seen: &Seen<'_>) -> Vec<String> {
+    let names = seen
         .series
         .iter()
+        .copied()
         .filter_map(|series| HopName::parse(&series.spec.name));
     let mut points: Vec<String> = Vec::new();
     for name in names {
@@ -199,10 +195,10 @@ fn points(report: &Report) -> Vec<String> {
     points
 }
 
-fn hop(report: &Report, from: &str, to: &str) -> Option<Measure> {
+fn hop(seen: &Seen<'_>, from: &str, to: &str) -> Option<Measure> {
     let is_it =
         |series: &&SeriesView| HopName::parse(&series.spec.name).is_some_and(|name| name.from == from && name.to == to);
-    Measure::of("Hop", report, report.run.series.iter().filter(is_it))
+    Measure::of("Hop", seen.report, seen.series.iter().copied().filter(is_it))
 }
 
 impl BedPlace {

@@ -1,6 +1,7 @@
-use super::picture;
+use super::pictures;
 use crate::Report;
 use model::fact::{NO_SWITCH, SWITCH};
+use model::{Event, EventKind};
 use testing::synthetic;
 
 fn drawn(names: &[&str]) -> Option<String> {
@@ -14,7 +15,9 @@ fn over(switch: Option<Result<&str, &str>>, names: &[&str]) -> Option<String> {
     let text = |text: &str| text.to_owned();
     run.facts
         .extend(switch.map(|switch| SWITCH.fact(switch.map(text).map_err(text), "test")));
-    picture(&Report::new(run, Vec::new()))
+    let mut all = pictures(&Report::new(run, Vec::new()));
+    assert!(all.len() < 2, "a run without steps has one picture");
+    all.pop().map(|picture| picture.svg)
 }
 
 /// Positions of names in the picture.
@@ -121,4 +124,65 @@ fn a_run_without_frames_has_no_bed() {
 fn names_of_points_are_text() {
     let drawn = drawn(&["hop/<b>-to-&/MU01"]).expect("a picture");
     assert!(drawn.contains("&lt;b&gt;") && !drawn.contains("<b>"));
+}
+
+/// A wake-up step alone, a round trip, and sampled values: each picture shows the figures of its own step only.
+#[test]
+fn no_picture_shows_figures_of_two_steps() {
+    let names = [
+        "wakeup/cpu1",
+        "rtt/reflect",
+        "turnaround/reflect",
+        "publish/MU",
+        "age/MU01",
+        "arrival/MU01",
+    ];
+    let mut run = synthetic::run(
+        names
+            .iter()
+            .map(|name| synthetic::series(name, 1000, 60_000, 10))
+            .collect(),
+    );
+    let step_s = [0, 20, 20, 40, 40, 40];
+    for (series, from_s) in run.series.iter_mut().zip(step_s) {
+        for window in series.windows.iter_mut() {
+            window.start_ns += from_s * 1_000_000_000;
+            window.end_ns += from_s * 1_000_000_000;
+        }
+    }
+    let event = |at_s: u64, kind: EventKind, text: &str| Event {
+        at_ns: at_s * 1_000_000_000,
+        since_ns: None,
+        kind,
+        series: None,
+        text: text.to_owned(),
+    };
+    let steps = [(0, "wake-up"), (19, "round trip"), (39, "sampled values")];
+    run.events = steps
+        .iter()
+        .flat_map(|(at_s, name)| {
+            [
+                event(*at_s, EventKind::StepStarted, name),
+                event(at_s + 19, EventKind::StepStopped, name),
+            ]
+        })
+        .collect::<Vec<_>>()
+        .into();
+    let all = pictures(&Report::new(run, Vec::new()));
+    let told: Vec<_> = all.iter().map(|picture| picture.step.as_deref()).collect();
+    assert_eq!(told, [Some("Step 2, round trip"), Some("Step 3, sampled values")]);
+    assert!(
+        all[0].svg.contains(">Round trip<") && !all[0].svg.contains(">Age<"),
+        "{}",
+        all[0].svg
+    );
+    assert!(
+        all[1].svg.contains(">Age<") && !all[1].svg.contains(">Round trip<"),
+        "{}",
+        all[1].svg
+    );
+    assert!(
+        all.iter().all(|picture| !picture.svg.contains(">Wake-up")),
+        "the wake-ups were measured alone"
+    );
 }

@@ -1,0 +1,217 @@
+//! The procedure that a run was to follow, and how plan, limits and options of the run depart from it, from its file.
+
+use crate::CampaignError;
+use plan::{EMBEDDED, Plan, first_step_of_rest};
+use report::limits::Profile;
+use report::procedure::{Deviation, PlanOfRun, Procedure};
+use store::RunFile;
+
+/// Options of a plan's run that change how or where it measures, with their short names.
+const CHANGING: [(&str, Option<&str>); 19] = [
+    ("--duration", Some("-D")),
+    ("--cpus", Some("-a")),
+    ("--housekeeping", None),
+    ("--load", None),
+    ("--load-command", None),
+    ("--hold-idle", None),
+    ("--no-flight-recorder", None),
+    ("--force", None),
+    ("--disturb", None),
+    ("--window", None),
+    ("--limits", None),
+    ("--step", None),
+    ("--steps", None),
+    ("--relay", None),
+    ("--nic", None),
+    ("--place", None),
+    ("--runtime", None),
+    ("--guests", None),
+    ("--far", None),
+];
+
+/// The procedure of a run that is judged by `used`.
+///
+/// # Errors
+/// The run file cannot be read.
+pub fn procedure_of(run: &RunFile, used: Option<&Profile>) -> Result<Procedure, CampaignError> {
+    let text = run.document("plan")?;
+    let mut given = text
+        .as_ref()
+        .map(|_| options(&run.info().arguments))
+        .unwrap_or_default();
+    let read = text
+        .as_deref()
+        .map(|text| Plan::parse("plan kept in the run", text).ok());
+    let plan = read.as_ref().and_then(Option::as_ref);
+    let is_plans = |option: &Given| option.name == "--limits" && option.value.as_ref() == plan.map(|plan| &plan.limits);
+    given.retain(|option| !is_plans(option));
+    let found = [
+        read.as_ref().filter(|plan| plan.is_none()).map(|_| unreadable()),
+        plan.zip(text.as_deref())
+            .and_then(|(plan, text)| other_plan(plan, text)),
+        used.and_then(other_profile),
+        other_limits(run, used)?,
+        changed_by(&given),
+    ];
+    let first = first_step_of_rest(&run.events()?);
+    Ok(Procedure {
+        plan: plan.map(|plan| PlanOfRun {
+            name: plan.name.clone(),
+            steps: plan.planned(duration(&given), &labels(&given)),
+            before: first.map_or(0, |first| first.saturating_sub(1)),
+            is_rest: first.is_some(),
+            loads: plan.all_through(),
+        }),
+        deviations: found.into_iter().flatten().collect(),
+    })
+}
+
+fn unreadable() -> Deviation {
+    Deviation::of_run(
+        "this version cannot read the plan that it followed",
+        "Its steps are not listed, so that a missing one is not seen.",
+    )
+}
+
+/// Names a plan that has the name of a shipped one, and another text.
+fn other_plan(plan: &Plan, text: &str) -> Option<Deviation> {
+    let (name, shipped) = EMBEDDED.iter().find(|(name, _)| *name == plan.name)?;
+    (*shipped != text).then(|| {
+        Deviation::of_run(
+            format!("its plan has the name \"{name}\", and is not the \"{name}\" of this version of triptime"),
+            "The verdict is about the plan in the file.",
+        )
+    })
+}
+
+/// Names a limit profile that has the name of a shipped one, and other limits.
+fn other_profile(used: &Profile) -> Option<Deviation> {
+    let name = &used.name;
+    let shipped = Profile::parse(Profile::embedded_text(name)?, name).ok()?;
+    // A plan adds the limits of its own steps.
+    let is_it = used.limits.starts_with(&shipped.limits)
+        && (used.requirements == shipped.requirements && used.decision == shipped.decision);
+    (!is_it).then(|| {
+        Deviation::of_run(
+            format!("its limits have the name \"{name}\", and are not the \"{name}\" of this version of triptime"),
+            "The verdict is by the limits in the file.",
+        )
+    })
+}
+
+/// Names limits other than those that the run kept when it was measured.
+fn other_limits(run: &RunFile, used: Option<&Profile>) -> Result<Option<Deviation>, CampaignError> {
+    let Some(used) = used else { return Ok(None) };
+    let what = match run.document("limits")? {
+        None => format!("measured without limits, and judged by \"{}\" afterwards", used.name),
+        Some(text) => match Profile::parse(&text, "kept in the run") {
+            Ok(kept) if kept == *used => return Ok(None),
+            Ok(kept) if kept.name != used.name => {
+                format!(
+                    "measured for the limits \"{}\", and judged by \"{}\"",
+                    kept.name, used.name
+                )
+            }
+            _ => format!(
+                "judged by limits \"{}\" that differ from those kept in the run",
+                used.name
+            ),
+        },
+    };
+    let effect = "The verdict is by the limits given afterwards.";
+    Ok(Some(Deviation::of_run(what, effect)))
+}
+
+/// An option with its value, if it has one.
+struct Given {
+    name: &'static str,
+    value: Option<String>,
+}
+
+/// The options on a command line that change the procedure.
+fn options(words: &[String]) -> Vec<Given> {
+    let mut given = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let Some((name, value)) = changing(word) else { continue };
+        let next = words.get(at + 1).filter(|next| !next.starts_with('-'));
+        given.push(Given {
+            name,
+            value: value.or_else(|| next.cloned()),
+        });
+    }
+    given
+}
+
+/// The option that a word names, and the value in the same word: `--duration=1s`, `-D1s`.
+fn changing(word: &str) -> Option<(&'static str, Option<String>)> {
+    CHANGING.iter().find_map(|(long, short)| {
+        if let Some(rest) = word.strip_prefix(long) {
+            return match rest.strip_prefix('=') {
+                Some(value) => Some((*long, Some(value.to_owned()))),
+                None => rest.is_empty().then_some((*long, None)),
+            };
+        }
+        let rest = word.strip_prefix((*short)?)?;
+        let value = rest.strip_prefix('=').unwrap_or(rest);
+        Some((*long, (!value.is_empty()).then(|| value.to_owned())))
+    })
+}
+
+fn changed_by(given: &[Given]) -> Option<Deviation> {
+    let word = |option: &Given| {
+        let value = option.value.as_ref().filter(|_| !FLAGS.contains(&option.name));
+        value.map_or_else(|| option.name.to_owned(), |value| format!("{} {value}", option.name))
+    };
+    let words: Vec<String> = given.iter().map(word).collect();
+    (!words.is_empty()).then(|| {
+        Deviation::of_run(
+            format!("options changed its plan: {}", words.join(", ")),
+            "The verdict is about the plan with these options.",
+        )
+    })
+}
+
+/// Options without a value: the word after them is not theirs.
+const FLAGS: [&str; 4] = ["--hold-idle", "--no-flight-recorder", "--force", "--disturb"];
+
+/// The labels of the only steps that were asked for; none: all of them.
+fn labels(given: &[Given]) -> Vec<String> {
+    let of_steps = given.iter().filter(|option| option.name == "--step");
+    of_steps.filter_map(|option| option.value.clone()).collect()
+}
+
+/// The measuring time of each step that was asked for, in ns.
+fn duration(given: &[Given]) -> Option<u64> {
+    let last = given.iter().rev().find(|option| option.name == "--duration")?;
+    units::parse_ns(last.value.as_deref()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{changed_by, duration, options};
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn options_that_change_a_plan_are_found_in_every_form() {
+        for line in [
+            "qualify quick --duration 1s",
+            "qualify --duration=1s quick",
+            "qualify quick -D 1s",
+            "qualify quick -D1s",
+        ] {
+            let given = options(&words(line));
+            assert_eq!(duration(&given), Some(1_000_000_000), "{line}");
+            let told = changed_by(&given).expect("a deviation").what;
+            assert_eq!(told, "options changed its plan: --duration 1s", "{line}");
+        }
+        let given = options(&words("qualify vpc --step 20-streams --step=trip"));
+        assert_eq!(super::labels(&given), ["20-streams", "trip"]);
+        let given = options(&words("qualify --force quick -a 1-3 --out a.triptime"));
+        let told = changed_by(&given).expect("a deviation").what;
+        assert_eq!(told, "options changed its plan: --force, --cpus 1-3");
+        assert!(changed_by(&options(&words("qualify quick --out --quiet --label a"))).is_none());
+    }
+}
