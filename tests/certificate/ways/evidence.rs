@@ -16,7 +16,7 @@ pub(super) fn run_files<'a>() -> Vec<Way<'a>> {
             octets[last] ^= 1;
         }),
         file("the run is cut", "it was cut", |octets| {
-            octets.truncate(octets.len() / 2)
+            octets.truncate(octets.len() / 2);
         }),
         file("the run is empty", "it was cut", Vec::clear),
         file("the run has more", "it grew", |octets| octets.push(0)),
@@ -35,7 +35,7 @@ pub(super) fn run_files<'a>() -> Vec<Way<'a>> {
             octets[at + 11] = b'9';
         }),
         way("the run is missing", UNDECIDED, "MISSING", |bench| {
-            fs::remove_file(bench.path(RUN)).expect("removed")
+            fs::remove_file(bench.path(RUN)).expect("removed");
         }),
         way("the run is renamed", UNDECIDED, "MISSING", |bench| {
             fs::rename(bench.path(RUN), bench.path("fat.triptime")).expect("moved");

@@ -125,7 +125,7 @@ fn bits_of_the_statement<'a>() -> Vec<Way<'a>> {
     ];
     let bit = |(part, needle, may, says): (&str, &'static str, _, _)| {
         way(&format!("a bit of {part}"), may, says, move |bench| {
-            flip_after(bench, needle)
+            flip_after(bench, needle);
         })
     };
     parts.into_iter().map(bit).collect()
@@ -175,14 +175,14 @@ fn signatures<'a>() -> Vec<Way<'a>> {
             },
         ),
         way("the mark in a signature", UNREADABLE, "signature 1", |bench| {
-            letter(bench, 1)
+            letter(bench, 1);
         }),
         way("the version of a signature", UNREADABLE, "signature 1", |bench| {
-            letter(bench, 9)
+            letter(bench, 9);
         }),
         way("the key in a signature", either, "", |bench| letter(bench, 50)),
         way("the purpose in a signature", BROKEN, "made for", |bench| {
-            letter(bench, 80)
+            letter(bench, 80);
         }),
         way("the hash in a signature", either, "", |bench| letter(bench, 100)),
         way("the signature itself", BROKEN, NOT_SIGNED, |bench| letter(bench, 170)),
@@ -198,7 +198,7 @@ fn signatures<'a>() -> Vec<Way<'a>> {
             },
         ),
         way("no signature", UNDECIDED, "NONE: anybody", |bench| {
-            replaced(bench, CERTIFICATE, &unsigned)
+            replaced(bench, CERTIFICATE, &unsigned);
         }),
         way(
             "signed by somebody else",

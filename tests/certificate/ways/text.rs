@@ -27,10 +27,10 @@ pub(super) fn texts<'a>() -> Vec<Way<'a>> {
     });
     vec![
         way("written in one line", BROKEN, NOT_SIGNED, move |bench| {
-            replaced(bench, CERTIFICATE, &compact)
+            replaced(bench, CERTIFICATE, &compact);
         }),
         way("fields in another order", BROKEN, NOT_SIGNED, move |bench| {
-            replaced(bench, CERTIFICATE, &reordered)
+            replaced(bench, CERTIFICATE, &reordered);
         }),
         text("a field removed", UNREADABLE, "missing field `about`", |text| {
             text.replacen("  \"about\": {},\n", "", 1)

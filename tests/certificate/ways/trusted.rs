@@ -13,7 +13,7 @@ pub(super) fn signed_by_a_trusted_key<'a>() -> Vec<Way<'a>> {
     };
     let changed = |name: &str, says, by: fn(&mut Value)| {
         way(&format!("{name}, signed again"), BROKEN, says, move |bench: &Bench| {
-            signed_value(bench, &by)
+            signed_value(bench, &by);
         })
     };
     vec![
@@ -75,10 +75,10 @@ pub(super) fn signed_by_a_trusted_key<'a>() -> Vec<Way<'a>> {
             },
         ),
         changed("another length", "octets", |value| {
-            value["runs"][0]["octets"] = 1.into()
+            value["runs"][0]["octets"] = 1.into();
         }),
         changed("another hash", "CHANGED", |value| {
-            value["runs"][0]["sha256"] = "0".repeat(64).into()
+            value["runs"][0]["sha256"] = "0".repeat(64).into();
         }),
         changed("another hash of the limits", "profile.sha256", |value| {
             value["runs"][0]["profile"]["sha256"] = "0".repeat(64).into();
@@ -87,16 +87,16 @@ pub(super) fn signed_by_a_trusted_key<'a>() -> Vec<Way<'a>> {
             value["runs"][0]["plan"] = serde_json::json!({"sha256": "0", "text": "name = \"site\""});
         }),
         changed("another decision rule", "its decision rule is not", |value| {
-            value["decision_rule"] = "Trust us.".into()
+            value["decision_rule"] = "Trust us.".into();
         }),
         changed("a deviation kept back", "deviations", |value| {
-            value["deviations"] = serde_json::json!([])
+            value["deviations"] = serde_json::json!([]);
         }),
         changed("a deviation in other words", "deviations", |value| {
             value["deviations"] = serde_json::json!(["sat.triptime: a formality"]);
         }),
         changed("a field that nobody knows", "no field \"accredited\"", |value| {
-            value["accredited"] = true.into()
+            value["accredited"] = true.into();
         }),
         changed(
             "a field of a run that nobody knows",
@@ -106,17 +106,17 @@ pub(super) fn signed_by_a_trusted_key<'a>() -> Vec<Way<'a>> {
             },
         ),
         changed("a series left out", "series[task/VPC]", |value| {
-            value["runs"][0]["result"]["series"] = serde_json::json!([])
+            value["runs"][0]["result"]["series"] = serde_json::json!([]);
         }),
         changed("a check left out", "checks[", |value| {
-            value["runs"][0]["result"]["checks"] = serde_json::json!([])
+            value["runs"][0]["result"]["checks"] = serde_json::json!([]);
         }),
         changed("another number of events", "events.", |value| {
-            value["runs"][0]["result"]["events"]["note"] = 0.into()
+            value["runs"][0]["result"]["events"]["note"] = 0.into();
         }),
         changed("no result", "differs", |value| value["runs"][0]["result"] = Value::Null),
         changed("no run", "not that of its own runs", |value| {
-            value["runs"] = serde_json::json!([])
+            value["runs"] = serde_json::json!([]);
         }),
         changed("another program and a smaller figure", "by another build", |value| {
             value["issued_by"] = "9.9.9".into();
