@@ -39,15 +39,12 @@ pub(crate) struct Ended {
 
 impl Joining {
     /// Nothing is recorded yet. `places` are those of publisher and device, as far as they are not in this process.
-    ///
-    /// # Errors
-    /// A place could not be asked for its time.
-    pub(crate) fn begin(places: &[Arc<dyn Place>]) -> Result<Self, SessionError> {
-        Ok(Self {
+    pub(crate) fn begin(places: &[Arc<dyn Place>], session: &Session) -> Self {
+        Self {
             publisher: None,
             host: None,
-            begun: relation(places)?,
-        })
+            begun: relation(places, session),
+        }
     }
 
     /// Closes what was recorded here, with these facts about the trace; `fetched` are the runs of publisher and device in other places.
@@ -76,7 +73,7 @@ impl Ended {
     /// # Errors
     /// The joined file cannot be written or read.
     pub(crate) fn join(self, places: &[Arc<dyn Place>], session: &Session) -> Result<(), SessionError> {
-        let relation = farther(self.begun, relation(places)?);
+        let relation = farther(self.begun, relation(places, session));
         let folder = tempfile::tempdir_in(session.file().parent().unwrap_or_else(|| Path::new(".")))
             .map_err(|error| SessionError::Wrong(format!("no folder for the joined recording: {error}")))?;
         let mut run = NewRun {
@@ -191,9 +188,21 @@ fn label_of(kind: PlaceKind) -> &'static str {
     }
 }
 
-/// How the clocks of publisher, this machine and device relate.
-fn relation(places: &[Arc<dyn Place>]) -> Result<ClockRelation, SessionError> {
-    clock_between(&places.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+/// How the clocks of publisher, this machine and device relate. A place that is too busy to answer must not cost the recordings: the relation is
+/// then not known, and the run says so.
+fn relation(places: &[Arc<dyn Place>], session: &Session) -> ClockRelation {
+    let asked = clock_between(&places.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    known(asked, |text| session.recorder.events().write(EventKind::Note, text))
+}
+
+/// The relation, if the places answered; else it is unknown, and `say` is called with the reason.
+fn known(asked: Result<ClockRelation, SessionError>, say: impl FnOnce(String)) -> ClockRelation {
+    asked.unwrap_or_else(|error| {
+        say(format!(
+            "the recordings of the ends are joined without a relation of their clocks: {error}"
+        ));
+        ClockRelation::Unknown
+    })
 }
 
 /// The relation with the larger distance of two.
@@ -226,7 +235,25 @@ fn of_merge(relation: ClockRelation) -> Relation {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClockRelation, Relation, farther, of_merge};
+    use super::{ClockRelation, Relation, farther, known, of_merge};
+    use place::PlaceError;
+
+    #[test]
+    fn a_place_that_does_not_answer_leaves_the_relation_unknown_and_says_so() {
+        let lost = PlaceError::Lost {
+            place: "guest",
+            said: "no answer within 5 s".to_owned(),
+        };
+        let mut said = Vec::new();
+        assert_eq!(known(Err(lost.into()), |text| said.push(text)), ClockRelation::Unknown);
+        assert!(
+            said[0].contains("without a relation") && said[0].contains("no answer within 5 s"),
+            "{said:?}"
+        );
+        let within = ClockRelation::Within { ns: 5 };
+        assert_eq!(known(Ok(within), |text| said.push(text)), within);
+        assert_eq!(said.len(), 1);
+    }
 
     #[test]
     fn of_two_relations_the_larger_distance_counts_and_none_is_farther_than_any() {

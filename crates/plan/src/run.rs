@@ -279,7 +279,7 @@ impl Steps<'_, '_> {
         if let Some((actions, group)) = acting {
             actions.begin(group);
         }
-        let outcome = self.runner.attend(doing, all);
+        let outcome = self.runner.attend(doing, all, &stops);
         if let Some(actions) = &self.actions {
             self.runner
                 .show

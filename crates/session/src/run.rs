@@ -144,7 +144,7 @@ impl Run {
     /// # Errors
     /// It did not start, or it ended with an error.
     pub fn attend<'a>(&mut self, started: Result<impl Underway + 'a, ProbeError>) -> Result<(), SessionError> {
-        self.runner().attend("measuring", vec![Box::new(started?)])
+        self.runner().attend("measuring", vec![Box::new(started?)], &[])
     }
 
     /// Closes a run that is shown to nobody, and returns the path of its file. `say` is called with a message if the file was

@@ -74,7 +74,7 @@ pub(super) fn run(task: &Task, inside: &Inside, runner: &mut Runner<'_>, answers
     // The listener lives as long as the process, but the container does not.
     *listening.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&end);
     let _ = say(&FromPlace::Ready);
-    let outcome = runner.attend("measuring", vec![Box::new(Contained(end))]);
+    let outcome = runner.attend("measuring", vec![Box::new(Contained(end))], &[]);
     // The container sees only its own threads, so the kernel threads are read here.
     let facts = KernelThreads::look().since(&before, &task.judged());
     runner.session.recorder.add_facts(facts);

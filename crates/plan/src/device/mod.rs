@@ -232,7 +232,7 @@ impl Task {
             false => self.step.measure.device(&context, &sender, runner.session)?,
         };
         let _ = say(&FromPlace::Ready);
-        let outcome = runner.attend("measuring", vec![Box::new(Reporting(running))]);
+        let outcome = runner.attend("measuring", vec![Box::new(Reporting(running))], &[]);
         let facts = KernelThreads::look().since(&before, &self.judged());
         runner.session.recorder.add_facts(facts);
         outcome

@@ -138,10 +138,10 @@ impl Measure for SampledValuesStep {
                 "record: every frame of one network is kept: leave one in bed.networks".to_owned(),
             ));
         }
-        let mut joining = match self.own.record {
-            true => Some(Joining::begin(&place.ends_of_clocks())?),
-            false => None,
-        };
+        let mut joining = self
+            .own
+            .record
+            .then(|| Joining::begin(&place.ends_of_clocks(), session));
         let publisher = self.publisher(place);
         let wanted = self.own.trace.then(|| Wanted {
             bed: &way.bed,

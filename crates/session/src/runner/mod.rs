@@ -244,11 +244,17 @@ pub struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Waits until all of them have reached their end, in parallel; each is ended as soon as it has.
+    /// Waits until all of them have reached their end, in parallel; each is ended as soon as it has. If one ends with an error, the end of the
+    /// others is requested through `stops`: they would measure, perhaps for days, without what was to run beside them.
     ///
     /// # Errors
-    /// The first error among them. The others reach their end all the same.
-    pub fn attend<'b>(&mut self, doing: &str, all: Vec<Box<dyn Underway + 'b>>) -> Result<(), SessionError> {
+    /// The first error among them. The measurements of the others are kept.
+    pub fn attend<'b>(
+        &mut self,
+        doing: &str,
+        all: Vec<Box<dyn Underway + 'b>>,
+        stops: &[Stop],
+    ) -> Result<(), SessionError> {
         let mut left = all;
         let mut outcome = Ok(());
         let mut looked = Instant::now();
@@ -256,6 +262,9 @@ impl Runner<'_> {
             let (finished, going_on): (Vec<_>, Vec<_>) = left.into_iter().partition(|one| one.is_finished());
             for one in finished {
                 let ended = one.end(self.session);
+                if ended.is_err() {
+                    stops.iter().for_each(Stop::request);
+                }
                 outcome = outcome.and(ended);
             }
             left = going_on;
