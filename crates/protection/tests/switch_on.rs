@@ -31,6 +31,11 @@ fn fault(phases: Phases) -> State {
 
 /// Phases, and ms after the last state began, of the first operation.
 fn operates(states: &[(u64, State)]) -> Option<(Phases, f64)> {
+    operates_past(states, 0..0)
+}
+
+/// The same, with the stream blocked during these samples.
+fn operates_past(states: &[(u64, State)], blocked: std::ops::Range<u64>) -> Option<(Phases, f64)> {
     let rated = rated(RATE, 50.0);
     let mut rig = Rig::new(rated, &BaySettings::default(), true);
     let mut function = Psof::new(PsofSettings::default(), &rated).expect("settings");
@@ -38,7 +43,8 @@ fn operates(states: &[(u64, State)]) -> Option<(Phases, f64)> {
     for (samples, (current, voltage)) in states {
         let begins = n;
         for _ in 0..*samples {
-            let set = *rig.push(eight(*current, *voltage, 50.0, RATE, n));
+            let mut set = *rig.push(eight(*current, *voltage, 50.0, RATE, n));
+            set.health.stream |= Blocks::LOST.when(blocked.contains(&n));
             n += 1;
             if n % 4 == 0 && found.is_none() {
                 let output = function.step(&Inputs::of(&[set]));
@@ -102,4 +108,19 @@ fn it_is_blocked_without_voltages() {
     };
     let error = Psof::new(wrong, &rated).expect_err("too short").to_string();
     assert_eq!(error, "PSOF: delay-ms is 10 ms; it must be 20 to 1000 ms");
+}
+
+/// Three samples lost at the instant of closing block for a cycle, and the function is ready after it; a longer block uses its time up.
+#[test]
+fn a_block_at_the_closing_does_not_disarm() {
+    let faulted = fault(Phases::ABC);
+    let states = [(1600, DEAD), (800, faulted)];
+    let (phases, ms) = operates_past(&states, 1598..1684).expect("a trip after the block");
+    assert_eq!(phases, Phases::ABC);
+    assert!((46.0..=60.0).contains(&ms), "{ms}");
+    let before = operates_past(&states, 1500..1586);
+    assert!(before.is_some(), "a block on the dead line");
+    let states = [(1600, DEAD), (6000, faulted)];
+    assert_eq!(operates_past(&states, 1598..5700), None, "blocked for the whole time");
+    assert_eq!(operates_past(&states, 0..1600), None, "never seen dead");
 }

@@ -68,6 +68,8 @@ pub struct Psof {
     deadness: Delay,
     /// Samples for which the function stays ready; 0: it is not.
     ready: u64,
+    /// True if the task before was blocked: then the line may have been energised unseen.
+    was_blocked: bool,
     lanes: [(Delay, u32); 3],
 }
 
@@ -104,6 +106,7 @@ impl Psof {
             pace: Pace::default(),
             deadness: Delay::default(),
             ready: 0,
+            was_blocked: false,
             lanes: <[(Delay, u32); 3]>::default(),
         })
     }
@@ -112,6 +115,13 @@ impl Psof {
         let are_below =
             |phasors: &[crate::complex::Complex; 3], floor| !phasors.iter().any(|each| each.is_at_least(floor));
         are_below(&current.current, self.dead_a) && are_below(&voltage.voltage, self.dead_v)
+    }
+
+    /// A block ends what has started, but not the readiness: samples are lost at the closing of a breaker, too. Its time goes on.
+    fn break_off(&mut self) {
+        self.was_blocked = true;
+        self.deadness = Delay::default();
+        self.lanes = <[(Delay, u32); 3]>::default();
     }
 }
 
@@ -128,15 +138,16 @@ impl Function for Psof {
         let (current, voltage) = match source.both(inputs, Channels::PHASE_CURRENTS, Channels::PHASE_VOLTAGES) {
             Ok(sets) => sets,
             Err(blocks) => {
-                self.reset();
+                self.break_off();
                 return Output::blocked(blocks);
             }
         };
         let passed = self.pace.passed(current.at);
         let is_dead = self.is_dead(current, voltage);
+        let stays = is_dead && !std::mem::take(&mut self.was_blocked);
         self.ready = match self.deadness.step(passed, is_dead, self.dead, 0) {
             true => self.active,
-            false if is_dead => self.ready,
+            false if stays => self.ready,
             false => self.ready.saturating_sub(passed),
         };
         let mut output = Output::default();
@@ -159,6 +170,7 @@ impl Function for Psof {
         self.pace = Pace::default();
         self.deadness = Delay::default();
         self.ready = 0;
+        self.was_blocked = false;
         self.lanes = <[(Delay, u32); 3]>::default();
     }
 }
