@@ -182,6 +182,94 @@ fn a_standing_failure_is_found() {
     assert!(found.iter().all(|(_, fuses, _)| !fuses.block()), "the load hides it");
 }
 
+/// A sag of all three phases to 0.6 Uph under a load of 0.2 In: a resistance follows its voltage and is not even suspected; a load of constant current
+/// blocks for a cycle at most.
+#[test]
+fn a_sag_under_light_load_is_no_fuse() {
+    let well = without(Phases::NONE);
+    for (what, after, most) in [("resistive", 120.0, 0), ("constant", 200.0, 20)] {
+        let found = states(3000, |n| match n {
+            BEGINS..2000 => sample(n, balanced(after, 0.0), well.map(|each| each * 0.6)),
+            _ => sample(n, balanced(200.0, 0.0), well),
+        });
+        assert!(found.iter().all(|(_, fuses, _)| !fuses.blown.any()), "{what}");
+        let blocked = found.iter().filter(|(_, fuses, _)| fuses.block()).count();
+        assert!(blocked <= most, "{what}: blocked for {blocked} ms");
+    }
+}
+
+/// A fault of one, two or three phases while a fuse counts as blown lifts the block as long as it lasts, in the first ten seconds; a load that doubles
+/// does not, nor does a line that opens.
+#[test]
+fn a_fault_after_a_fuse_lifts_the_block() {
+    let faulted = |phases: Phases| -> [Complex; 3] {
+        std::array::from_fn(|phase| load(0.3)[phase] * if phases.contains(Phases::EACH[phase]) { 6.0 } else { 1.0 })
+    };
+    let run = |from: u64, current: [Complex; 3]| {
+        let found = states(from + 1600, |n| {
+            let current = if (from..from + 800).contains(&n) {
+                current
+            } else {
+                load(0.3)
+            };
+            sample(n, current, without(if n < BEGINS { Phases::NONE } else { Phases::A }))
+        });
+        let blocks = move |at: u64| found.iter().find(|(n, ..)| *n >= at).expect("a task").1.block();
+        assert!(blocks(from - 8), "blown before");
+        assert!(blocks(from + 1000), "blocked again after it");
+        blocks(from + 120) || blocks(from + 600)
+    };
+    for phases in [Phases::A, Phases::B | Phases::C, Phases::ABC] {
+        assert!(!run(4000, faulted(phases)), "{phases}: the fault must lift the block");
+    }
+    assert!(run(4000, load(0.3).map(|each| each * 1.5)), "a load that rises");
+    assert!(run(4000, [Complex::ZERO; 3]), "a line that opens");
+    assert!(run(48_000, faulted(Phases::ABC)), "after ten seconds it stays blocked");
+}
+
+/// A dead line with a standing negative sequence, such as an induced one, is no blown fuse: energising it on a fault must not be blocked.
+#[test]
+fn a_dead_line_has_no_blown_fuse() {
+    let induced = [0.0, 120.0, -120.0].map(|turn| Complex::degrees(0.3 * healthy_v(), turn));
+    let found = states(24_000, |n| sample(n, [Complex::ZERO; 3], induced));
+    assert!(found.iter().all(|(_, fuses, _)| !fuses.block()));
+}
+
+/// The fuses' block at the end if the stream is blocked during these samples, and the voltages of these phases are gone from `BEGINS` on.
+fn blocks_past(blocked: std::ops::Range<u64>, blown: Phases) -> bool {
+    let rated = base();
+    let mut rig = Rig::new(rated, &BaySettings::default(), true);
+    let mut fuse = supervision(&rated);
+    let mut fuses = Fuses::default();
+    for n in 0..blocked.end + 1600 {
+        let mut set = *rig.push(sample(
+            n,
+            load(0.3),
+            without(if n < BEGINS { Phases::NONE } else { blown }),
+        ));
+        if n % 4 == 3 {
+            set.health.stream |= Blocks::LOST.when(blocked.contains(&n));
+            fuses = fuse.step(&set);
+        }
+    }
+    fuses.block()
+}
+
+/// A block that cuts a suspicion off, or hides the fall: the fuse is found. After more than two seconds nothing is known of before.
+#[test]
+fn a_block_hides_no_fuse() {
+    for blown in sets() {
+        for from in (760..900).step_by(4) {
+            assert!(blocks_past(from..from + 4, blown), "{blown}, one task at {from}");
+        }
+        assert!(blocks_past(700..4700, blown), "{blown}, a second");
+    }
+    assert!(!blocks_past(700..8900, Phases::ABC), "blind, as the guide says");
+    for from in (600..900).step_by(20) {
+        assert!(!blocks_past(from..from + 400, Phases::NONE), "no fuse at {from}");
+    }
+}
+
 /// Faults of all kinds: none counts as a blown fuse; a weak one may be suspected in its first milliseconds, before a zone would operate.
 #[test]
 fn faults_are_no_fuse() {
