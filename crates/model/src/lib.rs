@@ -45,7 +45,7 @@ pub use fact::{Fact, FactOf, NOT_APPLICABLE};
 pub use figures::{Figure, FigureValue, Figures};
 pub use kind::Kind;
 pub use layout::Layout;
-pub use planned::PlannedStep;
+pub use planned::{PlannedMember, PlannedStep};
 pub use question::{Question, QuestionKind};
 pub use reading::{Reading, ReadingUnit, Readings};
 pub use rows::Rows;

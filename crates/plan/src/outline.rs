@@ -5,7 +5,7 @@ use super::roles::Roles;
 use super::step::{Beside, PlanLoad, Step};
 use super::value::PlanError;
 use host::CpuFacts;
-use model::PlannedStep;
+use model::{PlannedMember, PlannedStep};
 use units::{CpuList, Ns};
 
 /// A plan as it would run with these roles.
@@ -84,6 +84,7 @@ impl Plan {
                         .map(Step::title)
                         .collect::<Vec<_>>()
                         .join("; side by side with "),
+                    members: group.iter().map(member).collect(),
                     settings: settings.join("; "),
                     planned_ns: self.lasts_ns(group),
                     asked_ns: asked.lasts_ns(of_asked),
@@ -182,5 +183,13 @@ impl Plan {
             false => "It changes no setting of the host. Everything else it starts ends with it.".to_owned(),
         });
         Ok(does)
+    }
+}
+
+fn member(step: &Step) -> PlannedMember {
+    PlannedMember {
+        does: step.title(),
+        family: step.measure.family().to_owned(),
+        label: step.common.label.clone(),
     }
 }

@@ -89,6 +89,9 @@ fn of_the_file(report: &Report) -> Vec<Deviation> {
 
 fn of_step(report: &Report, row: &StepRow<'_>) -> Option<Deviation> {
     let asked = || Ns(row.planned.map_or(0, |step| step.asked_ns));
+    let of = row
+        .shortest
+        .map_or_else(String::new, |member| format!(" of {}", member.does));
     let why = stopped_because(report, row).map_or_else(String::new, |why| format!(" ({why})"));
     let (what, effect) = match row.state {
         State::Done | State::Before => return None,
@@ -101,11 +104,11 @@ fn of_step(report: &Report, row: &StepRow<'_>) -> Option<Deviation> {
             "None of its figures is in the verdict; limits that it alone feeds are not measured.",
         ),
         State::NothingMeasured => (
-            format!("begun, and nothing was measured{why}"),
+            format!("begun, and nothing{of} was measured{why}"),
             "None of its figures is in the verdict; limits that it alone feeds are not measured.",
         ),
         State::CutShort => (
-            format!("cut short: {} of {} measured{why}", Ns(row.measured_ns), asked()),
+            format!("cut short: {} of {}{of} measured{why}", Ns(row.measured_ns), asked()),
             "Its limits are judged over the shorter time, which proves less.",
         ),
         State::Longer => (

@@ -2,7 +2,7 @@
 
 use crate::Report;
 use crate::verdict::{Check, Verdict};
-use model::{EventKind, PlannedStep, RunView, SeriesView};
+use model::{EventKind, PlannedMember, PlannedStep, RunView, SeriesView, under};
 
 /// A measured time that lacks this share of the asked one, in per mille, was cut short.
 const SHORT_PER_MILLE: u64 = 20;
@@ -68,8 +68,10 @@ pub(super) struct StepRow<'a> {
     pub(super) earliest_ns: u64,
     /// Begin and end of the step, in ns since the run's start; without an end, the run ended in it.
     pub(super) span: Option<(u64, Option<u64>)>,
-    /// Measured time in ns.
+    /// Measured time in ns; of measurements side by side that of the shortest.
     pub(super) measured_ns: u64,
+    /// The measurement with this time, if there are several side by side.
+    pub(super) shortest: Option<&'a PlannedMember>,
     /// The limits that its series feed, each with the verdict over these.
     pub(super) limits: Vec<(String, Verdict)>,
     pub(super) state: State,
@@ -154,7 +156,7 @@ fn row<'a>(report: &Report, ran: &[Ran], own: Option<usize>, planned: Option<&'a
     let until_ns = own.and_then(|own| Some(ran.get(own + 1)?.began_ns));
     let of_step = step.map(|step| series(&report.run, step.began_ns, until_ns));
     let of_step = of_step.unwrap_or_default();
-    let measured_ns = measured_ns(&of_step, planned.is_some_and(|planned| planned.is_in_turn));
+    let (measured_ns, shortest) = measured(&of_step, planned);
     let is_rest = own == Some(0) && report.procedure.plan.as_ref().is_some_and(|plan| plan.is_rest);
     StepRow {
         number: 0,
@@ -163,6 +165,7 @@ fn row<'a>(report: &Report, ran: &[Ran], own: Option<usize>, planned: Option<&'a
         earliest_ns: 0,
         span: step.map(|step| (step.began_ns, step.ended_ns)),
         measured_ns,
+        shortest,
         limits: limits(report, &of_step),
         state: match (step, planned) {
             (None, _) => State::NotRun,
@@ -196,12 +199,45 @@ fn series(run: &RunView, began_ns: u64, until_ns: Option<u64>) -> Vec<&SeriesVie
     run.series.iter().filter(is_in).collect()
 }
 
-/// The time for which a step was measured: of its longest series, or of all together if it measures in turn.
-fn measured_ns(series: &[&SeriesView], is_in_turn: bool) -> u64 {
-    match is_in_turn {
-        true => covered_ns(series),
-        false => series.iter().map(|one| covered_ns(&[one])).max().unwrap_or(0),
+/// The time for which a step was measured: of its longest series, or of all together if it measures in turn. Of measurements side by side it
+/// is the shortest, with the measurement: one that ended must not hide behind the others.
+fn measured<'a>(series: &[&SeriesView], planned: Option<&'a PlannedStep>) -> (u64, Option<&'a PlannedMember>) {
+    let members = planned.map_or(&[][..], |step| &step.members);
+    if members.len() > 1 {
+        let each = members.iter().map(|member| {
+            let own = series.iter().copied().filter(|one| is_of(one, member, members));
+            (longest_ns(own), Some(member))
+        });
+        return each.min_by_key(|(ns, _)| *ns).unwrap_or_default();
     }
+    match planned.is_some_and(|step| step.is_in_turn) {
+        true => (covered_ns(series), None),
+        false => (longest_ns(series.iter().copied()), None),
+    }
+}
+
+fn longest_ns<'s>(series: impl Iterator<Item = &'s SeriesView>) -> u64 {
+    series.map(|one| covered_ns(&[one])).max().unwrap_or(0)
+}
+
+/// True if a series is of this one of the measurements side by side. Those of one kind differ in their labels.
+fn is_of(series: &SeriesView, member: &PlannedMember, all: &[PlannedMember]) -> bool {
+    let has_label = |label: &str| {
+        let begin = under(Some(&member.family), label);
+        let rest = series.spec.name.strip_prefix(&begin);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '-']))
+    };
+    let mut others = all.iter().filter(|other| *other != member);
+    let is_alone = others.all(|other| other.family != member.family);
+    let is_labelled = |label: &Option<String>| label.as_deref().is_some_and(has_label);
+    series.family() == member.family
+        && (is_alone
+            || match &member.label {
+                Some(label) => has_label(label),
+                None => !all
+                    .iter()
+                    .any(|other| other.family == member.family && is_labelled(&other.label)),
+            })
 }
 
 /// The time that the windows of these series cover, in ns.

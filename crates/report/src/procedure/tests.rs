@@ -2,7 +2,7 @@ use super::{PlanOfRun, Procedure};
 use crate::Report;
 use crate::about::About;
 use crate::limits::Profile;
-use model::{Event, EventKind, PlannedStep, RunState, RunView};
+use model::{Event, EventKind, PlannedMember, PlannedStep, RunState, RunView};
 use testing::synthetic;
 
 const S: u64 = 1_000_000_000;
@@ -46,6 +46,7 @@ fn run(more: Vec<Event>) -> RunView {
 fn step(does: &str, planned_s: u64, asked_s: u64) -> PlannedStep {
     PlannedStep {
         does: does.to_owned(),
+        members: Vec::new(),
         settings: "interval 250us".to_owned(),
         planned_ns: planned_s * S,
         asked_ns: asked_s * S,
@@ -246,4 +247,63 @@ fn steps_that_were_left_out_are_named_and_shift_no_other() {
     let of = |at: usize| (steps[at]["state"].clone(), steps[at]["start_s"].clone());
     assert_eq!(of(1), ("left out".into(), serde_json::Value::Null));
     assert_eq!(of(2), ("done".into(), 12.0.into()));
+}
+
+fn member(does: &str, family: &str, label: Option<&str>) -> PlannedMember {
+    PlannedMember {
+        does: does.to_owned(),
+        family: family.to_owned(),
+        label: label.map(str::to_owned),
+    }
+}
+
+/// A run of these series side by side, each of so many windows of a second, in a step of 10 s.
+fn beside(series: &[(&str, u64)], members: Vec<PlannedMember>) -> Report {
+    let all = series
+        .iter()
+        .map(|(name, windows)| synthetic::series(name, 1_000, 60_000, *windows));
+    let mut run = synthetic::run(all.collect());
+    let names = members.iter().map(|member| member.does.clone());
+    let began = names.clone().map(|name| event(0, EventKind::StepStarted, &name));
+    let ended = names.map(|name| event(11, EventKind::StepStopped, &name));
+    run.events = began.chain(ended).collect::<Vec<_>>().into();
+    let step = PlannedStep {
+        members,
+        ..step("both", 10, 10)
+    };
+    report(run, vec![step])
+}
+
+#[test]
+fn one_of_several_side_by_side_that_ended_early_does_not_hide_behind_the_others() {
+    let members = || vec![member("ping-pong", "pong", None), member("wake-up", "wakeup", None)];
+    let state = |report: &Report| json(report)["steps"][0]["state"].clone();
+    let whole = beside(&[("pong/devices", 10), ("wakeup/cpu1", 10)], members());
+    assert_eq!((state(&whole), told(&whole)), ("done".into(), Vec::new()));
+    let short = beside(&[("pong/devices", 3), ("wakeup/cpu1", 10)], members());
+    assert_eq!(state(&short), "cut short");
+    assert!(
+        told(&short)[0].starts_with("step 1, both: cut short: 3.00 s of 10.0 s of ping-pong measured -> "),
+        "{:?}",
+        told(&short)
+    );
+    let silent = beside(&[("wakeup/cpu1", 10)], members());
+    assert_eq!(state(&silent), "nothing measured");
+    assert!(
+        told(&silent)[0].starts_with("step 1, both: begun, and nothing of ping-pong was measured -> "),
+        "{:?}",
+        told(&silent)
+    );
+}
+
+#[test]
+fn measurements_of_one_kind_side_by_side_are_told_apart_by_their_labels() {
+    let members = || vec![member("a", "wakeup", Some("a")), member("ab", "wakeup", Some("ab"))];
+    let state = |series: &[(&str, u64)]| json(&beside(series, members()))["steps"][0]["state"].clone();
+    assert_eq!(state(&[("wakeup/a/cpu1", 10), ("wakeup/ab/cpu2", 10)]), "done");
+    assert_eq!(state(&[("wakeup/ab/cpu2", 10)]), "nothing measured");
+    let members = || vec![member("plain", "wakeup", None), member("a", "wakeup", Some("a"))];
+    let state = |series: &[(&str, u64)]| json(&beside(series, members()))["steps"][0]["state"].clone();
+    assert_eq!(state(&[("wakeup/cpu1", 10), ("wakeup/a/cpu2", 10)]), "done");
+    assert_eq!(state(&[("wakeup/a/cpu2", 10)]), "nothing measured");
 }
