@@ -4,6 +4,7 @@ use crate::Report;
 use crate::limits::Sense;
 use crate::text::count;
 use crate::verdict::{Check, RequirementCheck, Verdict};
+use model::fact::STEPS_LEFT_OUT;
 
 /// Result of a test case, with its message if it has one.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +94,7 @@ pub(crate) fn all(report: &Report) -> Vec<Case> {
         Case::skipped(&class(&one.profile), &name, why)
     }));
     cases.extend(of_capacity(report));
+    cases.extend(of_part(report));
     let whole = of_the_whole(report, &cases);
     cases.extend(whole);
     cases
@@ -160,6 +162,16 @@ fn of_capacity(report: &Report) -> Option<Case> {
         outcome,
         capacity.lines().join("\n"),
     ))
+}
+
+/// The case of a run that left out steps of its plan: no pass of it is one of the plan.
+fn of_part(report: &Report) -> Option<Case> {
+    let judged = report.is_judged() && report.judgement.coverage.is_of_part;
+    let left_out = STEPS_LEFT_OUT.find(&report.run.facts).filter(|_| judged)?;
+    let steps = left_out.value.as_ref().map_or_else(String::as_str, String::as_str);
+    let why = format!("steps left out by --step: {steps}");
+    let class = format!("triptime.{}", report.run.info.command);
+    Some(Case::new(&class, "plan", Outcome::Failure(why), String::new()))
 }
 
 /// The case of the run itself, if no other case expresses its verdict.

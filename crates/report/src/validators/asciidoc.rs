@@ -2,6 +2,7 @@
 //! is no pass has it in its last line.
 
 use crate::junit::case::{Case, Outcome};
+use crate::verdict::PARTIAL_PASS;
 use std::fmt::Write;
 
 /// Colours of the results in SEAPATH's report.
@@ -10,7 +11,8 @@ const RED: &str = "#F08080";
 const ORANGE: &str = "#FFA500";
 const YELLOW: &str = "#F8FF19";
 
-/// A table with a row for each case, and the verdict below it: `passed`, in capitals, if no case says otherwise, and its sentence.
+/// A table with a row for each case, and the verdict below it: `passed`, in capitals, if it is a whole pass and no case says otherwise, and its
+/// sentence.
 pub(super) fn table(title: &str, cases: &[Case], passed: &str, sentence: &str) -> String {
     let mut out = format!(
         ".{}\n[options=\"header\",cols=\"3,3,2,2,2\",frame=all,grid=all]\n|===\n|Check |Of |Measured |Allowed |Result\n",
@@ -23,7 +25,10 @@ pub(super) fn table(title: &str, cases: &[Case], passed: &str, sentence: &str) -
     // A cell's colour lasts until it is unset, also in the tables that follow.
     out += "{set:cellbgcolor!}\n";
     let any = |is: fn(&Outcome) -> bool| cases.iter().any(|case| is(&case.outcome));
-    let word = if any(|outcome| matches!(outcome, Outcome::Failure(_))) {
+    // A search for FAILED alone decides there, so a pass of a part must not look like one of the whole.
+    let word = if passed == PARTIAL_PASS {
+        format!("FAILED ({PARTIAL_PASS})")
+    } else if any(|outcome| matches!(outcome, Outcome::Failure(_))) {
         "FAILED".to_owned()
     } else if any(|outcome| matches!(outcome, Outcome::Error(_))) {
         "FAILED (inconclusive)".to_owned()

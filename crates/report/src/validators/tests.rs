@@ -2,6 +2,7 @@
 
 use crate::Report;
 use crate::limits::Profile;
+use model::fact::STEPS_LEFT_OUT;
 use model::{Event, EventKind, RunView};
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -119,7 +120,12 @@ fn cells(html: &str) -> Vec<(String, String)> {
 #[test]
 fn asciidoctor_makes_a_table_whose_results_have_colours() {
     for (run, result, colour, last) in [
-        (wakeups(40_000), "PASS", "#90EE90", "<strong>PARTIAL PASS</strong>"),
+        (
+            wakeups(40_000),
+            "PASS",
+            "#90EE90",
+            "<strong>FAILED (partial pass)</strong>",
+        ),
         (wakeups(130_000), "FAILED", "#F08080", "<strong>FAILED</strong>"),
         (
             throttled(),
@@ -183,5 +189,28 @@ fn a_run_without_a_judgement_is_no_pass() {
     assert!(
         findings.contains("\"skipped\"") && !findings.contains("\"ok\""),
         "{findings}"
+    );
+}
+
+#[test]
+fn a_part_of_a_plan_is_no_pass_and_names_the_steps_that_were_left_out() {
+    let mut run = wakeups(40_000);
+    let left_out = STEPS_LEFT_OUT.fact(Ok("2 of 3: trip, noise".to_owned()), "--step");
+    assert!(!judged(run.clone()).findings().contains("\"fail\""));
+    run.facts.push(left_out);
+    let report = judged(run);
+    assert!(
+        report.asciidoc().contains("\n*FAILED (partial pass)*: "),
+        "{}",
+        report.asciidoc()
+    );
+    let findings: serde_json::Value = serde_json::from_str(&report.findings()).expect("JSON");
+    let of_plan =
+        serde_json::json!({"check": "plan", "status": "fail", "msg": "steps left out by --step: 2 of 3: trip, noise"});
+    assert!(findings.as_array().expect("a list").contains(&of_plan), "{findings}");
+    let junit = report.junit().expect("a file");
+    assert!(
+        junit.contains("failures=\"1\"") && junit.contains("steps left out by --step: 2 of 3"),
+        "{junit}"
     );
 }

@@ -5,6 +5,9 @@ use crate::limits::Profile;
 use model::RunView;
 use model::fact::STEPS_LEFT_OUT;
 
+/// The verdict in words if it is a pass of some limits only, or of some steps of the plan.
+pub(crate) const PARTIAL_PASS: &str = "partial pass";
+
 /// Number of measured limits, of one profile or several. Requirements are conditions, and do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
@@ -73,7 +76,7 @@ impl ProfileVerdict {
 
 fn words(verdict: Verdict, coverage: Coverage) -> &'static str {
     match verdict {
-        Verdict::Pass if !coverage.is_whole() => "partial pass",
+        Verdict::Pass if !coverage.is_whole() => PARTIAL_PASS,
         _ => verdict.word(),
     }
 }

@@ -29,6 +29,7 @@ use crate::one_way::OneWay;
 use crate::subjects::shots;
 use crate::text::{capitalised, count, plural};
 pub use coverage::Coverage;
+pub(crate) use coverage::PARTIAL_PASS;
 use doubt::Doubt;
 pub use guard::Decided;
 pub(crate) use guard::percent;
