@@ -304,7 +304,6 @@ fn tables_and_metrics_of_a_run() {
     );
 }
 
-/// Exit status and JUnit file say the same, and an earlier file is replaced even if a command has no result.
 /// The environment of a latency test of the Node Tuning Operator: a limit that no machine keeps, one that all keep, none, and wrong values.
 #[test]
 fn a_latency_test_is_asked_for_by_its_environment() {
@@ -390,6 +389,7 @@ fn a_latency_test_is_asked_for_by_its_environment() {
     }
 }
 
+/// Exit status and JUnit file say the same, and an earlier file is replaced even if a command has no result.
 #[test]
 fn a_junit_file_says_what_became_of_its_command() {
     let directory = tempfile::tempdir().expect("tempdir");

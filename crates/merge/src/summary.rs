@@ -208,7 +208,7 @@ fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> 
     Ok(events)
 }
 
-/// What a publisher said of its own clock (smpSynch) to one of the runs: a doubt about the stream's ways between the runs, for as long as it
+/// Words of a publisher about its own clock (smpSynch) in one of the runs: a doubt about the stream's ways between the runs, for as long as it
 /// said so. Each is a span, so that the word of another run cannot end it.
 fn of_publishers(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> {
     let mut events: Vec<Event> = Vec::new();
