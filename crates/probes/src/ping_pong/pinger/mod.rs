@@ -187,11 +187,12 @@ impl Pinger {
         }
     }
 
-    /// Sends no ping for twice as long as the longest answer took. A device that changes by itself, and so meets each ping sooner or later, does that
+    /// Sends no ping for twice as long as the longest answer took, or may take. A device that changes by itself, and so meets each ping sooner or later, does that
     /// here, too, where it is no answer.
     fn silence_of_pings(&mut self, feed: &mut Feed) -> Result<(), EarlyEnd> {
         self.agree(feed)?;
-        self.rest(2 * self.longest_ns, feed)
+        let deadline_ns = i64::try_from(self.config.deadline_ns).unwrap_or(i64::MAX);
+        self.rest(2 * self.longest_ns.min(deadline_ns), feed)
     }
 
     /// Starts the load of a case.
