@@ -83,7 +83,9 @@ impl FollowerDoubt {
     /// Text of the doubt, printed after a count.
     pub fn words(self) -> &'static str {
         match self {
-            Self::OfTest => "messages are tests, need commissioning, or have no time to live: not used",
+            Self::OfTest => {
+                "messages are tests, need commissioning, or have no time to live where they are acted on: not used"
+            }
             Self::WithoutMember => "messages lack the member, or it is not a boolean: not used",
             Self::Refused => "messages were refused: simulated, or from a second source address",
             Self::Contradicting => "messages are old, or contradict others",
