@@ -175,18 +175,17 @@ impl Conductor {
         Ok(true)
     }
 
-    /// Plays the rounds of shots with a peer. Honest shots that have to trip begin and end each, so that silence proves something.
+    /// Plays the rounds of shots with a peer, between the negative controls, for which it is at rest. Honest shots that have to trip begin and end each, so that silence proves something.
     fn attacks(&mut self, peer: &PeerConfig) -> Result<(), EarlyEnd> {
+        self.controls()?;
         let fault = self.config.faulted();
-        for _ in 0..self.config.shots {
-            for ask in peer.round(&fault) {
-                if self.is_over() {
-                    return Ok(());
-                }
-                self.shot(&ask)?;
+        for ask in (0..self.config.shots).flat_map(|_| peer.round(&fault)) {
+            if self.is_over() {
+                break;
             }
+            self.shot(&ask)?;
         }
-        Ok(())
+        self.controls()
     }
 
     fn is_over(&self) -> bool {

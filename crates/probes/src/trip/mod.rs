@@ -243,13 +243,13 @@ impl TripConfig {
         }
         if let Some(peer) = &self.peer {
             peer.check(self.settle_ns)?;
-            if self.type_test.is_some()
-                || !self.security.is_empty()
-                || self.relays.iter().any(|relay| relay.goose.is_none())
-            {
+            if self.type_test.is_some() || !self.security.is_empty() || self.scenarios.len() > 1 {
                 return usage(
-                    "--peer has shots of its own: name the relay's GOOSE (--goose), and leave out --type-test and --security",
+                    "--peer has shots of its own, with one scenario: leave out --type-test, --security and further scenarios",
                 );
+            }
+            if self.relays.iter().any(|relay| relay.goose.is_none()) {
+                return usage("--peer needs the name of the relay's GOOSE (--goose)");
             }
         }
         let mut names: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();

@@ -22,6 +22,9 @@ const AHEAD_NS: i64 = 50_000_000;
 /// phase of a task of up to 100 ms.
 const SPREAD_PARTS: u32 = 10;
 
+/// Reciprocal of the time, in seconds, for which the peer keeps its value after a disturbance: no longer than the relay is watched.
+const KEPT_PARTS: u64 = 10;
+
 /// The signal that is being published.
 struct Signal {
     wave: Wave,
@@ -192,17 +195,20 @@ impl Stage {
         Ok(())
     }
 
-    /// Passes the states of the peer in a shot to the publisher; it is at rest after the disturbance.
+    /// Passes the states of the peer in a shot to the publisher. The attack ends with the disturbance; the peer keeps its value for some time after it,
+    /// because a relay still measures the fault when its block ends.
     pub(super) fn order(&mut self, planned: &Planned, course: Course) {
         let Course {
             before,
             during,
             hostile,
         } = course;
+        let rest = planned.end + u64::from(self.sampling.rate) / KEPT_PARTS;
         for (begin, value, hostile) in [
             (planned.base, before, hostile),
             (planned.fault, during, hostile),
-            (planned.end, false, None),
+            (planned.end, during, None),
+            (rest, false, None),
         ] {
             self.exchange.order(Order { begin, value, hostile });
         }

@@ -9,7 +9,7 @@ use probes::ping_pong::{Case, PingPongConfig, PingPorts, PongConfig, PongPorts, 
 use probes::publish::{self, StreamConfig};
 use probes::relay::{Folder, RelayConfig};
 use probes::subscribe::ClockRelation;
-use probes::trip::{Ports, Security, TripConfig, TripOptions, goose_port_options};
+use probes::trip::{Hostile, PeerConfig, PeerRole, Ports, Security, TripConfig, TripOptions, goose_port_options};
 use probes::watch::WatchConfig;
 use probes::{Probe, Receive};
 use run::Stop;
@@ -170,6 +170,54 @@ fn trip() {
         notes.iter().any(|event| event.text.contains("GOOSE found")),
         "{notes:?}"
     );
+}
+
+/// A publisher that also sends the messages of a peer, and attacks.
+#[test]
+fn trip_with_a_peer() {
+    if !can_run("trip_with_a_peer") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let relay = Relay::start(relay::RelayKind::default(), pair.port_b(&relay::options()));
+    let mut run = Run::start();
+    let ports = Ports {
+        stream: pair.port_a(&publish::port_options()).into(),
+        goose: pair.port_a(&goose_port_options()).into(),
+    };
+    let file = r#"
+        [[goose]]
+        gocb_ref = "PEERLD0/LLN0$GO$gcbBlock"
+        dat_set = "PEERLD0/LLN0$dsBlock"
+        dst = "01:0c:cd:01:00:09"
+        appid = 9
+        member = [{ name = "block", type = "boolean" }, { name = "q", type = "quality" }]
+        "#;
+    let options = TripOptions {
+        goose: Some(relay::RelayKind::default().name.into()),
+        ..TripOptions::default()
+    };
+    let config = TripConfig {
+        shots: 1,
+        settle_ns: 200_000_000,
+        controls: Vec::new(),
+        peer: Some(PeerConfig {
+            block: streamset::goose::parse(file, "test").expect("a sound file").remove(0),
+            member: 0,
+            role: PeerRole::Block,
+            hostile: vec![Hostile::Replayed, Hostile::Test, Hostile::Padded, Hostile::Storm],
+        }),
+        ..options.config().expect("the usual scenario")
+    };
+    let before = counted();
+    let running = config.start(ports, &mut run.recorder, &run.stop).expect("trip starts");
+    running.join().expect("trip ends well");
+    assert_eq!(counted() - before, 0);
+    drop(relay);
+    let recorded = run.finish();
+    // This relay knows no block.
+    assert!(recorded.counters("security/goose/honest").unwanted > 0);
 }
 
 /// The threads for the pings and the load, and one that watches the device at the same time.

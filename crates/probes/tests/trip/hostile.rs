@@ -1,12 +1,14 @@
 //! Attacks on subscribers of a second device's GOOSE: an honest one passes all, and each wrong one is found out by its case.
 
-use super::relay::RelayKind;
+use super::relay::{self, Relay, RelayKind};
 use super::subscriber::{NAME, Rule, Subscriber, port_options};
 use super::{Pair, Recorded, Run, can_run, few, heard_of, texts};
 use model::EventKind;
 use probes::trip::{Hostile, PeerConfig, PeerRole, Ports, TripConfig, UnderTest, goose_port_options};
 use probes::{Probe, publish};
 use std::collections::BTreeMap;
+use sys::packet::PortOptions;
+use wire::ether::{GOOSE, SV};
 
 const PEER: &str = r#"
 [[goose]]
@@ -56,6 +58,40 @@ fn tested(rule: Rule, hostile: &[Hostile]) -> Recorded {
     running.join().expect("it ends well");
     drop(subscriber);
     run.finish()
+}
+
+/// A relay that is blocked by the peer, and still measures a fault for 40 ms after it.
+#[test]
+fn a_relay_that_is_blocked_is_not_alarmed_about_at_the_end_of_a_fault() {
+    let test = "a_relay_that_is_blocked_is_not_alarmed_about_at_the_end_of_a_fault";
+    if !can_run(test) {
+        return;
+    }
+    let kind = RelayKind {
+        blocked_by: Some("PEERLD0/LLN0$GO$gcbBlock"),
+        ..RelayKind::default()
+    };
+    let hostile = [Hostile::Replayed, Hostile::OlderState];
+    let mut config = TripConfig {
+        relays: vec![heard_of(&kind, None)],
+        ..config(&hostile)
+    };
+    config.peer.as_mut().expect("a peer").role = PeerRole::Block;
+    let pair = Pair::build();
+    let both = PortOptions {
+        ethertypes: vec![SV, GOOSE],
+        ..relay::options()
+    };
+    let relay = Relay::start(kind, pair.port_b(&both));
+    let mut run = Run::start();
+    let ports = Ports {
+        stream: pair.port_a(&publish::port_options()).into(),
+        goose: pair.port_a(&goose_port_options()).into(),
+    };
+    let running = config.start(ports, &mut run.recorder, &run.stop).expect("it starts");
+    running.join().expect("it ends well");
+    drop(relay);
+    assert_eq!(faults(&run.finish(), &hostile), BTreeMap::new());
 }
 
 /// Faults of each series: trips that did not come, and unwanted ones. Shots that the test set itself spoiled are left out.

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use sys::packet::{PacketPort, PortOptions};
 use units::Monotonic;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
-use wire::goose::{Message, Value};
+use wire::goose::{Follower, Frame, Heard, Message, Simulation, Value};
 use wire::sv;
 use wire::time::{TimeQuality, UtcTime};
 
@@ -36,6 +36,8 @@ pub(crate) struct RelayKind {
     pub(crate) blind: Option<fn(Moment) -> bool>,
     /// Time in ns after the start of its stream at which its function dies; its messages continue.
     pub(crate) dies_ns: Option<i64>,
+    /// Control block whose member 0 blocks its trip; its port then needs GOOSE, too.
+    pub(crate) blocked_by: Option<&'static str>,
 }
 
 /// Knowledge of a device that reads no sample.
@@ -60,6 +62,7 @@ impl Default for RelayKind {
             trusts: false,
             blind: None,
             dies_ns: None,
+            blocked_by: None,
         }
     }
 }
@@ -126,6 +129,7 @@ struct State {
     kind: RelayKind,
     port: PacketPort,
     message: Message,
+    block: Option<Follower>,
     /// First and last time at which the current was over the threshold.
     over: Option<(Monotonic, Monotonic)>,
     repeat: Monotonic,
@@ -144,10 +148,15 @@ impl State {
             all_data: vec![Value::Boolean(false), Value::Boolean(false)],
             ..Message::default()
         };
+        let member = || "0".parse().expect("a member");
+        let block = kind
+            .blocked_by
+            .map(|name| Follower::new(name.as_bytes(), member(), Simulation::Off, false));
         Self {
             kind,
             port,
             message,
+            block,
             over: None,
             repeat: Monotonic::from_ns(0),
             first: None,
@@ -164,6 +173,12 @@ impl State {
                 tpid: tag.tpid,
                 tci: tag.tci,
             });
+            if let Some(block) = &mut self.block
+                && let Ok(ethernet) = EthernetView::with_tag(frame.data(), tag)
+                && let Ok(goose) = Frame::parse(&ethernet)
+            {
+                block.take(&goose, Heard::at(Some(now.as_ns())));
+            }
             if is_over(&self.kind, frame.data(), tag) {
                 let first = self.over.map_or(now, |(first, _)| first);
                 self.over = Some((first, now));
@@ -186,7 +201,11 @@ impl State {
             Some(trips) => trips(moment),
             None => !is_dead && self.kind.delay_ns.is_some_and(since) || was && self.kind.latches,
         };
-        self.say([trip, since(self.kind.start_ns)], now);
+        let is_blocked = self
+            .block
+            .as_ref()
+            .is_some_and(|block| block.live_value() == Some(true));
+        self.say([trip && !is_blocked, since(self.kind.start_ns)], now);
     }
 
     fn say(&mut self, [trip, start]: [bool; 2], now: Monotonic) {

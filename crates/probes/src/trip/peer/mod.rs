@@ -66,7 +66,7 @@ pub struct PeerConfig {
 pub(super) struct Course {
     /// Value before the instant of the fault.
     pub(super) before: bool,
-    /// Value from then on, until the end of the disturbance. It is false after that.
+    /// Value from then on, until some time after the disturbance. It is false after that.
     pub(super) during: bool,
     pub(super) hostile: Option<Hostile>,
 }
@@ -92,6 +92,10 @@ impl PeerConfig {
             return usage(format!(
                 "its dataset has no quality whose test bit could be set: leave out --hostile-goose {case}, or add a member of type quality"
             ));
+        }
+        let times = |case: &Hostile| self.hostile.iter().filter(|other| *other == case).count();
+        if let Some(case) = self.hostile.iter().find(|case| times(case) > 1) {
+            return usage(format!("--hostile-goose {case} is given twice"));
         }
         if settle_ns < SETTLE_NS {
             return usage(

@@ -141,3 +141,82 @@ impl PeerConfig {
         numbered.map(|(group, turn)| turn.ask(group, fault, self)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Hostile, PeerConfig};
+    use crate::trip::peer::{Course, PeerRole};
+    use crate::trip::{TripConfig, TripOptions};
+    use streamset::goose::parse;
+    use waveform::scenario::Expect;
+
+    fn peer(role: PeerRole, hostile: &[Hostile]) -> PeerConfig {
+        let text = "[[goose]]\ngocb_ref = \"A\"\ndat_set = \"B\"\ndst = \"01:0c:cd:01:00:01\"\nappid = 1\n\
+                    member = [{ name = \"order\", type = \"boolean\" }]\n";
+        PeerConfig {
+            block: parse(text, "test").expect("a sound file").remove(0),
+            member: 0,
+            role,
+            hostile: hostile.to_vec(),
+        }
+    }
+
+    /// Label, requirement and course of each shot of a round: `+` must trip, `-` must not, `?` may.
+    fn shots(role: PeerRole, hostile: &[Hostile]) -> Vec<(String, char, Course)> {
+        let config: TripConfig = TripOptions::default().config().expect("the usual scenario");
+        let asks = peer(role, hostile).round(&config.faulted());
+        let shot = asks.into_iter().map(|ask| {
+            let wanted = match ask.scenario.expect {
+                Expect::Trip { .. } => '+',
+                Expect::NoTrip => '-',
+                Expect::Either => '?',
+            };
+            (ask.name, wanted, ask.course.expect("a peer"))
+        });
+        shot.collect()
+    }
+
+    fn course(before: bool, during: bool, hostile: Option<Hostile>) -> Course {
+        Course {
+            before,
+            during,
+            hostile,
+        }
+    }
+
+    #[test]
+    fn a_block_comes_before_the_fault_and_an_order_to_trip_in_its_place() {
+        let honest = |role| {
+            shots(role, &[])
+                .into_iter()
+                .map(|(_, wanted, course)| (wanted, course))
+                .collect::<Vec<_>>()
+        };
+        let [off, on] = [course(false, false, None), course(true, true, None)];
+        assert_eq!(honest(PeerRole::Block), [('+', off), ('-', on)]);
+        assert_eq!(honest(PeerRole::Permission), [('+', on), ('-', off)]);
+        assert_eq!(
+            honest(PeerRole::Transfer),
+            [('+', course(false, true, None)), ('-', off)]
+        );
+    }
+
+    #[test]
+    fn each_attack_has_three_shots_and_what_a_subscriber_may_take_is_judged_after_it_alone() {
+        let of = |case: Hostile| {
+            let all = shots(PeerRole::Transfer, &[case]);
+            all.into_iter()
+                .skip(2)
+                .map(|(label, wanted, _)| format!("{wanted}{label}"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of(Hostile::Replayed),
+            ["-goose/replayed", "+goose/replayed-trip", "+goose/replayed-after"]
+        );
+        assert_eq!(
+            of(Hostile::Jump),
+            ["?goose/jump", "?goose/jump-trip", "+goose/jump-after"]
+        );
+    }
+}
