@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Rig, balanced, eight, rated};
-use protection::measure::{BaySettings, ORDERS, Spikes, Synch};
+use protection::measure::{BaySettings, Channels, ORDERS, Residual, Spikes, Synch};
 use protection::overcurrent::{Pioc, PiocSettings};
 use protection::supervision::{Lsvs, SampleState, SampleSupervision};
 use protection::{Complex, Function, Inputs};
@@ -231,4 +231,83 @@ fn a_stream_full_of_them_is_blocked() {
         }
     }
     assert_eq!(lsvs.status().implausible, 8);
+}
+
+/// Spikes of a channel whose quality is bad are neither replaced nor counted; those of the others are.
+#[test]
+fn a_channel_in_doubt_is_not_checked() {
+    let mut rig = Rig::new(rated(4000.0, 50.0), &settings(Spikes::default()), false);
+    let bad = Channels(1 << 5);
+    for n in 0..800 {
+        let mut sample = healthy(4000.0, n);
+        if n > 400 && n % 8 == 0 {
+            sample[5] = 500_000.0;
+        }
+        if n == 604 {
+            sample[0] = 150_000.0;
+        }
+        let at = rig.reference.advance();
+        rig.bay.push(&rig.reference, at, &sample, bad);
+        rig.bay.measure(&rig.reference, &mut rig.set);
+        assert_eq!(rig.set.health.bad, bad, "{n}");
+    }
+    assert_eq!(rig.bay.spikes(), 1, "that of phase a");
+    let off = (rig.set.current[0] - Complex::degrees(300.0, -20.0)).norm();
+    assert!(off < 1.0, "{off}");
+}
+
+/// A residual full of spikes is not trusted for a window; one spike is replaced and nothing more.
+#[test]
+fn a_residual_full_of_them_is_distrusted() {
+    for channel in [3, 7] {
+        let mut rig = Rig::new(rated(4000.0, 50.0), &settings(Spikes::default()), false);
+        for n in 0..1200u64 {
+            let mut sample = healthy(4000.0, n);
+            if n == 300 || (480..640).contains(&n) && n % 10 == 0 {
+                sample[channel] = 500_000.0;
+            }
+            let bad = rig.push(sample).health.bad;
+            match n {
+                0..490 | 720.. => assert_eq!(bad, Channels::NONE, "{n}"),
+                492..700 => assert_eq!(bad, Channels(1 << channel), "{n}"),
+                _ => {}
+            }
+        }
+        assert_eq!((rig.bay.spikes(), rig.bay.phase_spikes()), (17, 0));
+    }
+}
+
+/// An earth fault that strikes again is a pulse of one sample in the measured residuals: it stays, as without the check. A residual that is a sum has the
+/// spikes of its phases, and they are replaced in both.
+#[test]
+fn pulses_of_restriking_earth_faults_stay() {
+    let rated = rated(4000.0, 50.0);
+    let mut rigs = [Spikes::default(), OFF].map(|spikes| Rig::new(rated, &settings(spikes), false));
+    let mut most = 0.0_f64;
+    for n in 0..1200u64 {
+        let mut sample = healthy(4000.0, n);
+        if n > 300 && n % 100 == 0 {
+            sample[3] += 8000.0;
+            sample[7] += 40_000.0;
+        }
+        let [found, expected] = rigs.each_mut().map(|rig| *rig.push(sample));
+        assert_eq!(found.residual_current, expected.residual_current, "{n}");
+        assert_eq!(found.residual_voltage, expected.residual_voltage, "{n}");
+        most = most.max(found.residual_current.norm());
+    }
+    assert!(most > 50.0, "an earth-fault function sees them: {most} A");
+    let summed = BaySettings {
+        residual_current: Residual::Sum,
+        ..settings(Spikes::default())
+    };
+    let mut rig = Rig::new(rated, &summed, false);
+    for n in 0..800u64 {
+        let mut sample = healthy(4000.0, n);
+        if n > 300 && n % 60 == 0 {
+            sample[0] += 8000.0;
+        }
+        let set = *rig.push(sample);
+        assert!(n < 200 || set.residual_current.norm() < 5.0, "{n}");
+        assert!(n < 200 || set.health.bad == Channels::NONE, "{n}");
+    }
 }

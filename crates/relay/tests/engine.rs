@@ -71,6 +71,32 @@ fn one_implausible_sample_is_replaced() {
     }
 }
 
+/// Spikes in a row of cycles on a residual that the function does not use, or on a channel whose quality is bad, do not block the stream; on a phase
+/// they do.
+#[test]
+fn spikes_of_an_unused_channel_block_nothing() {
+    let wave = Wave::default();
+    for (channel, quality, blocks) in [
+        (7, SvQuality::GOOD, false),
+        (5, SvQuality::INVALID, false),
+        (1, SvQuality::GOOD, true),
+    ] {
+        let mut rig = Rig::new(&one("pioc = { pickup = 5 }"));
+        for n in 0..4800 {
+            let mut near = sample(&wave, n);
+            near.quality[channel] = quality;
+            if n > 2000 && n % 10 == 0 {
+                near.values[channel] = 500_000.0;
+            }
+            rig.step(&[Some(near)]);
+        }
+        rig.assert_quiet("spikes");
+        assert_eq!(was_blocked(&rig, Blocks::LOST), blocks, "channel {channel}");
+        let implausible = rig.engine.status(0).expect("a stream").implausible;
+        assert_eq!(implausible > 0, quality == SvQuality::GOOD, "{implausible}");
+    }
+}
+
 #[test]
 fn few_losses_are_held_many_block() {
     let mut rig = Rig::new(&relay(BAY));

@@ -174,6 +174,12 @@ impl Lsvs {
         self.substituted(at);
     }
 
+    /// The residual of a sample that has arrived, at or just before `at`, was replaced as implausible: its channel is in doubt, not the stream.
+    pub fn implausible_residual(&mut self, at: u64) {
+        self.turn(at);
+        self.status.implausible += 1;
+    }
+
     /// A sample in the window is a substitute.
     fn substituted(&mut self, at: u64) {
         let status = &mut self.status;

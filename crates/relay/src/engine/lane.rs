@@ -105,9 +105,12 @@ impl Lane {
             clock: self.clock,
         };
         self.supervision.received(number, synch, slot.simulated, is_conflicting);
+        let before = self.bay.phase_spikes();
         self.bay.push(reference, number, &slot.values, slot.bad);
-        if self.bay.spikes() != self.supervision.status().implausible {
+        if self.bay.phase_spikes() != before {
             self.supervision.implausible(number);
+        } else if self.bay.spikes() != self.supervision.status().implausible {
+            self.supervision.implausible_residual(number);
         }
     }
 

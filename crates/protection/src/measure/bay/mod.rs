@@ -58,6 +58,9 @@ pub struct Bay {
     lost_in_a_row: u32,
     suspects: Suspects,
     spikes: u64,
+    phase_spikes: u64,
+    /// Last sample whose residual was replaced.
+    residual_spiked_at: [Option<u64>; 2],
     dc_samples: f64,
     weights: [Complex; ORDERS.len()],
     /// Rotation of a phasor by one sample, and the inverse gain of the two half-cycle filters.
@@ -95,8 +98,10 @@ impl Bay {
             bad_until: [0; CHANNELS],
             clean_from: 0,
             lost_in_a_row: 0,
-            suspects: Suspects::new(&settings.spikes, rated),
+            suspects: Suspects::new(settings, rated),
             spikes: 0,
+            phase_spikes: 0,
+            residual_spiked_at: [None; 2],
             dc_samples: settings.dc_time_constant_ms * rated.samples_per_second / 1000.0,
             weights: [Complex::ZERO; ORDERS.len()],
             half_cycle_filter: (Complex::ONE, Complex::ONE),
@@ -119,9 +124,9 @@ impl Bay {
         if sums || !are_plausible(samples) {
             let (sample, worse) = self.completed(at, samples, bad);
             bad = worse;
-            self.admit(reference, at, &sample);
+            self.admit(reference, at, &sample, bad);
         } else {
-            self.admit(reference, at, samples);
+            self.admit(reference, at, samples, bad);
         }
         if bad != Channels::NONE {
             self.distrust(at, bad);
