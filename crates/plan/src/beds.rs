@@ -143,6 +143,11 @@ impl Beds {
         })
     }
 
+    /// Number of measurements of one step that compares networks.
+    pub(super) fn times(&self) -> u64 {
+        u64::from(self.rounds) * self.ways.len() as u64
+    }
+
     /// Adds one of several beds, and returns its description as a fact.
     pub(super) fn add(&mut self, bed: Bed, label: &str, in_user_space: bool) -> Fact {
         let fact = Fact {

@@ -1,6 +1,7 @@
 //! A plan with all its tables, and the values that follow from several of them.
 
 use super::action::PlanAction;
+use super::checked::rules;
 use super::faults::PlanFault;
 use super::management::ManagementTable;
 use super::matrix::{Cell, MatrixTable};
@@ -132,6 +133,17 @@ impl Plan {
     /// True if a step measures over every network in turn.
     pub fn compares_networks(&self) -> bool {
         self.bed.is_some() && self.steps.iter().any(|step| step.measure.compares_networks())
+    }
+
+    /// Refuses ports of this machine as one more network beside those of the plan, if a step cannot be measured over several.
+    ///
+    /// # Errors
+    /// The step that keeps every frame.
+    pub fn check_beside_ports(&self) -> Result<(), PlanError> {
+        rules::recorded_once(&self.steps).map_err(|refusal| PlanError::Invalid {
+            name: self.name.clone(),
+            problem: refusal.in_text(&self.text),
+        })
     }
 
     /// The steps in their order, those that run side by side together.

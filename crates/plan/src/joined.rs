@@ -8,8 +8,9 @@ use probes::subscribe::ClockRelation;
 use run::{Adopted, NewRun};
 use session::runner::Fetched;
 use session::{Aside, Sealed, Session, SessionError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tempfile::TempPath;
 
 /// Name of the joined run: its events and the groups of its inventory begin with it.
 const NAME: &str = "joined";
@@ -74,8 +75,11 @@ impl Ended {
     /// The joined file cannot be written or read.
     pub(crate) fn join(self, places: &[Arc<dyn Place>], session: &Session) -> Result<(), SessionError> {
         let relation = farther(self.begun, relation(places, session));
-        let folder = tempfile::tempdir_in(session.file().parent().unwrap_or_else(|| Path::new(".")))
-            .map_err(|error| SessionError::Wrong(format!("no folder for the joined recording: {error}")))?;
+        if let Some(why) = session.cannot_join(self.octets()) {
+            self.leave(&why, session);
+            return Ok(());
+        }
+        let folder = session.folder_beside()?;
         let mut run = NewRun {
             file: folder.path().join("joined.triptime"),
             may_be_numbered: false,
@@ -105,6 +109,26 @@ impl Ended {
             merge.write(writer)?;
             Ok((merge.state(), merge.duration_ns()))
         })
+    }
+
+    /// Bytes of all recordings.
+    fn octets(&self) -> u64 {
+        let inputs = self.inputs();
+        let size = |input: &Input| std::fs::metadata(&input.path).map_or(0, |file| file.len());
+        inputs.iter().map(size).sum()
+    }
+
+    /// Leaves the recordings where they are, so that they can be joined elsewhere, and says so.
+    fn leave(self, why: &str, session: &Session) {
+        let here = self.publisher.into_iter().chain(self.host).map(Sealed::keep);
+        let mut left: Vec<PathBuf> = here.collect();
+        let folder = left.first().and_then(|file| file.parent()).map(Path::to_owned);
+        for fetched in self.fetched.into_iter().flatten() {
+            left.extend(kept(fetched.run, folder.as_deref(), label_of(fetched.kind)));
+        }
+        let left: Vec<String> = left.iter().map(|file| file.display().to_string()).collect();
+        let rest = "they are left for `triptime merge`, after which they can be removed";
+        say_not_joined(session, &format!("{why}; {rest}: {}", left.join(", ")));
     }
 
     /// The recordings, each with the name of its end.
@@ -153,6 +177,19 @@ impl Ended {
             with_recording: true,
         }
     }
+}
+
+/// Keeps a fetched run, in `folder` if there is room: where it is, its place may remove it. `None`: it could not be kept.
+fn kept(run: TempPath, folder: Option<&Path>, end: &str) -> Option<PathBuf> {
+    let Some(folder) = folder else { return run.keep().ok() };
+    // Names of ends may repeat: publisher and device can both be guests.
+    let number = std::fs::read_dir(folder).map_or(0, Iterator::count);
+    let file = folder.join(format!("{end}-{number}.triptime"));
+    if std::fs::copy(&run, &file).is_ok() {
+        return Some(file);
+    }
+    let _ = std::fs::remove_file(&file);
+    run.keep().ok()
 }
 
 /// Says in the run that its recordings were not joined.
@@ -235,8 +272,9 @@ fn of_merge(relation: ClockRelation) -> Relation {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClockRelation, Relation, farther, known, of_merge};
+    use super::{ClockRelation, Relation, farther, kept, known, of_merge};
     use place::PlaceError;
+    use std::path::Path;
 
     #[test]
     fn a_place_that_does_not_answer_leaves_the_relation_unknown_and_says_so() {
@@ -253,6 +291,25 @@ mod tests {
         let within = ClockRelation::Within { ns: 5 };
         assert_eq!(known(Ok(within), |text| said.push(text)), within);
         assert_eq!(said.len(), 1);
+    }
+
+    #[test]
+    fn a_fetched_run_is_kept_in_the_folder_of_the_others_and_named_after_its_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = || {
+            let run = tempfile::NamedTempFile::new().expect("a file").into_temp_path();
+            std::fs::write(&run, "run").expect("written");
+            run
+        };
+        let first = kept(run(), Some(folder.path()), "guest").expect("kept");
+        let second = kept(run(), Some(folder.path()), "guest").expect("kept");
+        assert_eq!(first, folder.path().join("guest-0.triptime"));
+        assert_eq!(second, folder.path().join("guest-1.triptime"));
+        assert_eq!(std::fs::read(&second).expect("read"), b"run");
+        // There is no such folder: it stays where it is.
+        let alone = kept(run(), Some(Path::new("/no/such/folder")), "guest").expect("kept");
+        assert_eq!(std::fs::read(&alone).expect("read"), b"run");
+        std::fs::remove_file(alone).expect("removed");
     }
 
     #[test]

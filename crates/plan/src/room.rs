@@ -21,7 +21,11 @@ impl Plan {
             let judged = self.judges(step, facts, roles)?;
             let lasts_ns = self.lasts_ns(std::slice::from_ref(step));
             let series = step.measure.series(&judged, hops) * step.common.guests as u64;
-            Ok(RoomNeed::of(series, lasts_ns, window_ns))
+            let stamps = u128::from(step.measure.stamps_kept(hops)) * u128::from(lasts_ns) / 1_000_000_000;
+            Ok(RoomNeed {
+                stamps: u64::try_from(stamps).unwrap_or(u64::MAX),
+                ..RoomNeed::of(series, lasts_ns, window_ns)
+            })
         };
         let all = self.steps.iter().map(of_step).collect::<Result<Vec<_>, PlanError>>()?;
         let need = all.into_iter().fold(RoomNeed::default(), RoomNeed::and);
@@ -33,6 +37,23 @@ impl Plan {
 mod tests {
     use super::Plan;
     use crate::{Named, live_facts};
+
+    #[test]
+    fn frames_that_are_kept_and_joined_need_room_for_their_stamps() {
+        let facts = live_facts().expect("the CPUs");
+        let stamps = |more: &str| {
+            let step =
+                "[[step]]\nprobe = \"sampled-values\"\nduration = \"10s\"\nstreams = 2\nrate = 4000\nasdus = 1\n";
+            let text = format!("name = \"lab\"\nwhat = \"a test\"\nlimits = \"lab\"\nwindow = \"20s\"\n\n{step}{more}");
+            let plan = Plan::parse("lab", &text).expect("a plan");
+            let roles = plan.roles(&facts, &Named::default()).expect("roles");
+            plan.room(&facts, &roles, plan.window.0, 0).expect("CPUs").stamps
+        };
+        assert_eq!(stamps(""), 0);
+        // 80 000 frames with four stamps at their ends, and six at the points of a bridge.
+        assert_eq!(stamps("record = true\n"), 320_000);
+        assert_eq!(stamps("trace = true\nrecord = true\n"), 800_000);
+    }
 
     #[test]
     fn a_week_of_the_plan_substation_needs_several_hundred_megabytes() {

@@ -19,6 +19,13 @@ const OVER: u64 = 10_000 * 700;
 /// Bytes of the worst hundred samples of a series, each with the kernel's events around it (measured: 330 and 860 a sample).
 const WORST: u64 = 100 * 1_200;
 
+/// Bytes of a stamp that is kept of every frame: measured 2; a stream without jitter takes about half.
+const STAMP: u64 = 2;
+const STAMP_LEAST: u64 = 1;
+
+/// How often every stamp is on the disk while the recordings of a step's ends are joined: at its end, joined, and in the run file.
+const COPIES: u64 = 3;
+
 /// Bytes that stay free when a run ends for lack of space: they are used for its last windows, SQLite's log and the report.
 const RESERVE: u64 = 16 << 20;
 
@@ -34,6 +41,8 @@ pub struct RoomNeed {
     pub windows: u64,
     /// Bytes available for histograms.
     pub budget: u64,
+    /// Number of stamps that are kept of every frame, and joined.
+    pub stamps: u64,
 }
 
 impl RoomNeed {
@@ -43,6 +52,7 @@ impl RoomNeed {
             series,
             windows: series.saturating_mul(duration_ns.div_ceil(window_ns.max(1))),
             budget: 0,
+            stamps: 0,
         }
     }
 
@@ -53,12 +63,15 @@ impl RoomNeed {
             series: self.series.saturating_add(other.series),
             windows: self.windows.saturating_add(other.windows),
             budget: self.budget.max(other.budget),
+            stamps: self.stamps.saturating_add(other.stamps),
         }
     }
 
     /// Bytes below which it certainly does not fit.
     pub fn least(&self) -> u64 {
-        EMPTY.saturating_add(self.windows.saturating_mul(WINDOW_LEAST))
+        EMPTY
+            .saturating_add(self.windows.saturating_mul(WINDOW_LEAST))
+            .saturating_add(self.stamps.saturating_mul(STAMP_LEAST * COPIES))
     }
 
     /// Bytes that it needs if each series has so many samples over its limit that no more of them are kept.
@@ -66,7 +79,8 @@ impl RoomNeed {
         self.expected().saturating_add(self.series.saturating_mul(OVER))
     }
 
-    /// Bytes that it is expected to need while few samples are over their limits.
+    /// Bytes that it is expected to need while few samples are over their limits. Recordings that are joined need twice their size more, until
+    /// they are.
     pub fn expected(&self) -> u64 {
         let histograms = self.windows.saturating_mul(HISTOGRAM).min(self.budget);
         let windows = self.windows.saturating_mul(WINDOW);
@@ -75,6 +89,7 @@ impl RoomNeed {
             .saturating_add(windows)
             .saturating_add(histograms)
             .saturating_add(worst)
+            .saturating_add(self.stamps.saturating_mul(STAMP))
     }
 }
 
@@ -137,9 +152,16 @@ impl Disk {
         if room.free >= need.least().saturating_add(room.reserve()) {
             return Ok(());
         }
+        let joined = match for_joining(need) {
+            Some(octets) => format!(
+                ", and {} for the frames of record = true while they are joined",
+                shown(octets)
+            ),
+            None => String::new(),
+        };
         Err(format!(
-            "{}: {} are free, and the run needs at least {} ({} windows of {} series; {} are expected) in addition to a reserve of {}: make \
-             room, name another file with --out, or start it anyway with --force",
+            "{}: {} are free, and the run needs at least {} ({} windows of {} series; {} are expected{joined}) in addition to a reserve of \
+             {}: make room, name another file with --out, or start it anyway with --force",
             self.folder.display(),
             shown(room.free),
             shown(need.least()),
@@ -148,6 +170,26 @@ impl Disk {
             expected(need.expected(), need.most()),
             shown(room.reserve())
         ))
+    }
+
+    /// Why recordings of `octets` bytes cannot be joined here: the disk has no room for the joined recording and its copy in the run file.
+    /// `None` if it has, or does not report its space.
+    pub fn cannot_join(&self, octets: u64) -> Option<String> {
+        let room = self.room().ok()?;
+        self.cannot_join_in(room, octets)
+    }
+
+    fn cannot_join_in(&self, room: Room, octets: u64) -> Option<String> {
+        let needs = octets.saturating_mul(COPIES - 1).saturating_add(room.reserve());
+        (room.free < needs).then(|| {
+            format!(
+                "{}: {} are free, and joining recordings of {} needs {}",
+                self.folder.display(),
+                shown(room.free),
+                shown(octets),
+                shown(needs)
+            )
+        })
     }
 
     /// Why the run must end now: only the reserve of its disk is left. `None` while there is more.
@@ -167,6 +209,12 @@ impl Disk {
             )
         })
     }
+}
+
+/// Bytes that recordings need beside the run file while they are joined; `None`: nothing is joined.
+fn for_joining(need: &RoomNeed) -> Option<u64> {
+    let octets = need.stamps.saturating_mul(STAMP * (COPIES - 1));
+    Some(octets).filter(|octets| *octets > 0)
 }
 
 /// Bytes that a run is expected to take, in words.
@@ -228,6 +276,28 @@ mod tests {
             "{refused}"
         );
         assert!(refused.contains("--force"), "{refused}");
+    }
+
+    #[test]
+    fn recorded_frames_need_three_times_their_stamps_until_they_are_joined() {
+        let disk = Disk::of(Path::new("/run.triptime"));
+        let without = RoomNeed::of(10, WEEK_NS, 20_000_000_000);
+        let need = RoomNeed {
+            stamps: 1 << 30,
+            ..without
+        };
+        assert_eq!(need.least() - without.least(), 3 << 30);
+        assert_eq!(need.expected() - without.expected(), 2 << 30);
+        let room = |free| Room { free, size: 1 << 40 };
+        let refused = disk.refuse_in(room(1 << 30), &need).expect_err("too little");
+        assert!(
+            refused.contains("and 4.0 GiB for the frames of record = true"),
+            "{refused}"
+        );
+        let reserve = room(0).reserve();
+        assert_eq!(disk.cannot_join_in(room((2 << 30) + reserve), 1 << 30), None);
+        let why = disk.cannot_join_in(room(2 << 30), 1 << 30).expect("too little");
+        assert!(why.contains("2.0 GiB are free"), "{why}");
     }
 
     #[test]

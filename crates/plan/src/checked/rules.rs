@@ -182,6 +182,9 @@ pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), Refusal> 
         );
         return Err(Refusal::of_step(at, "receive", problem));
     }
+    if table.times() > 1 {
+        recorded_once(steps)?;
+    }
     match steps.iter().any(Step::needs_bed) {
         true => Ok(()),
         false => Err(Refusal::of(
@@ -189,6 +192,19 @@ pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), Refusal> 
             "no step measures over it: add one with probe = \"reflect\"",
         )),
     }
+}
+
+/// Refuses steps that keep every frame, where they are measured more than once.
+pub(crate) fn recorded_once(steps: &[Step]) -> Result<(), Refusal> {
+    match steps.iter().position(|step| step.measure.stamps_kept(0) > 0) {
+        Some(at) => Err(Refusal::of_step(at, "record", record_of_several())),
+        None => Ok(()),
+    }
+}
+
+/// Why frames of several measurements of one step are not kept.
+pub(crate) fn record_of_several() -> String {
+    "every frame is kept of one network in one round: leave one in bed.networks with rounds = 1, and no port of --nic beside it".to_owned()
 }
 
 /// Refuses impossible faults.

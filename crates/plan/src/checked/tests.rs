@@ -62,6 +62,25 @@ fn a_plan_that_nobody_would_see_the_end_of_is_refused_with_its_line() {
 }
 
 #[test]
+fn every_frame_is_kept_of_one_network_in_one_round_only() {
+    let head = "name = \"lab\"\nwhat = \"a test\"\nlimits = \"lab\"\nwindow = \"20s\"\n";
+    let step = "[[step]]\nprobe = \"sampled-values\"\nduration = \"10s\"\nrecord = true\n";
+    let plan = |bed: &str| Plan::parse("lab.toml", &format!("{head}{bed}{step}"));
+    let says = "record: every frame is kept of one network in one round";
+    for bed in [
+        "[bed]\nnetworks = [\"veth\", \"bridge\"]\n",
+        "[bed]\nnetworks = [\"veth\"]\nrounds = 2\n",
+    ] {
+        let refused = plan(bed).expect_err("measured twice").to_string();
+        assert!(refused.contains(says) && refused.contains("line"), "{refused}");
+    }
+    let one = plan("[bed]\nnetworks = [\"veth\"]\n").expect("a plan");
+    let with_ports = one.check_beside_ports().expect_err("two networks").to_string();
+    assert!(with_ports.contains(says), "{with_ports}");
+    assert!(plan("").is_ok());
+}
+
+#[test]
 fn networks_that_cannot_be_compared_are_refused() {
     let text = Plan::load("networks").expect("embedded").text;
     let refusal = |from: &str, to: &str| {

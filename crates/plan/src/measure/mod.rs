@@ -84,6 +84,11 @@ pub(super) trait Measure: Any + Debug {
         false
     }
 
+    /// Stamps a second that it keeps of every frame at all points together, if a traced stream passes this many hops; 0: it keeps none.
+    fn stamps_kept(&self, _hops: u64) -> u64 {
+        0
+    }
+
     /// Control block of the relay, not of this program, that it is measured with over one port of this machine; `None` for every other step.
     fn relay(&self) -> Option<&str> {
         None

@@ -1,6 +1,7 @@
 //! Streams from the test set to a subscriber on the device under test, optionally traced on their path.
 
 use super::{Given, Measure, OwnKeys, StepContext, TwoEnds};
+use crate::checked::rules;
 use crate::hops::{Hops, Wanted};
 use crate::joined::Joining;
 use crate::value::Duration;
@@ -23,6 +24,9 @@ const SPIN_AHEAD_NS: u64 = 60_000;
 
 /// Ways of a stream between recordings that are joined: to this kernel, from it, and the whole.
 const JOINED_WAYS: u64 = 3;
+
+/// Stamps of a frame at its ends: due and sent by the publisher, received by the device's kernel and its application.
+const STAMPS_AT_ENDS: u64 = 4;
 
 /// Streams from the test set to a subscriber on the device under test, with the options of `publish` as keys.
 pub(crate) type SampledValuesStep = TwoEnds<Traced, PublishOptions>;
@@ -69,6 +73,16 @@ impl Measure for SampledValuesStep {
             sent: is_by_nic && sent,
         };
         [directions(false, true), directions(true, false)]
+    }
+
+    /// A traced frame has a stamp at both ends of each hop.
+    fn stamps_kept(&self, hops: u64) -> u64 {
+        if !self.own.record {
+            return 0;
+        }
+        let of_trace = if self.own.trace { hops + 1 } else { 0 };
+        let frames: u64 = self.options.specs(1).iter().map(|spec| u64::from(spec.rate)).sum();
+        frames.saturating_mul(of_trace + STAMPS_AT_ENDS)
     }
 
     fn takes_label(&self) -> bool {
@@ -133,10 +147,9 @@ impl Measure for SampledValuesStep {
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
-        if self.own.record && way.network().is_some() {
-            return Err(SessionError::Wrong(
-                "record: every frame of one network is kept: leave one in bed.networks".to_owned(),
-            ));
+        // A plan that says so is refused when it is read; ports may have been added.
+        if self.own.record && place.bed.is_some_and(|(_, beds)| beds.times() > 1) {
+            return Err(SessionError::Wrong(rules::record_of_several()));
         }
         let mut joining = self
             .own

@@ -312,6 +312,9 @@ fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
 
 /// The ports of this machine to measure in addition to the plan's networks, or instead of them.
 fn ports(plan: &Plan, nic: &[String], is_guest: bool) -> Result<Option<Bed>, Failure> {
+    if !nic.is_empty() && plan.compares_networks() {
+        plan.check_beside_ports()?;
+    }
     match (nic, &plan.bed) {
         ([], _) => Ok(None),
         ([_, _], None) => Err(Failure::Usage(format!(
