@@ -84,6 +84,11 @@ impl MachineArgs {
         self.vcpus
     }
 
+    /// CPUs of this machine that are named for it.
+    pub(crate) fn host_cpus(&self) -> Option<&CpuList> {
+        self.host_cpus.as_ref()
+    }
+
     /// The requested guest, with this many virtual CPUs by default.
     ///
     /// # Errors

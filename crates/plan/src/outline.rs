@@ -35,6 +35,9 @@ impl Plan {
                 let beside = match step.common.beside_previous {
                     _ if group.len() > 1 => ", side by side",
                     Beside::TooFewCpus => ", after the step before it: there are too few CPUs to measure both at once",
+                    Beside::CpusElsewhere => {
+                        ", after the step before it: the far machine names its CPUs, so it is not known here whether there are CPUs for both"
+                    }
                     _ => "",
                 };
                 let loads = self.words(&step.common.loads, facts, roles)?;

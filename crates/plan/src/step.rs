@@ -134,6 +134,8 @@ pub enum Beside {
     IfPossible,
     /// After it: that was to be found out, and there are too few CPUs for both.
     TooFewCpus,
+    /// After it: that was to be found out, but another machine names the CPUs of both.
+    CpusElsewhere,
 }
 
 impl TryFrom<toml::Value> for Beside {

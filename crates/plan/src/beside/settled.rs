@@ -10,11 +10,15 @@ use units::CpuList;
 
 impl Plan {
     /// The plan for a machine with these roles: each step that is to run beside the one before it if possible does so, on the CPUs that the others
-    /// leave, or comes after it.
+    /// leave, or comes after it. `host_cpus` are those that were named for guests, instead of those that the roles give them.
     ///
     /// # Errors
     /// A named CPU cannot be used.
-    pub fn settled(mut self, facts: &CpuFacts, roles: &Roles) -> Result<Self, PlanError> {
+    pub fn settled(mut self, facts: &CpuFacts, roles: &Roles, host_cpus: Option<&CpuList>) -> Result<Self, PlanError> {
+        let wanted = self.guest_cpus() as usize * self.devices();
+        let usual = roles.host_cpus(wanted);
+        let has_own = host_cpus.or(usual.as_ref()).is_some_and(|cpus| cpus.len() >= wanted);
+        let is_crowded = self.is_in_guests() && !has_own;
         for number in 0..self.steps.len() {
             if self.steps[number].common.beside_previous != Beside::IfPossible {
                 continue;
@@ -23,8 +27,8 @@ impl Plan {
                 .iter()
                 .rposition(|step| !step.common.beside_previous.is_beside());
             let free = match begin {
-                Some(begin) => self.left_by(&self.steps[begin..=number], facts, roles)?,
-                None => None,
+                Some(begin) if !is_crowded => self.left_by(&self.steps[begin..=number], facts, roles)?,
+                _ => None,
             };
             if let (Some(begin), Some(_)) = (begin, &free) {
                 // Otherwise they would count as judging CPUs that are measured by another step.
@@ -39,6 +43,7 @@ impl Plan {
                     common.cpus = Some(Cpus::List(free));
                     Beside::Yes
                 }
+                (Some(_), None) if roles.elsewhere.is_some() => Beside::CpusElsewhere,
                 (Some(_), None) => Beside::TooFewCpus,
                 (None, _) => Beside::No,
             };
@@ -52,9 +57,7 @@ impl Plan {
         let Some((last, others)) = group.split_last() else {
             return Ok(None);
         };
-        let wanted = self.guest_cpus() as usize * self.devices();
-        let is_crowded = self.is_in_guests() && roles.host_cpus(wanted).is_none();
-        if roles.elsewhere.is_some() || is_crowded || rules::not_beside(group, self.bed.is_some()).is_some() {
+        if roles.elsewhere.is_some() || rules::not_beside(group, self.bed.is_some()).is_some() {
             return Ok(None);
         }
         let judged = self.judges(last, facts, roles)?;

@@ -136,7 +136,7 @@ beside_previous = "if-possible"
 /// CPUs of the second step on a machine with these CPUs, if it runs beside the first.
 fn beside(plan: &Plan, online: &str) -> Option<String> {
     let (facts, roles) = machine(plan, online);
-    let settled = plan.clone().settled(&facts, &roles).expect("CPUs that exist");
+    let settled = plan.clone().settled(&facts, &roles, None).expect("CPUs that exist");
     settled.check_beside(&facts, &roles).expect("no CPU is shared");
     let outline = settled.outline(&facts, &roles).expect("an outline").steps;
     match settled.groups().count() {
@@ -176,15 +176,33 @@ fn the_acceptance_takes_one_week_where_each_virtual_cpu_has_a_cpu_of_its_own() {
     let week = "cpu 2 of the guest, side by side, with cache on cpu 0 of the guest";
     assert_eq!(beside(&vpac(3), "0-6").as_deref(), Some("cpu 0 of the guest"));
     let (facts, roles) = machine(&vpac(3), "0-6");
-    let settled = vpac(3).settled(&facts, &roles).expect("CPUs that exist");
+    let settled = vpac(3).settled(&facts, &roles, None).expect("CPUs that exist");
     let steps = settled.outline(&facts, &roles).expect("an outline").steps;
     assert!(steps[1].ends_with(week), "{steps:?}");
     assert!(
         steps[0].contains("on cpu 1 of the guest, side by side"),
         "it judges no CPU of the other: {steps:?}"
     );
+    // CPUs that are named for the guests count instead; fewer than the virtual ones do not.
+    let (facts, roles) = machine(&vpac(3), "0-3");
+    let settled = |cpus: &str| {
+        let named = cpus.parse().expect("CPUs");
+        let settled = vpac(3).settled(&facts, &roles, Some(&named)).expect("CPUs that exist");
+        settled.groups().count()
+    };
+    assert_eq!([settled("0-5"), settled("0-1")], [1, 2]);
     // Guests of two CPUs have one that is judged, and on a machine of four CPUs virtual ones share.
     assert_eq!([beside(&vpac(2), "0-6"), beside(&vpac(3), "0-3")], [None, None]);
+}
+
+#[test]
+fn steps_whose_cpus_another_machine_names_follow_each_other_and_say_why() {
+    let plan = plan(&[PING_PONG, IF_POSSIBLE]).expect("a plan");
+    let (facts, mut roles) = machine(&plan, "0-4");
+    roles.elsewhere = Some("far".to_owned());
+    let settled = plan.settled(&facts, &roles, None).expect("CPUs that exist");
+    let outline = settled.outline(&facts, &roles).expect("an outline").steps;
+    assert!(outline[1].contains("the far machine names its CPUs"), "{outline:?}");
 }
 
 #[test]
@@ -194,7 +212,7 @@ fn a_step_that_is_chosen_alone_is_beside_nothing() {
         .only(&["wakeup".to_owned()]);
     let alone = chosen.expect("a step").plan;
     let (facts, roles) = machine(&alone, "0-4");
-    let settled = alone.settled(&facts, &roles).expect("CPUs that exist");
+    let settled = alone.settled(&facts, &roles, None).expect("CPUs that exist");
     let outline = settled.outline(&facts, &roles).expect("an outline").steps;
     assert_eq!(outline, ["1. wake-up: 2.00 s on cpu 1-4"]);
 }

@@ -205,7 +205,7 @@ impl Prepared {
 pub(super) fn settled(args: &QualifyArgs, plan: Plan) -> Result<Plan, Failure> {
     let plan = placed(plan, args);
     let (cpus, roles) = machine(args, &plan)?;
-    Ok(plan.settled(&cpus, &roles)?)
+    Ok(plan.settled(&cpus, &roles, args.guest.host_cpus())?)
 }
 
 /// CPUs of this machine, and their roles in a plan.
