@@ -6,28 +6,43 @@ use report::limits::Profile;
 use report::procedure::{Deviation, PlanOfRun, Procedure};
 use store::RunFile;
 
-/// Options of a plan's run that change how or where it measures, with their short names.
-const CHANGING: [(&str, Option<&str>); 19] = [
-    ("--duration", Some("-D")),
-    ("--cpus", Some("-a")),
-    ("--housekeeping", None),
-    ("--load", None),
-    ("--load-command", None),
-    ("--hold-idle", None),
-    ("--no-flight-recorder", None),
-    ("--force", None),
-    ("--disturb", None),
-    ("--window", None),
-    ("--limits", None),
-    ("--step", None),
-    ("--steps", None),
-    ("--relay", None),
-    ("--nic", None),
-    ("--place", None),
-    ("--runtime", None),
-    ("--guests", None),
-    ("--far", None),
+/// Options of a plan's run with a value that concern its files, its names or its start alone. Every other option counts as one that changes how or
+/// where it measures: an option that this list forgot is named once too often, never left out.
+const HARMLESS: [&str; 8] = [
+    "--out",
+    "--label",
+    "--html",
+    "--junit",
+    "--about",
+    "--file-budget",
+    "--secret",
+    "--detached",
 ];
+
+/// The same without a value.
+const HARMLESS_FLAGS: [&str; 9] = [
+    "--quiet",
+    "--json",
+    "--full",
+    "--summary",
+    "--detach",
+    "--restart-after-reboot",
+    "--list",
+    "--show",
+    "--dry-run",
+];
+
+/// Other options without a value: the word after them is not theirs.
+const FLAGS: [&str; 5] = [
+    "--hold-idle",
+    "--no-flight-recorder",
+    "--force",
+    "--disturb",
+    "--serial",
+];
+
+/// Short names, which may stand in one word: `-qa2`.
+const SHORT: [(char, &str); 3] = [('D', "--duration"), ('a', "--cpus"), ('q', "--quiet")];
 
 /// The procedure of a run that is judged by `used`.
 ///
@@ -124,43 +139,57 @@ fn other_limits(run: &RunFile, used: Option<&Profile>) -> Result<Option<Deviatio
 
 /// An option with its value, if it has one.
 struct Given {
-    name: &'static str,
+    name: String,
     value: Option<String>,
 }
 
 /// The options on a command line that change the procedure.
 fn options(words: &[String]) -> Vec<Given> {
     let mut given = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        let Some((name, value)) = changing(word) else { continue };
-        let next = words.get(at + 1).filter(|next| !next.starts_with('-'));
-        given.push(Given {
-            name,
-            value: value.or_else(|| next.cloned()),
-        });
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        for (name, own) in named(word) {
+            let has_value = !FLAGS.contains(&name.as_str()) && !HARMLESS_FLAGS.contains(&name.as_str());
+            let value = match own {
+                None if has_value => rest.next().cloned(),
+                own => own,
+            };
+            let is_harmless = HARMLESS.contains(&name.as_str()) || HARMLESS_FLAGS.contains(&name.as_str());
+            given.extend(Some(Given { name, value }).filter(|_| !is_harmless));
+        }
     }
     given
 }
 
-/// The option that a word names, and the value in the same word: `--duration=1s`, `-D1s`.
-fn changing(word: &str) -> Option<(&'static str, Option<String>)> {
-    CHANGING.iter().find_map(|(long, short)| {
-        if let Some(rest) = word.strip_prefix(long) {
-            return match rest.strip_prefix('=') {
-                Some(value) => Some((*long, Some(value.to_owned()))),
-                None => rest.is_empty().then_some((*long, None)),
-            };
+/// The options that a word names, and the value in the same word: `--duration=1s`, `-D1s`, `-qD1s`.
+fn named(word: &str) -> Vec<(String, Option<String>)> {
+    if word.starts_with("--") {
+        return match word.split_once('=') {
+            Some((name, value)) => vec![(name.to_owned(), Some(value.to_owned()))],
+            None => vec![(word.to_owned(), None)],
+        };
+    }
+    let mut all = Vec::new();
+    let mut letters = word.strip_prefix('-').unwrap_or_default().chars();
+    while let Some(letter) = letters.next() {
+        let known = SHORT.iter().find(|(short, _)| *short == letter);
+        let name = known.map_or_else(|| format!("-{letter}"), |(_, long)| (*long).to_owned());
+        if HARMLESS_FLAGS.contains(&name.as_str()) {
+            all.push((name, None));
+            continue;
         }
-        let rest = word.strip_prefix((*short)?)?;
+        let rest = letters.as_str();
         let value = rest.strip_prefix('=').unwrap_or(rest);
-        Some((*long, (!value.is_empty()).then(|| value.to_owned())))
-    })
+        all.push((name, (!value.is_empty()).then(|| value.to_owned())));
+        break;
+    }
+    all
 }
 
 fn changed_by(given: &[Given]) -> Option<Deviation> {
     let word = |option: &Given| {
-        let value = option.value.as_ref().filter(|_| !FLAGS.contains(&option.name));
-        value.map_or_else(|| option.name.to_owned(), |value| format!("{} {value}", option.name))
+        let value = option.value.as_ref();
+        value.map_or_else(|| option.name.clone(), |value| format!("{} {value}", option.name))
     };
     let words: Vec<String> = given.iter().map(word).collect();
     (!words.is_empty()).then(|| {
@@ -170,9 +199,6 @@ fn changed_by(given: &[Given]) -> Option<Deviation> {
         )
     })
 }
-
-/// Options without a value: the word after them is not theirs.
-const FLAGS: [&str; 4] = ["--hold-idle", "--no-flight-recorder", "--force", "--disturb"];
 
 /// The labels of the only steps that were asked for; none: all of them.
 fn labels(given: &[Given]) -> Vec<String> {
@@ -212,6 +238,36 @@ mod tests {
         let given = options(&words("qualify --force quick -a 1-3 --out a.triptime"));
         let told = changed_by(&given).expect("a deviation").what;
         assert_eq!(told, "options changed its plan: --force, --cpus 1-3");
-        assert!(changed_by(&options(&words("qualify quick --out --quiet --label a"))).is_none());
+        let harmless = "qualify quick --out a.triptime --quiet --label a -q --html=a.html --detach";
+        assert!(changed_by(&options(&words(harmless))).is_none());
+    }
+
+    #[test]
+    fn every_option_counts_that_is_not_known_to_be_harmless() {
+        for (line, told) in [
+            (
+                "qualify vpac --vcpus 4 --append=nohz=off",
+                "--vcpus 4, --append nohz=off",
+            ),
+            (
+                "qualify vpac --isolate 2-3 --serial --icount 3",
+                "--isolate 2-3, --serial, --icount 3",
+            ),
+            (
+                "qualify quick --far-end test-set --clock ptp",
+                "--far-end test-set, --clock ptp",
+            ),
+            (
+                "qualify vpac --trip-member 2 --scl a.scd",
+                "--trip-member 2, --scl a.scd",
+            ),
+            ("qualify quick --of-tomorrow 1", "--of-tomorrow 1"),
+            ("qualify quick -qa2 --out a.triptime", "--cpus 2"),
+            ("qualify quick -qD1h", "--duration 1h"),
+            ("qualify quick -qa 2 -z", "--cpus 2, -z"),
+        ] {
+            let found = changed_by(&options(&words(line))).expect("a deviation").what;
+            assert_eq!(found, format!("options changed its plan: {told}"), "{line}");
+        }
     }
 }
