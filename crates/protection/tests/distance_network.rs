@@ -230,7 +230,7 @@ fn the_phase_is_named() {
     assert!(tally.wrong_first <= 1 && tally.wrong_then <= 1, "{tally:?}");
     assert!(!tally.has_opened_one, "{tally:?}");
     let mean_ms = tally.sum_ms / f64::from(tally.runs);
-    assert!(tally.slowest_ms <= 21.0 && mean_ms <= 15.8, "{mean_ms} ms, {tally:?}");
+    assert!(tally.slowest_ms <= 22.0 && mean_ms <= 15.8, "{mean_ms} ms, {tally:?}");
 }
 
 #[test]

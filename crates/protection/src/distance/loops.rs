@@ -32,8 +32,14 @@ const THREE_PHASES: f64 = 1.7;
 /// Share of the negative in the positive sequence below which currents are balanced.
 const BALANCED: f64 = 0.25;
 
+/// Ratio of the smallest phase loop to the smallest earth loop above which the earth loop alone may measure the fault.
+const PLAIN: f64 = 1.25;
+
 /// Cosine of half the sector in which the negative sequence points with the zero sequence: 60 degrees, and a margin.
 const COS_SECTOR: f64 = 0.5;
+
+/// Share of the negative in the zero sequence from which its angle says something. At a passive end it is the load's.
+const TELLING: f64 = 0.3;
 
 /// A loop that a fault closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +90,15 @@ impl Loop {
     pub(super) fn index(self) -> usize {
         self as usize
     }
+}
+
+/// The loops that measure a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Selection {
+    /// The loops by all criteria.
+    pub preferred: &'static [Loop],
+    /// The loops by impedance alone, which decide if none of the preferred ones is in the zone.
+    pub reserve: &'static [Loop],
 }
 
 /// Voltage and current of the six loops: `Z_A = V_A / (I_A + K0 In)` with `In = 3 I0` the sum of the phases, and
@@ -150,8 +165,11 @@ impl Loops {
     /// Two phases are involved in an earth fault if the smallest phase loop is hardly larger than the smallest earth loop (in a single-phase fault it is
     /// more than twice as large), or if the negative-sequence current of that phase does not point with the zero sequence: in a fault of B and C to
     /// earth it does in A. The margins are our choice.
+    ///
+    /// Resistance of the fault and load move the impedances of a single-phase fault beyond these margins. So the earth loop stays in reserve, unless the
+    /// negative sequence points away from the zero sequence.
     #[must_use]
-    pub fn selected(&self, rated_a: f64) -> &'static [Loop] {
+    pub fn selected(&self, rated_a: f64) -> Selection {
         let most_sqr = self.phases_sqr.iter().copied().fold(0.0, f64::max);
         let earth = self.residual_sqr > square(0.1 * rated_a).max(square(0.15) * most_sqr);
         let [between, other] = self.shortest(BETWEEN, rated_a);
@@ -161,9 +179,11 @@ impl Loops {
             [None, None]
         };
         let is_single = |least: f64| other_earth.is_none_or(|(_, other)| other > TWO_TO_EARTH * least);
-        match (to_earth, between) {
+        let preferred: &'static [Loop] = match (to_earth, between) {
             (Some((each, earth)), Some((_, phase)))
-                if phase > TWO_PHASES * earth && is_single(earth) && self.points(each) =>
+                if phase > TWO_PHASES * earth
+                    && is_single(earth)
+                    && self.cosine(each).is_none_or(|cos| cos > COS_SECTOR) =>
             {
                 only(each)
             }
@@ -174,7 +194,17 @@ impl Loops {
                 only(each)
             }
             _ => &BETWEEN,
-        }
+        };
+        let reserve: &'static [Loop] = match (to_earth, between) {
+            (Some((each, earth)), Some((_, phase)))
+                if phase > PLAIN * earth && self.cosine(each).is_none_or(|cos| cos > 0.0) =>
+            {
+                only(each)
+            }
+            (Some((each, _)), None) => only(each),
+            _ => &BETWEEN,
+        };
+        Selection { preferred, reserve }
     }
 
     /// The loop with the smallest impedance among these, and the one after it, each with its impedance in ohm.
@@ -201,11 +231,12 @@ impl Loops {
         self.negative.norm_sqr() < square(BALANCED) * self.positive.norm_sqr()
     }
 
-    /// True if the negative-sequence current of the phase of an earth loop points with the zero sequence.
-    fn points(&self, each: Loop) -> bool {
+    /// Cosine of the angle between the negative-sequence current of the phase of an earth loop and the zero sequence; `None` if the negative sequence is
+    /// too small to tell.
+    fn cosine(&self, each: Loop) -> Option<f64> {
         let negative = self.negative * [Complex::ONE, Complex::A, Complex::A2][each.index()];
-        let aligned = negative.dot(self.zero);
-        aligned > COS_SECTOR * negative.norm() * self.zero.norm()
+        let product = negative.norm() * self.zero.norm();
+        (negative.norm() > TELLING * self.zero.norm()).then(|| negative.dot(self.zero) / product)
     }
 }
 

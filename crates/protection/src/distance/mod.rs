@@ -5,6 +5,6 @@ mod loops;
 mod pdis;
 mod settings;
 
-pub use loops::{Loop, Loops};
+pub use loops::{Loop, Loops, Selection};
 pub use pdis::Pdis;
 pub use settings::{LoadEncroachment, MhoPolarising, PdisSettings, Shape, check_zones};

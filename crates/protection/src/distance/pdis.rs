@@ -1,7 +1,7 @@
 //! One distance zone.
 
 use super::characteristic::{Polarising, Zone};
-use super::loops::{Loop, Loops};
+use super::loops::{Loop, Loops, Selection};
 use super::settings::PdisSettings;
 use crate::complex::Complex;
 use crate::direction::{Mode, VoltageMemory};
@@ -22,6 +22,12 @@ const LEAST_VOLTAGE: f64 = 0.02;
 /// fault the phases are uncertain, and of a fault of two phases to earth one is seen first.
 const STEADY_MS: [f64; 2] = [3.0, 5.0];
 
+/// Time in ms for which loops in reserve must have been in the zone, with none of the preferred ones.
+const RESERVE_MS: f64 = 10.0;
+
+/// Time in ms in the zone from which it operates though the selection changes again and again: then in all phases.
+const UNSTEADY_MS: f64 = 30.0;
+
 /// PDIS (21), one zone: operates when the impedance of a loop that measures the fault has been in the zone for the set number of task runs, and then
 /// for the delay.
 ///
@@ -40,12 +46,17 @@ pub struct Pdis {
     memory: VoltageMemory,
     pace: Pace,
     tasks: [u32; 6],
-    timers: [Delay; 6],
-    /// The loops that were selected last, and the samples for which they have been.
+    /// Runs while any selected loop is in the zone, whichever it is.
+    timer: Delay,
+    /// Consecutive tasks with any selected loop in the zone.
+    runs: u32,
+    /// The loops that decided last, and the samples for which they have.
     selected: &'static [Loop],
     same: u64,
-    /// [`STEADY_MS`] in samples.
+    /// [`STEADY_MS`], [`RESERVE_MS`], [`UNSTEADY_MS`] in samples.
     steady: [u64; 2],
+    reserve: u64,
+    unsteady: u64,
 }
 
 impl Pdis {
@@ -74,10 +85,13 @@ impl Pdis {
             settings,
             pace: Pace::default(),
             tasks: [0; 6],
-            timers: [Delay::default(); 6],
+            timer: Delay::default(),
+            runs: 0,
             selected: &[],
             same: 0,
             steady: STEADY_MS.map(|ms| rated.samples_in_ms(ms)),
+            reserve: rated.samples_in_ms(RESERVE_MS),
+            unsteady: rated.samples_in_ms(UNSTEADY_MS),
         })
     }
 
@@ -103,7 +117,29 @@ impl Pdis {
     /// Clears the state when no loop is in the zone: timers reset at once.
     fn forget(&mut self) {
         self.tasks = [0; 6];
-        self.timers = [Delay::default(); 6];
+        self.timer = Delay::default();
+        self.runs = 0;
+    }
+
+    /// Those of some loops that are in the zone.
+    fn inside(&self, some: &[Loop], loops: &Loops, polarising: Polarising) -> [bool; 6] {
+        let mut started = [false; 6];
+        for each in some {
+            let index = each.index();
+            started[index] =
+                self.is_taken(*each, loops) && self.zone.contains(loops, *each, polarising, self.tasks[index] > 0);
+        }
+        started
+    }
+
+    /// Counts for how long the same loops have decided. The three phase loops are those of load: they count only in the zone.
+    fn count(&mut self, selected: &'static [Loop], passed: u64, in_zone: bool) {
+        self.same = if selected == self.selected && (in_zone || selected.len() == 1) {
+            self.same.saturating_add(passed)
+        } else {
+            0
+        };
+        self.selected = selected;
     }
 
     fn is_taken(&self, each: Loop, loops: &Loops) -> bool {
@@ -136,37 +172,41 @@ impl Function for Pdis {
         let passed = self.pace.passed(current.at);
         let polarising = self.polarising(voltage);
         let loops = self.loops(current, voltage);
-        let mut started = [false; 6];
-        let selected = loops.selected(self.rated_a);
-        self.same = if selected == self.selected {
-            self.same.saturating_add(passed)
-        } else {
-            0
-        };
-        self.selected = selected;
-        for each in selected {
-            let index = each.index();
-            started[index] =
-                self.is_taken(*each, &loops) && self.zone.contains(&loops, *each, polarising, self.tasks[index] > 0);
+        let Selection { preferred, reserve } = loops.selected(self.rated_a);
+        let mut selected = preferred;
+        let mut started = self.inside(preferred, &loops, polarising);
+        if started == [false; 6] && reserve != preferred {
+            started = self.inside(reserve, &loops, polarising);
+            if started != [false; 6] {
+                selected = reserve;
+            }
         }
+        self.count(selected, passed, started != [false; 6]);
         let mut output = Output::default();
         if started == [false; 6] {
-            if self.tasks != [0; 6] {
-                self.forget();
-            }
+            self.forget();
             return output;
         }
-        let is_earth = matches!(selected, [one] if one.is_earth());
-        let is_certain = self.same >= self.steady[usize::from(is_earth)];
-        let named = |each: Loop| if selected.len() > 1 { Phases::ABC } else { each.phases() };
+        let needed = if selected == preferred {
+            self.steady[usize::from(matches!(selected, [one] if one.is_earth()))]
+        } else {
+            self.reserve
+        };
+        self.runs = self.runs.saturating_add(1);
+        self.timer.step(passed, true, 0, 0);
+        let in_zone = self.timer.run();
+        let is_certain = self.same >= needed;
+        let is_unsteady = !is_certain && in_zone >= self.unsteady && self.runs >= self.settings.confirmations;
+        let all = selected.len() > 1 || is_unsteady;
+        let named = |each: Loop| if all { Phases::ABC } else { each.phases() };
         for (index, each) in Loop::ALL.into_iter().enumerate() {
             self.tasks[index] = if started[index] {
                 self.tasks[index].saturating_add(1)
             } else {
                 0
             };
-            let timed = self.timers[index].step(passed, started[index], self.delays[index], 0);
-            let operated = timed && is_certain && self.tasks[index] >= self.settings.confirmations;
+            let confirmed = is_certain && self.tasks[index] >= self.settings.confirmations;
+            let operated = started[index] && in_zone >= self.delays[index] && (confirmed || is_unsteady);
             output.started |= named(each).when(started[index]);
             output.operated |= named(each).when(operated);
         }
