@@ -222,7 +222,6 @@ fn no_earth_fault_in_the_zone_is_lost() {
             Some(found) => wrong += u32::from(found != A | Phases::NEUTRAL),
         }
     }
-    println!("{inside} inside, {missed} missed, {wrong} in wrong phases");
     assert!(inside > 2000, "{inside}");
     assert_eq!(missed, 0, "of {inside}");
     assert!(wrong * 200 < inside, "{wrong} of {inside}");
