@@ -222,7 +222,7 @@ fn beyond(seed: u64) -> Tally {
     tally
 }
 
-/// Of four seeds, 3200 faults, two of two phases to earth are named ABC, none a single phase; the page has the figures.
+/// The page has the figures of four seeds.
 #[test]
 fn the_phase_is_named() {
     let tally = inside(4711);
