@@ -1,6 +1,7 @@
 //! The procedure that a run was to follow, and how plan, limits and options of the run depart from it, from its file.
 
 use crate::CampaignError;
+use model::fact::{CPUS_LEFT_OUT, STEPS_SETTLED};
 use plan::{EMBEDDED, Plan, first_step_of_rest};
 use report::limits::Profile;
 use report::procedure::{Deviation, PlanOfRun, Procedure};
@@ -60,6 +61,7 @@ pub fn procedure_of(run: &RunFile, used: Option<&Profile>) -> Result<Procedure, 
     let plan = read.as_ref().and_then(Option::as_ref);
     let is_plans = |option: &Given| option.name == "--limits" && option.value.as_ref() == plan.map(|plan| &plan.limits);
     given.retain(|option| !is_plans(option));
+    let facts = run.facts()?;
     let found = [
         read.as_ref().filter(|plan| plan.is_none()).map(|_| unreadable()),
         plan.zip(text.as_deref())
@@ -67,12 +69,17 @@ pub fn procedure_of(run: &RunFile, used: Option<&Profile>) -> Result<Procedure, 
         used.and_then(other_profile),
         other_limits(run, used)?,
         changed_by(&given),
+        CPUS_LEFT_OUT.of(&facts).map(cpus_left_out),
     ];
+    let labels = labels(&given);
+    let settled = STEPS_SETTLED.of(&facts);
     let first = first_step_of_rest(&run.events()?);
     Ok(Procedure {
         plan: plan.map(|plan| PlanOfRun {
             name: plan.name.clone(),
-            steps: plan.planned(duration(&given), &labels(&given)),
+            steps: plan
+                .as_settled(settled.as_deref(), &labels)
+                .planned(duration(&given), &labels),
             before: first.map_or(0, |first| first.saturating_sub(1)),
             is_rest: first.is_some(),
             loads: plan.all_through(),
@@ -86,6 +93,11 @@ fn unreadable() -> Deviation {
         "this version cannot read the plan that it followed",
         "Its steps are not listed, so that a missing one is not seen.",
     )
+}
+
+/// Names the CPUs that a step left to another one beside it.
+fn cpus_left_out(text: String) -> Deviation {
+    Deviation::of_run(text, "The verdict on this step is about its other CPUs.")
 }
 
 /// Names a plan that has the name of a shipped one, and another text.

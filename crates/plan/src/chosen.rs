@@ -59,7 +59,7 @@ impl Plan {
 
 impl Plan {
     /// Steps that are chosen together: those that must run side by side. One that does so only if possible can be chosen alone.
-    fn conditions(&self) -> impl Iterator<Item = &[Step]> {
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &[Step]> {
         self.steps
             .chunk_by(|_, next| next.common.beside_previous == Beside::Yes)
     }

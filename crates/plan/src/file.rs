@@ -1,6 +1,7 @@
 //! A plan with all its tables, and the values that follow from several of them.
 
 use super::action::PlanAction;
+use super::beside::Settled;
 use super::checked::rules;
 use super::faults::PlanFault;
 use super::management::ManagementTable;
@@ -62,6 +63,9 @@ pub struct Plan {
     /// Measurements, in order.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
+    /// The steps that were to run beside others if possible, as [`Plan::settled`] found it.
+    #[serde(skip)]
+    pub(crate) settlements: Vec<Settled>,
     /// The source text of the plan.
     #[serde(skip)]
     pub text: String,

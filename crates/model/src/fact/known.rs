@@ -32,6 +32,8 @@ pub const LABEL: FactOf<String> = FactOf::new("run", "label");
 pub const PLAN: FactOf<String> = FactOf::new("run", "plan");
 /// The steps of the plan that the run left out because the command line chose others: `4 of 5: noise, trip`.
 pub const STEPS_LEFT_OUT: FactOf<String> = FactOf::new("run", "steps left out");
+/// The steps that were to run beside the one before them if possible, each with `beside` or `after`: `wakeup: beside; noise/idle: after`.
+pub const STEPS_SETTLED: FactOf<String> = FactOf::new("run", "steps beside others if possible");
 /// The program that measured: version, commit, build.
 pub const BUILD: FactOf<String> = FactOf::new("run", "measured by");
 /// Difference of the host's local time from UTC at the start of the run, such as `+01:00`.
@@ -52,6 +54,8 @@ pub const CELL_ISOLATION: FactOf<String> = FactOf::new("cell of a matrix", "isol
 pub const KERNEL_THREADS: &str = "kernel threads";
 /// The CPUs that a run judges, and why these.
 pub const JUDGED_CPUS: FactOf<String> = FactOf::new("CPUs of this run", "judged");
+/// Judged CPUs that a step left to another one beside it: `no wake-up on cpu 1 of the guest: it has the ping-pong`.
+pub const CPUS_LEFT_OUT: FactOf<String> = FactOf::new("CPUs of this run", "left out");
 
 /// Beginning of the names of facts about threads that can run on one CPU only: `bound to cpu 1`. The value begins with the number
 /// of threads, or is `none`.

@@ -134,5 +134,6 @@ impl Plan {
 }
 
 mod settled;
+pub(crate) use settled::Settled;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use crate::{Named, Plan, Roles};
 use host::CpuFacts;
+use model::fact::{CPUS_LEFT_OUT, STEPS_SETTLED};
 
 const HEAD: &str = r#"
 name = "site"
@@ -215,4 +216,54 @@ fn a_step_that_is_chosen_alone_is_beside_nothing() {
     let settled = alone.settled(&facts, &roles, None).expect("CPUs that exist");
     let outline = settled.outline(&facts, &roles).expect("an outline").steps;
     assert_eq!(outline, ["1. wake-up: 2.00 s on cpu 1-4"]);
+}
+
+#[test]
+fn a_run_says_which_steps_were_beside_others_and_which_cpus_they_left_out() {
+    let whole = plan(&[PING_PONG, IF_POSSIBLE]).expect("a plan");
+    let settled = |online: &str| {
+        let (facts, roles) = machine(&whole, online);
+        let settled = whole.clone().settled(&facts, &roles, None).expect("CPUs that exist");
+        let judged = settled.facts_of(&roles)[0].value.clone().expect("known");
+        let facts = settled.settled_facts();
+        (STEPS_SETTLED.of(&facts), CPUS_LEFT_OUT.of(&facts), judged)
+    };
+    let (said, left_out, judged) = settled("0-4");
+    assert_eq!(said.as_deref(), Some("wakeup: beside"));
+    assert_eq!(left_out.as_deref(), Some("no wake-up on cpu 1-2: it has the ping-pong"));
+    assert!(judged.starts_with("1-4, wake-up only on cpu 3-4 ("), "{judged}");
+    assert_eq!(whole.as_settled(said.as_deref(), &[]).planned(None, &[]).len(), 1);
+    let (said, left_out, judged) = settled("0-1");
+    assert_eq!((said.as_deref(), left_out), (Some("wakeup: after"), None));
+    assert!(judged.starts_with("1 ("), "{judged}");
+    let steps = whole.as_settled(said.as_deref(), &[]).planned(None, &[]);
+    let names: Vec<&str> = steps.iter().map(|step| step.does.as_str()).collect();
+    assert_eq!(names, ["ping-pong", "wake-up"]);
+}
+
+#[test]
+fn the_guests_of_the_acceptance_have_no_wakeups_beside_the_ping_pong() {
+    let vpac = Plan::load("vpac").expect("inside");
+    let (facts, roles) = machine(&vpac, "0-6");
+    let settled = vpac.settled(&facts, &roles, None).expect("CPUs that exist");
+    let left_out = CPUS_LEFT_OUT.of(&settled.settled_facts());
+    assert_eq!(
+        left_out.as_deref(),
+        Some("no wake-up on cpu 1 of the guest: it has the ping-pong")
+    );
+}
+
+#[test]
+fn a_step_chosen_alone_leaves_the_other_in_the_list_as_left_out() {
+    let whole = plan(&[PING_PONG, IF_POSSIBLE]).expect("a plan");
+    for (label, said, chosen) in [
+        ("wakeup", Some("wakeup: after"), [false, true]),
+        ("ping-pong", None, [true, false]),
+        ("wakeup", None, [false, true]),
+    ] {
+        let labels = [label.to_owned()];
+        let steps = whole.as_settled(said, &labels).planned(None, &labels);
+        let is_chosen: Vec<bool> = steps.iter().map(|step| step.is_chosen).collect();
+        assert_eq!(is_chosen, chosen, "{label} {said:?}");
+    }
 }

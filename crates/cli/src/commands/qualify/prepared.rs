@@ -98,7 +98,8 @@ impl Prepared {
             say(&plan, &roles);
         }
         let mut run = Run::start_judged(spec, &judged, args.run)?;
-        run.session.recorder.add_facts(roles.facts());
+        run.session.recorder.add_facts(plan.facts_of(&roles));
+        run.session.recorder.add_facts(plan.settled_facts());
         if let Some(fact) = part {
             let said = fact.value.clone().unwrap_or_default();
             let text = format!("steps of the plan left out by --step: {said}");
