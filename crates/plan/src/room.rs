@@ -42,9 +42,10 @@ mod tests {
     fn frames_that_are_kept_and_joined_need_room_for_their_stamps() {
         let facts = live_facts().expect("the CPUs");
         let stamps = |more: &str| {
-            let step =
-                "[[step]]\nprobe = \"sampled-values\"\nduration = \"10s\"\nstreams = 2\nrate = 4000\nasdus = 1\n";
-            let text = format!("name = \"lab\"\nwhat = \"a test\"\nlimits = \"lab\"\nwindow = \"20s\"\n\n{step}{more}");
+            let step = "[[step]]\nprobe = \"sampled-values\"\nduration = \"10s\"\nstreams = 2\nrate = 4000\nasdus = 1\npolicy = \"other\"\n";
+            let text = format!(
+                "name = \"lab\"\nwhat = \"a test\"\nlimits = \"lab\"\nwindow = \"20s\"\n\n[cpus]\nhousekeeping = \"first\"\nmeasured = \"rest\"\n\n{step}{more}"
+            );
             let plan = Plan::parse("lab", &text).expect("a plan");
             let roles = plan.roles(&facts, &Named::default()).expect("roles");
             plan.room(&facts, &roles, plan.window.0, 0).expect("CPUs").stamps

@@ -63,8 +63,8 @@ fn a_plan_that_nobody_would_see_the_end_of_is_refused_with_its_line() {
 
 #[test]
 fn every_frame_is_kept_of_one_network_in_one_round_only() {
-    let head = "name = \"lab\"\nwhat = \"a test\"\nlimits = \"lab\"\nwindow = \"20s\"\n";
-    let step = "[[step]]\nprobe = \"sampled-values\"\nduration = \"10s\"\nrecord = true\n";
+    let head = "name = \"lab\"\nwhat = \"a test\"\nlimits = \"lab\"\nwindow = \"20s\"\n\n[cpus]\nhousekeeping = \"first\"\nmeasured = \"rest\"\n";
+    let step = "[[step]]\nprobe = \"sampled-values\"\nduration = \"10s\"\npolicy = \"other\"\nrecord = true\n";
     let plan = |bed: &str| Plan::parse("lab.toml", &format!("{head}{bed}{step}"));
     let says = "record: every frame is kept of one network in one round";
     for bed in [
