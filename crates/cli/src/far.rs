@@ -100,7 +100,7 @@ impl FarArgs {
     ///
     /// # Errors
     /// A part of the plan cannot run on another machine, or a port is missing.
-    pub(crate) fn bed(&self, plan: Plan, nic: &[String], is_guest: bool) -> Result<(Plan, Option<Bed>), Failure> {
+    pub(crate) fn bed(&self, mut plan: Plan, nic: &[String], is_guest: bool) -> Result<(Plan, Option<Bed>), Failure> {
         let refused = |why: &str| Err(Failure::Usage(format!("--far: the plan {}: {why}", plan.name)));
         if !plan.faults.is_empty() {
             return refused("the wire that makes its faults is in this machine");
@@ -133,7 +133,8 @@ impl FarArgs {
             (false, _) => return refused("it sends nothing, and needs no --nic"),
             (true, _) => return refused("name the port of this machine that leads there: --nic IF"),
         };
-        Ok((Plan { bed: None, ..plan }, bed))
+        plan.bed = None;
+        Ok((plan, bed))
     }
 
     /// Connects to the other machine.

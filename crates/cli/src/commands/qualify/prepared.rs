@@ -268,13 +268,13 @@ fn say_rest(run: &Run, left: Option<&Left>) {
 }
 
 /// The plan with its devices where the command line asks for them.
-fn placed(plan: Plan, args: &QualifyArgs) -> Plan {
-    let place = match args.far.end() {
+fn placed(mut plan: Plan, args: &QualifyArgs) -> Plan {
+    plan.place = match args.far.end() {
         Some(End::Device) => PlaceKind::Far,
         _ => args.place.unwrap_or(plan.place),
     };
-    let vcpus = args.guest.vcpus().or(plan.vcpus);
-    Plan { place, vcpus, ..plan }
+    plan.vcpus = args.guest.vcpus().or(plan.vcpus);
+    plan
 }
 
 /// Kernel that the guests of a plan boot, in a sentence; `None` if it has no guests.
