@@ -185,6 +185,8 @@ fn median_wakeup(cpu: u32) -> Option<i64> {
 /// Median latency in ns of `cycles` wake-ups of a real-time thread on `cpu` that does nothing else; `None` if it cannot be measured.
 pub(crate) fn bare_wakeups(cpu: u32, interval_ns: u64, cycles: u64) -> Option<i64> {
     let measure = move || {
+        // Known to other runs as a thread of triptime.
+        sys::thread::set_name("triptime-cost");
         let thread = RtThread {
             policy: Policy::Fifo(80),
             cpu: Some(cpu),
