@@ -121,7 +121,7 @@ impl Idle {
     }
 }
 
-/// Whether a step runs side by side with the one before it.
+/// Relation of a step to the one before it: side by side, or after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub enum Beside {
@@ -181,7 +181,7 @@ pub struct Common {
     /// Commands of the site that run during this step only.
     #[serde(default, rename = "action")]
     pub actions: Vec<PlanAction>,
-    /// Whether it runs side by side with the step before it.
+    /// Relation to the step before it: side by side, or after it.
     #[serde(default)]
     pub beside_previous: Beside,
     /// Number of guests that it is measured in at the same time.

@@ -4,7 +4,7 @@ mod common;
 mod line;
 
 use common::{Rig, rated};
-use line::{Circuit, Kind, Network};
+use line::{Circuit, LineFault, Network};
 use protection::distance::{Pdis, PdisSettings};
 use protection::measure::BaySettings;
 use protection::{Complex, Function, Inputs, Phases, Rated};
@@ -78,7 +78,7 @@ struct Trip {
     at_end: bool,
 }
 
-fn played(case: Case, kind: Kind, lasts: u64) -> Option<Trip> {
+fn played(case: Case, kind: LineFault, lasts: u64) -> Option<Trip> {
     let rated = base();
     let volt = rated.phase_voltage_v();
     let ohm = Complex::new(LINE[0][0], LINE[0][1]).norm();
@@ -132,7 +132,7 @@ fn played(case: Case, kind: Kind, lasts: u64) -> Option<Trip> {
     trip
 }
 
-fn phases(kind: Kind) -> Phases {
+fn phases(kind: LineFault) -> Phases {
     let mut phases = Phases::NONE;
     for (phase, each) in Phases::EACH.into_iter().enumerate() {
         phases |= each.when(kind.phases[phase]);
@@ -179,7 +179,7 @@ struct Tally {
 fn inside(seed: u64) -> Tally {
     let mut tally = Tally::default();
     for case in cases(seed, &[0.1, 0.2, 1.0, 5.0, 20.0], &[0.05, 0.3, 0.6, 0.85]) {
-        for (name, kind) in Kind::all() {
+        for (name, kind) in LineFault::all() {
             tally.runs += 1;
             let Some(trip) = played(case, kind, LASTS) else {
                 tally.notes.push(format!("missed {name} {case:?}"));
@@ -208,7 +208,7 @@ fn inside(seed: u64) -> Tally {
 fn beyond(seed: u64) -> Tally {
     let mut tally = Tally::default();
     for case in cases(seed, &[0.1, 0.2, 1.0, 5.0, 20.0], &[1.05]) {
-        for (name, kind) in Kind::all() {
+        for (name, kind) in LineFault::all() {
             for part in 0..3 {
                 tally.runs += 1;
                 if let Some(trip) = played(case, kind, LASTS + 32 * part) {

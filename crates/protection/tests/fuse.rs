@@ -4,7 +4,7 @@ mod common;
 mod line;
 
 use common::{Rig, balanced, eight, rated};
-use line::{Circuit, Kind, Network};
+use line::{Circuit, LineFault, Network};
 use protection::distance::{Pdis, PdisSettings};
 use protection::measure::{BaySettings, Blocks, Channels, Measured};
 use protection::supervision::{FuseSettings, FuseSupervision, Fuses};
@@ -280,7 +280,7 @@ fn faults_are_no_fuse() {
     };
     let (mut longest, mut runs) = (0, 0);
     for sir in [0.1, 1.0, 5.0, 20.0, 60.0] {
-        for (name, kind) in Kind::all() {
+        for (name, kind) in LineFault::all() {
             for step in 0..4 {
                 let source = Complex::degrees(10.0 * sir, 84.0);
                 let volt = rated.phase_voltage_v();

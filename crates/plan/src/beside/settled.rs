@@ -179,7 +179,7 @@ impl Plan {
         Ok(Some(free).filter(|free| !free.is_empty() && (!is_named || *free == judged)))
     }
 
-    /// Those of the CPUs that a step judges that its threads use, by the same numbers.
+    /// CPUs that its threads use, of those that the step judges, by the same numbers.
     fn taken_alone(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
         let judged = self.judges(step, facts, roles)?;
         Ok(match self.is_in_guests() {
@@ -189,7 +189,7 @@ impl Plan {
     }
 }
 
-/// Whether a step ran beside the one before it, by the fact of its run; `None` if the fact does not name it.
+/// True if a step ran beside the one before it, by the fact of its run; `None` if the fact does not name it.
 fn is_beside(said: &str, series: &str) -> Option<bool> {
     let mut each = said.split("; ").filter_map(|one| one.rsplit_once(": "));
     let (_, word) = each.find(|(name, _)| *name == series)?;

@@ -121,7 +121,7 @@ impl Pdis {
         self.runs = 0;
     }
 
-    /// Those of some loops that are in the zone.
+    /// The loops among these that are in the zone.
     fn inside(&self, some: &[Loop], loops: &Loops, polarising: Polarising) -> [bool; 6] {
         let mut started = [false; 6];
         for each in some {

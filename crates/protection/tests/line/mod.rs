@@ -24,12 +24,12 @@ type Three = [f64; 3];
 
 /// A fault: its phases, and whether earth is included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct LineFault {
     pub(crate) phases: [bool; 3],
     pub(crate) earth: bool,
 }
 
-impl Kind {
+impl LineFault {
     /// All ten.
     pub(crate) fn all() -> Vec<(&'static str, Self)> {
         let kind = |name: &'static str| {
@@ -62,7 +62,7 @@ pub(crate) struct Network {
     pub(crate) line: [[f64; 2]; 2],
     /// Load in series with the rest of the line, positive sequence.
     pub(crate) load: [f64; 2],
-    pub(crate) kind: Kind,
+    pub(crate) kind: LineFault,
     /// Samples at which the fault begins, and from which its poles clear; fractions are possible.
     pub(crate) begins: f64,
     pub(crate) clears: f64,

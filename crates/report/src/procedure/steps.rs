@@ -78,7 +78,7 @@ pub(super) struct StepRow<'a> {
 }
 
 impl StepRow<'_> {
-    /// What it does, by the plan, else by the run.
+    /// Description by the plan, else by the run.
     pub(super) fn does(&self) -> &str {
         self.planned.map_or(&self.began_as, |step| &step.does)
     }
