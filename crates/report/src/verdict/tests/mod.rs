@@ -381,7 +381,8 @@ fn a_limit_on_a_merged_run_that_is_not_there_says_so() {
     );
     assert_eq!(why("merge", "hop/host.nic-to-guest.app/MU01").as_deref(), Some(""));
     assert_eq!(why("merge", "hop/host.nic-to-host.edge/MU01"), None, "judged");
-    assert_eq!(why("trace", "hop/nic-to-app/MU01").as_deref(), Some(""));
+    let traced = why("trace", "hop/nic-to-app/MU01");
+    assert!(traced.is_some_and(|why| why.starts_with("the traced way has no such hop")));
 }
 
 #[test]
