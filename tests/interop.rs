@@ -320,7 +320,8 @@ fn a_latency_test_is_asked_for_by_its_environment() {
     };
     let short = ("LATENCY_TEST_RUNTIME", "1");
     let (over, file) = measure("over.triptime", &[short, ("MAXIMUM_LATENCY", "0")]);
-    assert_eq!(over.status.code(), Some(1), "{}", stderr(&over));
+    // Undecided beside another measurement, but never a pass.
+    assert!(matches!(over.status.code(), Some(1 | 3)), "{}", stderr(&over));
     let document = json(&over);
     let measured: Vec<&str> = document["series"]
         .as_array()
