@@ -12,8 +12,8 @@ use sys::thread::set_affinity_of;
 use tempfile::TempPath;
 use units::CpuList;
 
-/// Time that a command may take to end after it was asked to.
-const END_PATIENCE: Duration = Duration::from_secs(20);
+/// Time that a command may take to end after it was asked to. It closes the file of a long run, perhaps on a busy CPU.
+const END_PATIENCE: Duration = Duration::from_secs(120);
 
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -153,7 +153,10 @@ impl Away for Contained {
         if !self.run.exists() {
             return Err(PlaceError::Failed {
                 place: "container",
-                said: said.trim().to_owned(),
+                said: match said.trim() {
+                    "" => format!("ended without a run file and without a word: {status}"),
+                    said => said.to_owned(),
+                },
             });
         }
         Ok(Returned {

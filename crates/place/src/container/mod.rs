@@ -95,8 +95,10 @@ pub struct Container {
     mac: [u8; 6],
     text: String,
     folder: Folder,
-    started: AtomicU32,
 }
+
+/// Number of containers that this process has started. Their control groups are called by it: two in one group would end together.
+static STARTED: AtomicU32 = AtomicU32::new(0);
 
 impl Container {
     /// Finds a runtime, and prepares the settings of the containers at this end of a bed; without an end their only interface is `lo`.
@@ -119,7 +121,6 @@ impl Container {
             runtime,
             spec,
             folder,
-            started: AtomicU32::new(0),
         })
     }
 }
@@ -188,7 +189,7 @@ impl Place for Container {
     }
 
     fn start(&self, job: &Job) -> Result<Box<dyn Away>, PlaceError> {
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let bundle = self.folder.path().join(number.to_string());
         let runs = bundle.join("runs");
         std::fs::create_dir_all(&runs).map_err(|error| io(&runs, error))?;
