@@ -29,9 +29,6 @@ const LABELS: [&str; 2] = ["devices", "relay"];
 /// Names of the files of a step in a place, by their keys.
 const FILES: [(&str, &str); 2] = [("ping", "ping.toml"), ("scl", "relay.scd")];
 
-/// Time that the answering end continues after the other one, in ns: that one may begin a second later, and waits for its first answer.
-const LONGER_NS: u64 = 3_000_000_000;
-
 /// A ping from the second device to the first, which repeats it at once; or from the only device to a relay that is not of this program.
 pub(crate) type PingPongStep = TwoEnds<Waiting, PingPongKeys>;
 
@@ -193,18 +190,18 @@ impl Measure for PingPongStep {
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let sender = SenderEnd::default();
-        let far = place.start_device(self, &sender, session)?;
-        if !place.places.is_empty() || self.relay().is_some() {
-            return Ok(Box::new(far));
+        let devices = place.start_device(self, &sender, session)?;
+        if self.relay().is_some() {
+            return Ok(Box::new(devices));
         }
-        let near = self.ping(place, PINGS, self.takes(&place.judged).iter().last(), session);
-        Ok(Box::new(Ends::of(
-            near.map(Side::Here),
-            far,
-            &place.stop,
-            sender,
-            session,
-        )?))
+        let (near, far) = match devices {
+            Side::Away(mut ends) => (Ok(Side::Away(ends.split_off(PINGS))), Side::Away(ends)),
+            answering @ Side::Here(_) => {
+                let cpu = self.takes(&place.judged).iter().last();
+                (self.ping(place, PINGS, cpu, session).map(Side::Here), answering)
+            }
+        };
+        Ok(Box::new(Ends::of(near, far, &place.stop, sender, session)?))
     }
 }
 
@@ -216,7 +213,8 @@ impl PingPongStep {
         session: &mut Session,
     ) -> Result<Running, SessionError> {
         let config = PongConfig {
-            duration_ns: Some(place.duration.0 + LONGER_NS),
+            // Until the other end has ended, however late that one begins.
+            duration_ns: None,
             receive: self.receive(),
             policy: self.policy,
             cpu,
