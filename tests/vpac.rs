@@ -143,7 +143,6 @@ fn wake_ups_are_measured_beside_the_ping_pong_on_other_cpus() {
 }
 
 #[test]
-#[ignore = "not steady: on a busy machine one end starts when the other has ended"]
 fn both_ends_in_containers_have_figures_and_seconds_are_no_week() {
     const NAME: &str = "both_ends_in_containers_have_figures_and_seconds_are_no_week";
     if !root_or_skip(NAME) {
