@@ -6,6 +6,7 @@ use std::{fs, io};
 use capture::write::PcapWriter;
 use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{Mac, VlanTag};
+use wire::redundancy::{self, Lan, Protocol};
 
 /// Answers of ptp4l 3.1.1: TIME_STATUS_NP, PORT_PROPERTIES_NP, and a refusal.
 const PTP_ANSWERS: [(&str, &str); 3] = [
@@ -40,6 +41,12 @@ fn main() -> io::Result<()> {
         all.write(1_790_000_000_000_000_000, &frame)?;
         for target in ["sv", "goose", "ethernet"] {
             write(&corpus.join(target), name, &frame)?;
+        }
+        for (protocol, form) in [(Protocol::Prp, "prp"), (Protocol::Hsr, "hsr")] {
+            let mut marked = frame.clone();
+            if redundancy::add(&mut marked, protocol, Lan::B, 7).is_ok() {
+                write(&corpus.join("redundancy"), &format!("{name}-{form}"), &marked)?;
+            }
         }
         // Two frames of equal length, because the target splits its input in the middle.
         write(&corpus.join("fast_path"), name, &[&frame[..], &frame].concat())?;

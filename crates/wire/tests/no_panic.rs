@@ -6,6 +6,7 @@ use proptest::strategy::{Just, Strategy};
 use testing::vectors::{vector, vectors};
 use wire::ether::{EthernetView, Hidden, VlanTag};
 use wire::goose::{self, Data};
+use wire::redundancy::{self, Lan, Protocol, Redundancy, Supervision};
 use wire::sequence::{Contents, Sample, Sequence};
 use wire::{FrameError, avtp, sv, test_frame};
 
@@ -17,6 +18,10 @@ fn decode_all(frame: &[u8]) {
         .flatten()
     {
         let _ = Hidden::of(&ethernet);
+        let _ = Supervision::parse(&ethernet);
+        if let Some(found) = Redundancy::of(&ethernet) {
+            assert!(usize::from(found.size) <= frame.len());
+        }
         let parsed = sv::Frame::parse(&ethernet);
         agree(parsed.as_ref().err(), sv::inspect(&ethernet).error);
         for asdu in sv::inspect(&ethernet).asdus() {
@@ -40,6 +45,16 @@ fn decode_all(frame: &[u8]) {
         if let Ok(stream) = avtp::Frame::parse(&ethernet) {
             assert!(stream.data().len() + avtp::HEADER <= ethernet.payload().len());
             let _ = test_frame::TestFrame::read(stream.data());
+        }
+    }
+    for protocol in [Protocol::Prp, Protocol::Hsr] {
+        let mut own = frame.to_vec();
+        if redundancy::add(&mut own, protocol, Lan::B, 7).is_ok() {
+            let ethernet = EthernetView::parse(&own).unwrap();
+            let found = Redundancy::of(&ethernet).unwrap();
+            assert_eq!((found.protocol, found.lan(), found.sequence), (protocol, Lan::B, 7));
+        } else {
+            assert_eq!(own, frame);
         }
     }
     let mut own = frame.to_vec();
@@ -232,6 +247,20 @@ proptest! {
             let at = at.index(frame.len());
             frame[at] = octet;
         }
+        decode_all(&frame);
+    }
+
+    /// Marks of redundant networks: arbitrary octets after a source address, with the end of an RCT.
+    #[test]
+    fn arbitrary_trailers(tagged: bool, hsr: bool, payload in prop::collection::vec(any::<u8>(), 0..80), lan in 9_u8..13) {
+        let mut frame = vec![0; 12];
+        if tagged {
+            frame.extend_from_slice(&[0x81, 0, 0x60, 2]);
+        }
+        frame.extend_from_slice(if hsr { &[0x89, 0x2f] } else { &[0x88, 0xfb] });
+        frame.extend_from_slice(&payload);
+        let size = payload.len() as u8 + 6;
+        frame.extend_from_slice(&[0, 1, lan << 4, size, 0x88, 0xfb]);
         decode_all(&frame);
     }
 }

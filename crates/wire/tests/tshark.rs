@@ -9,6 +9,7 @@ use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{self, Value};
 use wire::quality::{GooseQuality, SvQuality};
+use wire::redundancy::{Lan, Node, Protocol, SUPERVISION_DST, Supervision, add};
 use wire::sv::{self, OwnedAsdu};
 use wire::time::{TimeQuality, UtcTime};
 
@@ -43,6 +44,8 @@ fn tshark(frames: &[Vec<u8>], fields: &[&str]) -> Vec<Vec<Vec<String>>> {
         .args([
             "-o",
             "sv.decode_data_as_phsmeas:TRUE",
+            "-o",
+            "prp.enable:TRUE",
             "-T",
             "fields",
             "-E",
@@ -310,4 +313,76 @@ fn audio_streams_from_patched_templates() {
         let row: Vec<String> = row.iter().map(|cell| cell.join(";")).collect();
         assert_eq!(row, expected);
     }
+}
+
+#[test]
+fn trailers_tags_and_supervision_frames_of_redundant_networks() {
+    let mut numbers = Numbers(5);
+    let (mut frames, mut expected) = (Vec::new(), Vec::new());
+    for index in 0..40u8 {
+        let lan = Lan::BOTH[usize::from(index % 2)];
+        let sequence = numbers.next() as u16;
+        let mut message = stream(&mut numbers, index, 1 + usize::from(index) % 4);
+        let tags = usize::from(index % 4 < 2);
+        message.tags.truncate(tags);
+        let mut frame = message.encode().unwrap();
+        let protocol = if index % 3 == 0 { Protocol::Hsr } else { Protocol::Prp };
+        add(&mut frame, protocol, lan, 0).unwrap();
+        let size = frame.len() - 14 - 4 * tags;
+        // The number is changed in place, as a publisher does.
+        let mut frame = message.encode().unwrap();
+        add(&mut frame, protocol, lan, 0)
+            .unwrap()
+            .set_sequence(&mut frame, sequence);
+        frames.push(frame);
+        let number = sequence.to_string();
+        let mut row = vec![String::new(); 6];
+        match protocol {
+            Protocol::Prp => row[..3].clone_from_slice(&[number, (10 + lan.number()).to_string(), size.to_string()]),
+            // tshark subtracts the tag from the size.
+            Protocol::Hsr => row[3..].clone_from_slice(&[number, lan.number().to_string(), size.to_string()]),
+        }
+        row.push(String::from_utf8(message.asdus[0].sv_id.clone()).unwrap());
+        expected.push(row);
+    }
+    let fields = [
+        "prp.trailer.prp_sequence_nr",
+        "prp.trailer.prp_lan",
+        "prp.trailer.prp_size",
+        "hsr.sequence_nr",
+        "hsr.laneid",
+        "hsr.lsdu_size",
+        "sv.svID",
+    ];
+    for (row, expected) in tshark(&frames, &fields).iter().zip(expected) {
+        let row: Vec<String> = row
+            .iter()
+            .map(|cell| cell.first().cloned().unwrap_or_default())
+            .collect();
+        assert_eq!(row, expected);
+    }
+    let supervision = Supervision {
+        path: 0,
+        version: 1,
+        sequence: 513,
+        node: Node::PrpDiscard,
+        mac: SRC,
+        red_box: Some(Mac([2, 0, 0, 0, 0, 9])),
+    };
+    let mut frame = supervision.encode(SRC);
+    add(&mut frame, Protocol::Prp, Lan::B, 77).unwrap();
+    let fields = [
+        "eth.dst",
+        "hsr_prp_supervision.version",
+        "hsr_prp_supervision.supervision_seqno",
+        "hsr_prp_supervision.tlv.type",
+        "hsr_prp_supervision.source_mac_address",
+        "hsr_prp_supervision.red_box_mac_address",
+        "prp.trailer.prp_sequence_nr",
+    ];
+    let rows = tshark(&[frame], &fields);
+    let row: Vec<String> = rows[0].iter().map(|cell| cell.join(";")).collect();
+    let (node, red_box) = (SRC.to_string(), "02:00:00:00:00:09".to_owned());
+    let (dst, tlvs) = (SUPERVISION_DST.to_string(), "20;30;0".to_owned());
+    assert_eq!(row, [dst, "1".into(), "513".into(), tlvs, node, red_box, "77".into()]);
 }
