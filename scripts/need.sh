@@ -15,7 +15,7 @@ test=("${build[@]}" "${package[@]}" lintian:lintian man:man-db asciidoctor:ascii
     /usr/share/OVMF/OVMF_CODE_4M.fd:ovmf /usr/lib/systemd/boot/efi/linuxx64.efi.stub:systemd-boot-efi mcopy:mtools
     udevadm:udev systemd-analyze:systemd systemd-tmpfiles:systemd pgrep:procps modprobe:kmod depmod:kmod sysctl:procps patch:patch
     grub-mkconfig:grub-common virt-xml-validate:libvirt-clients xmllint:libxml2-utils jq:jq
-    ssh-keygen:openssh-client sgdisk:gdisk sfdisk:fdisk fsck.fat:dosfstools qemu-img:qemu-utils)
+    ssh-keygen:openssh-client tuned:tuned sgdisk:gdisk sfdisk:fdisk fsck.fat:dosfstools qemu-img:qemu-utils)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;
