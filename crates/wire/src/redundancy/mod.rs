@@ -6,9 +6,15 @@
 //! The size in RCT and tag counts the octets from the end of the EtherType, or of the last VLAN tag before an HSR tag, to the end
 //! of the frame, RCT or tag included. VLAN tags are not counted, so bridges may add and remove them.
 
+mod discard;
+mod nodes;
+mod source;
 mod supervision;
 mod write;
 
+pub use discard::{Came, Discard, ENTRY_FORGET_NS, LanCounts, Received};
+pub use nodes::{KnownNode, Nodes};
+pub use source::Source;
 pub use supervision::{Node, SUPERVISION, SUPERVISION_DST, Supervision};
 pub use write::{AddError, Patch, add};
 
@@ -123,6 +129,19 @@ impl Redundancy {
     /// The LAN whose copy this is by its own statement.
     pub const fn lan(self) -> Lan {
         Lan::of_bit(self.path)
+    }
+
+    /// The contents of the frame of this mark: the octets after the EtherType, up to its end, without the RCT. Equal in both copies.
+    pub fn contents<'a>(self, ethernet: &EthernetView<'a>) -> &'a [u8] {
+        let payload = ethernet.payload();
+        let octets = match self.protocol {
+            Protocol::Prp => usize::from(self.size).saturating_sub(RCT),
+            Protocol::Hsr => {
+                let end = ethernet.hsr_fields().start + usize::from(self.size);
+                end.saturating_sub(ethernet.payload_offset())
+            }
+        };
+        payload.get(..octets).unwrap_or(payload)
     }
 
     /// Reads the tag whose fields begin at `at`. Padding may follow the counted octets.

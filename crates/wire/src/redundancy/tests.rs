@@ -1,4 +1,4 @@
-use super::{AddError, Lan, Node, Patch, Protocol, Redundancy, SUPERVISION_DST, Supervision, add};
+use super::{AddError, Lan, Node, Nodes, Patch, Protocol, Redundancy, SUPERVISION_DST, Supervision, add};
 use crate::ether::{EthernetView, Mac, SV, VlanTag, write_header};
 use crate::frame_error::Rule;
 
@@ -38,6 +38,7 @@ fn marks_are_read_back_with_any_tags_and_lengths() {
             assert_eq!(usize::from(found.size), size);
             let ethernet = EthernetView::parse(&frame).unwrap();
             assert_eq!((ethernet.ether_type(), ethernet.src()), (SV, SRC));
+            assert_eq!(found.contents(&ethernet).len(), payload.max(46));
             assert_eq!(ethernet.payload()[..payload], vec![0x5a; payload]);
             patch.set_sequence(&mut frame, 0xffff);
             patch.set_lan(&mut frame, lan.other());
@@ -147,6 +148,32 @@ fn supervision_frames_are_read_back() {
             assert_eq!(Supervision::parse(&EthernetView::parse(&frame).unwrap()), Ok(sent));
         }
     }
+}
+
+#[test]
+fn nodes_are_listed_with_their_frames_and_silences() {
+    let of = |last: u8| Supervision {
+        path: 0,
+        version: 1,
+        sequence: 0,
+        node: Node::PrpDiscard,
+        mac: Mac([2, 0, 0, 0, 0, last]),
+        red_box: None,
+    };
+    let mut nodes = Nodes::new(2);
+    for second in [0, 2, 9] {
+        for lan in Lan::BOTH {
+            nodes.take(SRC, of(1), Some(lan), second * 1_000_000_000);
+        }
+        nodes.take(SRC, of(2), None, second * 1_000_000_000);
+        nodes.take(SRC, of(3), None, second * 1_000_000_000);
+    }
+    let [first, second] = nodes.known() else { panic!() };
+    assert_eq!(
+        (first.frames, first.without_lan, first.longest_silence_ns),
+        ([3, 3], 0, 7_000_000_000)
+    );
+    assert_eq!((second.frames, second.without_lan, nodes.unplaced), ([0, 0], 3, 3));
 }
 
 #[test]
