@@ -192,7 +192,7 @@ impl Probe for TripConfig {
             config: self.clone(),
             proofs: self.relays.iter().map(|_| proof::Proof::default()).collect(),
             link: stream.packet().map(PacketPort::link),
-            stage: stage::Stage::new(self, sampling, wave, exchange),
+            stage: stage::Stage::new(self, sampling, (Arc::clone(&opening.table), wave), exchange),
             hearing: Hearing::new(heard, Arc::clone(&shared.names), self.relays.clone()),
             groups: self.groups().len(),
             shared: shared.clone(),

@@ -28,6 +28,7 @@ const KEPT_PARTS: u64 = 10;
 /// The signal that is being published.
 struct Signal {
     wave: Wave,
+    table: Arc<SampleTable>,
     /// Position of its sample 0, counted from the first second.
     base: u64,
     /// Phase at its sample 0, in degrees.
@@ -95,7 +96,12 @@ pub(super) fn opening(scenarios: &[Scenario], sampling: &Sampling) -> Result<(Sc
 
 impl Stage {
     /// Makes the stage of a stream that begins with the signal of its [`opening`].
-    pub(super) fn new(config: &TripConfig, sampling: Sampling, opening: Wave, exchange: Exchange) -> Self {
+    pub(super) fn new(
+        config: &TripConfig,
+        sampling: Sampling,
+        (table, opening): (Arc<SampleTable>, Wave),
+        exchange: Exchange,
+    ) -> Self {
         let settle = u128::from(config.settle_ns) * u128::from(sampling.rate) / 1_000_000_000;
         Self {
             asdus: u64::from(config.stream.asdus),
@@ -106,6 +112,7 @@ impl Stage {
             random: Random::new(config.seed),
             signal: Signal {
                 wave: opening,
+                table,
                 base: 0,
                 shift_deg: 0.0,
             },
@@ -188,6 +195,7 @@ impl Stage {
         }
         self.signal = Signal {
             wave,
+            table: script.table,
             base: planned.base,
             shift_deg: planned.shift_deg,
         };
@@ -227,24 +235,28 @@ impl Stage {
         self.free = planned.end;
     }
 
-    /// Opens the poles of the breaker with the first sample due at `at` or later: the current is zero from then on, with the
-    /// voltages of the steady state. Returns that sample.
+    /// Opens the breaker with the first sample due at `at` or later: each pole at the next zero of its current. From then on the
+    /// current is zero, with the voltages of the steady state. Returns that sample.
     pub(super) fn open(&mut self, at: Monotonic) -> Result<u64, WaveformError> {
         let soonest = self.first_at(sys::clock::monotonic()) + 2 * self.asdus;
         let begin = self.first_at(at).max(soonest).next_multiple_of(self.asdus);
         let shift_deg = self.phase_deg_at(begin)?;
         // The steady state of the shot is shifted by the phase at the shot's own first sample.
         let wave = self.signal.wave.opened().shifted(shift_deg - self.signal.shift_deg);
-        let table = Arc::new(wave.table(&self.sampling)?);
+        let open = wave.table(&self.sampling)?;
+        let from = begin.saturating_sub(self.signal.base);
+        let (table, _) = self.signal.table.opened(from, &open, &self.sampling.dataset);
+        let table = Arc::new(table);
         self.exchange.push(Script {
             begin,
             base: begin,
-            table,
+            table: Arc::clone(&table),
             second: None,
             manner: Manner::Plain,
         });
         self.signal = Signal {
             wave,
+            table,
             base: begin,
             shift_deg,
         };

@@ -1,6 +1,7 @@
 //! Samples in published form: the members of a dataset, scaled, rounded and encoded as bytes.
 
 mod dataset;
+mod opening;
 mod table;
 mod writer;
 

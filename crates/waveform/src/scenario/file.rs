@@ -116,6 +116,7 @@ impl Scenario {
 }
 
 fn synthesised(signal: Synth, fault_named: Option<String>) -> Result<(Wave, String, Vec<String>), WaveformError> {
+    let signal = Synth { clears: true, ..signal };
     let synth = synth::checked(signal)?;
     let fault = fault(&synth, fault_named)?;
     Ok((Wave::Synth(synth), fault, Vec::new()))

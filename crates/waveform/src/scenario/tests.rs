@@ -77,7 +77,9 @@ fn a_shot_begins_where_it_is_told_to_and_ends_by_itself() {
     );
     for lead in [2_400, 2_401, 2_777] {
         let shot = scenario.shot(&Sampling::new(4_800), lead, 0.0, 0).expect("a shot");
-        assert_eq!((shot.fault, shot.end), (lead + 240, lead + 720));
+        assert_eq!(shot.fault, lead + 240);
+        // Poles open within half a cycle of the end.
+        assert!((lead + 720..=lead + 768).contains(&shot.end), "{}", shot.end - lead);
         let largest = |from: u64, to: u64| (from..to).map(|n| current(&shot.table, n).abs()).max();
         assert_eq!(
             largest(0, shot.fault),
@@ -168,4 +170,62 @@ fn every_scenario_of_the_program_can_be_published() {
             assert!(shot.table.saturated() == 0 && shot.fault < shot.end, "{name}");
         }
     }
+}
+
+/// Values of a member over some samples, in its unit.
+fn values(table: &SampleTable, member: usize, samples: std::ops::Range<u64>) -> Vec<f64> {
+    let one = |sample| {
+        let octets = table.seq_data(sample)[8 * member..].first_chunk().expect("a member");
+        f64::from(i32::from_be_bytes(*octets))
+    };
+    samples.map(one).collect()
+}
+
+/// Largest difference of neighbours.
+fn steepest(values: &[f64]) -> f64 {
+    values
+        .windows(2)
+        .fold(0.0, |most, pair| (pair[1] - pair[0]).abs().max(most))
+}
+
+/// A fault that starts anywhere ends without a step: no current changes faster at its end than it does in the fault itself.
+#[test]
+fn no_current_has_a_step_where_a_fault_ends() {
+    let sampling = Sampling::new(4_800);
+    for name in names() {
+        let scenario = find(name, &sampling).expect(name);
+        for lead in (2_400..2_496).step_by(7) {
+            let shot = scenario.shot(&sampling, lead, 0.0, 0).expect(name);
+            for member in 0..3 {
+                let of = |samples| steepest(&values(&shot.table, member, samples));
+                let during = of(shot.fault..shot.end - 96).max(of(0..96));
+                let end = of(shot.end - 96..shot.end + 96);
+                assert!(
+                    end <= 1.2 * during,
+                    "{name} at {lead}, member {member}: {end}, {during} in the fault"
+                );
+            }
+        }
+    }
+}
+
+/// The poles of a three-phase fault open one after the other, the first within half a cycle.
+#[test]
+fn the_poles_of_a_fault_open_one_after_the_other() {
+    let sampling = Sampling::new(4_800);
+    let scenario = find("overcurrent", &sampling).expect("of the program");
+    let mut firsts = std::collections::BTreeSet::new();
+    for lead in 2_400..2_496 {
+        let shot = scenario.shot(&sampling, lead, 0.0, 0).expect("a shot");
+        let end = lead + 960;
+        assert!((end..end + 2 * 96).contains(&shot.end), "{}", shot.end - end);
+        // A pole that has opened leaves the load of at most 566 A.
+        let open = [0, 1, 2].map(|member| {
+            let all = values(&shot.table, member, end - 48..shot.end + 48);
+            all.iter().rposition(|milli| milli.abs() > 600_000.0).expect("a fault")
+        });
+        assert!(open[0] != open[1] && open[1] != open[2], "{open:?}");
+        firsts.insert((0..3).min_by_key(|phase| open[*phase]));
+    }
+    assert_eq!(firsts.len(), 3, "each phase is the first one at some point on the wave");
 }

@@ -288,6 +288,7 @@ impl From<File> for Synth {
             extras: file.extra.into_iter().map(Extra::from).collect(),
             states: file.states.into_iter().map(|state| state.over(&nominal)).collect(),
             repeat_every_ns: file.repeat_every.map(|every| every.0),
+            clears: false,
             nominal,
         }
     }

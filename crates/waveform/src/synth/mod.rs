@@ -3,6 +3,7 @@
 //! A phase with angle a in the steady state is `sqrt(2) * rms * cos(2 pi f t + a)`, with t from the start of the run. Angles are in degrees. The
 //! phase of the frequency continues from state to state without a jump.
 
+mod clearing;
 mod file;
 mod render;
 mod signal;
@@ -174,6 +175,9 @@ pub struct Synth {
     pub states: Vec<State>,
     /// Period in ns after which the sequence repeats. `None`: played once.
     pub repeat_every_ns: Option<u64>,
+    /// True if a sequence that is played once ends as a breaker ends a fault: each pole changes over at its current's zero, a few ms after the end of
+    /// the last state.
+    pub clears: bool,
 }
 
 impl Synth {

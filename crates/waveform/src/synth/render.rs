@@ -1,5 +1,6 @@
 //! The samples of a signal.
 
+use super::clearing::Clearing;
 use super::signal::{InForce, Phases};
 use super::steady::Loop;
 use super::timeline::{Segment, segments};
@@ -49,18 +50,22 @@ impl Synth {
     fn settling(&self, sampling: &Sampling, segments: &[Segment]) -> Result<SampleTable, WaveformError> {
         let (in_force, last_ns) = self.last(segments);
         let last_s = last_ns as f64 / 1e9;
+        let clearing = self.clearing(segments, sampling);
         let settled = sampling.first_at(last_ns.saturating_add((in_force.settled_after_s() * 1e9).ceil() as u64));
+        let over = clearing.as_ref().map_or(sampling.first_at(last_ns), Clearing::done);
+        let settled = settled.max(over);
         let mut steady = Loop::of(in_force.settled_hz(), sampling.rate);
         if !self.noise.is_silent() {
             // A second of it, so that the noise does not repeat in every cycle.
             steady = steady.at_least(u64::from(sampling.rate));
         }
         let mut render = Render::new(self, sampling, settled.saturating_add(steady.samples))?;
+        render.clearing = clearing;
         render.once(segments, settled);
         let rate = f64::from(sampling.rate);
         let begin_s = settled as f64 / rate - last_s;
         let begin_cycles = in_force.cycles_at(begin_s);
-        if render.writer_is_at(sampling.first_at(last_ns)) {
+        if render.writer_is_at(over) {
             render.writer.mark(&in_force.state().name);
         }
         for sample in 0..steady.samples {
@@ -72,6 +77,15 @@ impl Synth {
         render
             .writer
             .finish(steady.samples, Some(steady.frequency_hz(sampling.rate)))
+    }
+
+    /// The end of the last state, if a breaker makes it.
+    fn clearing<'a>(&'a self, segments: &'a [Segment], sampling: &Sampling) -> Option<Clearing<'a>> {
+        let (last, states) = segments.split_last().filter(|_| self.clears)?;
+        let (state, start_ns) = self.last(states.get(..states.len()).filter(|states| !states.is_empty())?);
+        let start_s = start_ns as f64 / 1e9;
+        let next = state.next(&last.state, last.start_ns as f64 / 1e9 - start_s);
+        Some(Clearing::of(state, start_s, &next, last.start_ns, sampling))
     }
 
     /// The sequence repeated, without a jump of the phase.
@@ -139,6 +153,8 @@ struct Render<'a> {
     written: u64,
     /// For a repeated sequence: start of the last state, cycles to remove from it, and its duration in seconds.
     closing: Option<(u64, f64, f64)>,
+    /// The end of the last state; `None` if it is at once.
+    clearing: Option<Clearing<'a>>,
 }
 
 impl<'a> Render<'a> {
@@ -166,6 +182,7 @@ impl<'a> Render<'a> {
             extras,
             written: 0,
             closing: None,
+            clearing: None,
         })
     }
 
@@ -180,10 +197,19 @@ impl<'a> Render<'a> {
             let next = segments
                 .get(index + 1)
                 .map_or(end, |next| self.sampling.first_at(next.start_ns).min(end));
-            if self.written < next {
+            let is_cleared = index + 1 == segments.len() && self.clearing.is_some();
+            if self.written < next && !is_cleared {
                 self.writer.mark(&segment.state.name);
             }
             while self.written < next {
+                if is_cleared
+                    && self
+                        .clearing
+                        .as_ref()
+                        .is_some_and(|clearing| clearing.done() == self.written)
+                {
+                    self.writer.mark(&segment.state.name);
+                }
                 let seconds = self.written as f64 / f64::from(self.sampling.rate) - segment.start_ns as f64 / 1e9;
                 let cycles = in_force.cycles_at(seconds) - self.closing_cycles(segment.start_ns, seconds);
                 self.push(&in_force, in_force.at_cycles(cycles, seconds), cycles);
@@ -204,6 +230,10 @@ impl<'a> Render<'a> {
     }
 
     fn push(&mut self, in_force: &InForce<'_>, phases: Phases, cycles: f64) {
+        let clearing = self.clearing.as_ref().filter(|clearing| clearing.lasts(self.written));
+        let seconds = self.written as f64 / f64::from(self.sampling.rate);
+        let phases = clearing.map_or(phases, |clearing| clearing.mixed(self.written, seconds, phases));
+        let quality = clearing.map_or(in_force.state(), Clearing::state).quality;
         self.row.clear();
         for (member, extra) in self.sampling.dataset.members().iter().zip(&self.extras) {
             let value = match (member.place, member.quantity, extra) {
@@ -220,7 +250,7 @@ impl<'a> Render<'a> {
             };
             self.row.push(value);
         }
-        self.writer.push(&self.row, in_force.state().quality);
+        self.writer.push(&self.row, quality);
         self.written += 1;
     }
 }

@@ -1,0 +1,127 @@
+//! Scenarios of the test set, played through a relay in simulated time.
+
+use protection::Phases;
+use relay::config::{Config, parse};
+use relay::events::{Change, Subject};
+use relay::{Engine, Sample};
+use waveform::sample::Sampling;
+use waveform::scenario::{Expect, Scenario, Shot, find};
+use wire::quality::SvQuality;
+
+const RATE: u64 = 4_800;
+
+/// Number of instants at which a fault begins, spread over a cycle.
+const INSTANTS: u64 = 24;
+
+/// Steady state before the fault, and the time for which the relay is watched after it, in samples.
+const SETTLE: u64 = 2_400;
+const AFTER: u64 = 480;
+
+/// A shot, and what the relay did.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    expect: Expect,
+    phases: Option<[bool; 3]>,
+    /// Number of the instant in the cycle, for messages.
+    #[allow(dead_code, reason = "shown by Debug")]
+    instant: u64,
+    /// The trip, in ns after the first faulted sample.
+    trip_ns: Option<i64>,
+    /// Phases of the first function at the end of the fault.
+    tripped: [bool; 3],
+    lasts_ns: i64,
+}
+
+impl Outcome {
+    /// The reason why it is not what the scenario expects.
+    pub(crate) fn wrong(&self) -> Option<&'static str> {
+        match (self.expect, self.trip_ns) {
+            (Expect::NoTrip, Some(_)) => Some("tripped"),
+            (Expect::NoTrip, None) | (Expect::Either, _) => None,
+            (Expect::Trip { .. }, None) => Some("no trip"),
+            (Expect::Trip { within_ns, soonest_ns }, Some(ns)) => {
+                let latest = within_ns.map_or(self.lasts_ns, |ns| ns.cast_signed());
+                let soonest = soonest_ns.map_or(0, u64::cast_signed);
+                match () {
+                    () if ns < soonest => Some("too early"),
+                    () if ns > latest => Some("too late"),
+                    () if self.phases.is_some_and(|phases| phases != self.tripped) => Some("wrong phases"),
+                    () => None,
+                }
+            }
+        }
+    }
+}
+
+/// A relay with these functions and one trip for all of them.
+fn relay(volts: u32, functions: &str) -> Config {
+    let text = format!(
+        "[relay]\nname = \"R\"\n[rated]\ncurrent-a = 400\nvoltage-v = {volts}\n[[stream]]\nname = \"bay1\"\n\
+         sv = {{ svID = \"MU01\", profile = \"F4800S1I4U4\" }}\n{functions}[[trip]]\nname = \"Q0\"\n"
+    );
+    parse(&text, "relay.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The scenario, at every instant of a cycle.
+pub(crate) fn outcomes(volts: u32, functions: &str, name: &str) -> impl Iterator<Item = Outcome> {
+    let config = relay(volts, functions);
+    let sampling = Sampling::new(RATE as u32);
+    let scenario = find(name, &sampling).unwrap_or_else(|error| panic!("{error}"));
+    (0..INSTANTS).map(move |instant| {
+        // Instants that divide neither a cycle nor a task.
+        let lead = SETTLE + instant * 96 / INSTANTS + 7 * instant;
+        let shot = scenario.shot(&sampling, lead, 0.0, instant).expect("a shot");
+        played(&config, &scenario, &shot, instant)
+    })
+}
+
+fn played(config: &Config, scenario: &Scenario, shot: &Shot, instant: u64) -> Outcome {
+    let mut engine = Engine::new(config).expect("an engine");
+    let (mut trip, mut tripped) = (None, Phases::NONE);
+    let end = shot.end + AFTER;
+    for from in (0..end).step_by(5) {
+        for number in from..from + 5 {
+            engine.push(0, &sample(shot, number));
+        }
+        for event in engine.task(from + 5).events {
+            match (event.subject, event.change) {
+                (Subject::Trip(0), Change::Operate(_)) => trip = trip.or(Some(event.at)),
+                (Subject::Function(_), Change::Operate(phases)) if event.at < shot.end => {
+                    tripped = Phases::of_bits(tripped.bits() | phases.bits());
+                }
+                _ => {}
+            }
+        }
+    }
+    let ns = |samples: i64| samples * 1_000_000_000 / RATE.cast_signed();
+    Outcome {
+        expect: scenario.expect,
+        phases: scenario.selection.phases,
+        instant,
+        trip_ns: trip.map(|at| ns(at.cast_signed() - shot.fault.cast_signed())),
+        tripped: [Phases::A, Phases::B, Phases::C].map(|phase| tripped.contains(phase)),
+        lasts_ns: ns((shot.end - shot.fault).cast_signed()),
+    }
+}
+
+fn sample(shot: &Shot, number: u64) -> Sample {
+    let octets = shot.table.seq_data(number);
+    let member = |channel: usize| octets[8 * channel..].first_chunk::<8>().expect("a member");
+    let value = |channel: usize| {
+        let [a, b, c, d, ..] = *member(channel);
+        // 1 mA, 10 mV.
+        f64::from(i32::from_be_bytes([a, b, c, d])) * if channel < 4 { 0.001 } else { 0.01 }
+    };
+    let quality = |channel: usize| {
+        let [.., a, b, c, d] = *member(channel);
+        SvQuality(u32::from_be_bytes([a, b, c, d]))
+    };
+    Sample {
+        smp_cnt: (number % RATE) as u16,
+        values: std::array::from_fn(value),
+        quality: std::array::from_fn(quality),
+        smp_synch: 2,
+        simulated: false,
+        conflicting: false,
+    }
+}
