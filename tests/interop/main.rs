@@ -1,5 +1,8 @@
 //! Files of other programs: imports of the installed cyclictest's files, and exports for programs that read such files.
 
+mod command_line;
+mod latency_test;
+
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -81,98 +84,6 @@ fn a_real_cyclictest_comes_in_and_goes_out_as_it_was() {
         exported(&from_text, "cyclictest"),
         std::fs::read_to_string(&text).expect("there")
     );
-}
-
-/// Words of the VMware ESXi real-time guide, and other forms of the same.
-#[test]
-fn a_command_line_of_cyclictest_is_taken_as_it_stands() {
-    if !root_or_skip("interop: a command line of cyclictest") {
-        return;
-    }
-    let directory = tempfile::tempdir().expect("tempdir");
-    let directory = directory.path();
-    for (number, words) in [
-        "-m -p 99 -i 100 -t 1 -a 1 -h 120 -D 1 --mainaffinity=0 -q",
-        "-qm -p99 -i100 -t1 -a1 -h120 --duration=1",
-        "--mlockall --priority=99 --interval=100 --threads=1 --affinity=1 --histogram=120 --loops=10000 --quiet",
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let file = out(directory, &format!("run{number}.triptime"));
-        let all: Vec<&str> = ["cyclictest"]
-            .into_iter()
-            .chain(words.split(' '))
-            .chain(["--out", &file])
-            .collect();
-        let output = run(&all);
-        assert_eq!(output.status.code(), Some(0), "{words}: {}", stderr(&output));
-        let text = String::from_utf8(output.stdout).expect("text");
-        let rows = text
-            .lines()
-            .filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
-        assert_eq!(
-            (text.lines().next(), rows.count()),
-            (Some("# Histogram"), 120),
-            "{text}"
-        );
-        // The output in the words of cyclictest is read as such, and has every sample of the run.
-        let histogram = out(directory, &format!("histogram{number}.txt"));
-        std::fs::write(&histogram, &text).expect("written");
-        let again = out(directory, &format!("again{number}.triptime"));
-        let imported = run(&["import", &histogram, "--interval", "100us", "--json", "--out", &again]);
-        assert_eq!(imported.status.code(), Some(0), "{}", stderr(&imported));
-        let report = run(&["report", &file, "--json"]);
-        let (imported, measured) = (json(&imported), json(&report));
-        let ours = series(&measured, "wakeup/cpu1");
-        let theirs = &imported["series"][0];
-        assert_eq!(theirs["received"], ours["received"], "{text}");
-        assert_eq!(
-            (&ours["settings"]["policy"], &ours["settings"]["interval"]),
-            (&"fifo:99".into(), &"100 µs".into())
-        );
-        assert!(ours["received"].as_u64() > Some(5_000), "{ours}");
-        // Latencies beyond the histogram are counted as the ones over the threshold.
-        let overflows = text
-            .lines()
-            .find_map(|line| line.strip_prefix("# Histogram Overflows: "));
-        let overflows: u64 = overflows.expect("a line").trim().parse().expect("one thread");
-        assert!(
-            ours["overflow"].as_u64().expect("a count").abs_diff(overflows) <= 1,
-            "{text} {ours}"
-        );
-    }
-    let file = out(directory, "lines.triptime");
-    let output = run(&[
-        "cyclictest",
-        "-p",
-        "80",
-        "-i",
-        "1000",
-        "-a",
-        "0",
-        "-l",
-        "100",
-        "--out",
-        &file,
-    ]);
-    let text = String::from_utf8(output.stdout).expect("text");
-    assert!(
-        text.starts_with("T: 0 (") && text.contains(") P:80 I:1000 C:    100 Min:"),
-        "{text}"
-    );
-    for (words, says) in [
-        (
-            &["-t", "2", "-a", "1"][..],
-            "-t 2: triptime measures each CPU with one thread",
-        ),
-        (&["-x"][..], "unexpected argument '-x'"),
-    ] {
-        let all: Vec<&str> = ["cyclictest"].iter().chain(words).copied().collect();
-        let output = run(&all);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(says), "{}", stderr(&output));
-    }
 }
 
 #[test]
@@ -302,92 +213,6 @@ fn tables_and_metrics_of_a_run() {
         "{}",
         stderr(&answer)
     );
-}
-
-/// The environment of a latency test of the Node Tuning Operator: a limit that no machine keeps, one that all keep, none, and wrong values.
-#[test]
-fn a_latency_test_is_asked_for_by_its_environment() {
-    if !root_or_skip("interop: latency test") {
-        return;
-    }
-    let directory = tempfile::tempdir().expect("tempdir");
-    let measure = |name: &str, variables: &[(&str, &str)]| {
-        let file = out(directory.path(), name);
-        let mut command = Command::new(support::binary());
-        let command = command.args(["latency-test", "cyclictest", "--quiet", "--json", "--out", &file]);
-        let output = command.envs(variables.iter().copied()).output().expect("the binary");
-        (output, file)
-    };
-    let short = ("LATENCY_TEST_RUNTIME", "1");
-    let (over, file) = measure("over.triptime", &[short, ("MAXIMUM_LATENCY", "0")]);
-    // Undecided beside another measurement, but never a pass.
-    assert!(matches!(over.status.code(), Some(1 | 3)), "{}", stderr(&over));
-    let document = json(&over);
-    let measured: Vec<&str> = document["series"]
-        .as_array()
-        .expect("series")
-        .iter()
-        .filter_map(|one| one["name"].as_str())
-        .collect();
-    assert!(
-        !measured.is_empty() && !measured.contains(&"wakeup/cpu0"),
-        "the first CPU is left alone: {measured:?}"
-    );
-    let settings = &document["series"][0]["settings"];
-    assert_eq!(
-        (&settings["policy"], &settings["interval"]),
-        (&"fifo:95".into(), &"1.00 ms".into()),
-        "{settings}"
-    );
-
-    let findings: Value = serde_json::from_str(&exported(&file, "ansible-vpac")).expect("JSON");
-    let first = &findings[0];
-    assert_eq!(
-        (&first["check"], &first["status"]),
-        (&"latency-test.max".into(), &"fail".into()),
-        "{findings}"
-    );
-    assert!(
-        first["msg"]
-            .as_str()
-            .is_some_and(|msg| msg.contains("(MAXIMUM_LATENCY=0)")),
-        "{findings}"
-    );
-    let partial = exported(&file, "asciidoc");
-    assert!(
-        partial.contains("|FAILED\n{set:cellbgcolor:#F08080}") && partial.contains("\n*FAILED*: "),
-        "{partial}"
-    );
-
-    let (kept, _) = measure(
-        "kept.triptime",
-        &[
-            short,
-            ("MAXIMUM_LATENCY", "0"),
-            ("CYCLICTEST_MAXIMUM_LATENCY", "100000000"),
-        ],
-    );
-    assert!(matches!(kept.status.code(), Some(0 | 3)), "{}", stderr(&kept));
-    let allowed = &json(&kept)["checks"][0]["allowed"];
-    assert_eq!(*allowed, Value::from(99_999_999_999_u64));
-    let (none, _) = measure("none.triptime", &[short]);
-    assert_eq!(
-        (none.status.code(), json(&none)["checks"].as_array().map(Vec::len)),
-        (Some(0), Some(0))
-    );
-    for wrong in [
-        ("LATENCY_TEST_RUNTIME", "1H"),
-        ("LATENCY_TEST_CPU", "2"),
-        ("LATENCY_TEST_CPUS", "100000"),
-    ] {
-        let (refused, file) = measure("wrong.triptime", &[wrong]);
-        assert_eq!(refused.status.code(), Some(2), "{wrong:?}");
-        assert!(
-            stderr(&refused).contains(wrong.0) && !Path::new(&file).exists(),
-            "{}",
-            stderr(&refused)
-        );
-    }
 }
 
 /// Exit status and JUnit file say the same, and an earlier file is replaced even if a command has no result.
