@@ -98,6 +98,7 @@ fn played(case: Case, kind: LineFault, lasts: u64) -> Option<Trip> {
         ],
         line: LINE.map(|ohm| ohm.map(|part| part * share)),
         load: [load.re, load.im],
+        far: None,
         kind,
         begins: BEGINS as f64,
         clears: (BEGINS + lasts) as f64,

@@ -293,6 +293,7 @@ fn faults_are_no_fuse() {
                     source: [[source.re, source.im]; 2],
                     line: [[1.5, 6.0], [4.5, 18.0]],
                     load: [load.re, load.im],
+                    far: None,
                     kind,
                     begins: 600.0,
                     clears: 1000.0,

@@ -12,7 +12,9 @@ use protection::measure::Synch;
 use protection::measure::{BaySettings, ORDERS};
 use protection::overcurrent::{Pioc, PiocSettings, Psof, PsofSettings, Ptoc, PtocSettings};
 use protection::power::{Mmxu, MmxuSettings};
-use protection::supervision::{FuseSettings, FuseSupervision, Lsvs, SampleSupervision};
+use protection::supervision::{
+    FuseSettings, FuseSupervision, Lsvs, SampleSupervision, SwingSettings, SwingSupervision,
+};
 use protection::trip::{Ptrc, PtrcSettings};
 use protection::voltage::{Ptov, PtovSettings, Ptuv, PtuvSettings};
 use protection::{Function, Inputs, Phases, Rated};
@@ -31,6 +33,7 @@ fn a_task_allocates_nothing() {
     let mut rig = Rig::new(rated, &measuring, true);
     let mut stream = Lsvs::new(SampleSupervision::default(), &rated).unwrap();
     let mut fuse = FuseSupervision::new(FuseSettings::default(), &rated).unwrap();
+    let mut swing = SwingSupervision::new(SwingSettings::default(), &rated).unwrap();
     let mut trip = Ptrc::new(PtrcSettings::default(), &rated).unwrap();
     let mut breaker = Rbrf::new(RbrfSettings::default(), &rated).unwrap();
     let mut power = Mmxu::new(MmxuSettings::default(), &rated).unwrap();
@@ -65,6 +68,7 @@ fn a_task_allocates_nothing() {
         }
         stream.apply(&mut set);
         let _ = fuse.step(&set);
+        set.health.swing = swing.step(&set);
         let sets = [set, set];
         let inputs = Inputs::of(&sets);
         let mut now = Phases::NONE;

@@ -29,6 +29,8 @@ pub enum Subject {
     Stream(usize),
     /// The supervision of the fuses of a stream's voltage transformers.
     Fuse(usize),
+    /// The power-swing block of a stream's distance zones.
+    Swing(usize),
     /// The clock of the host.
     HostClock,
 }

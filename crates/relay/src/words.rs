@@ -18,6 +18,7 @@ pub fn who(config: &Config, subject: Subject) -> (&str, String) {
         Subject::Breaker(number) => (&config.trips[number].name, "RBRF (50BF)".to_owned()),
         Subject::Stream(number) => (&config.streams[number].name, "LSVS".to_owned()),
         Subject::Fuse(number) => (&config.streams[number].name, "RFUF (60)".to_owned()),
+        Subject::Swing(number) => (&config.streams[number].name, "RPSB (68)".to_owned()),
         Subject::HostClock => ("host's clock", "LTMS".to_owned()),
     }
 }

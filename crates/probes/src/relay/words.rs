@@ -65,6 +65,7 @@ pub(super) fn packed(event: &Event) -> (Notice, u64, u64) {
         Subject::Stream(number) => (3, number),
         Subject::HostClock => (4, 0),
         Subject::Fuse(number) => (5, number),
+        Subject::Swing(number) => (6, number),
     };
     let (notice, detail) = match event.change {
         Change::Start(phases, direction) => (
@@ -97,6 +98,7 @@ pub(super) fn text(config: &Config, notice: Notice, whose: u64, detail: u64) -> 
         2 => Subject::Breaker(number),
         3 => Subject::Stream(number),
         5 => Subject::Fuse(number),
+        6 => Subject::Swing(number),
         _ => Subject::HostClock,
     };
     let phases = Phases::of_bits((detail & 0xff) as u8);
@@ -166,6 +168,10 @@ mod tests {
         assert_eq!(
             of(Subject::Fuse(0), Change::Operate(Phases::A)),
             "R1: bay, RFUF (60): operate A"
+        );
+        assert_eq!(
+            of(Subject::Swing(0), Change::Start(Phases::ABC, Direction::Unknown)),
+            "R1: bay, RPSB (68): start ABC"
         );
         let stream = Subject::Stream(0);
         assert_eq!(

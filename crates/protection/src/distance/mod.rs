@@ -4,6 +4,7 @@ mod characteristic;
 mod loops;
 mod pdis;
 mod settings;
+mod still;
 
 pub use loops::{Loop, Loops, Selection};
 pub use pdis::Pdis;

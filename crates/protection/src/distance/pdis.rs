@@ -3,11 +3,12 @@
 use super::characteristic::{Polarising, Zone};
 use super::loops::{Loop, Loops, Selection};
 use super::settings::PdisSettings;
+use super::still::Stillness;
 use crate::complex::Complex;
 use crate::direction::{Mode, VoltageMemory};
 use crate::error::SettingError;
 use crate::function::{Direction, Function, Inputs, Node, Output};
-use crate::measure::{Blocks, Channels, Measured};
+use crate::measure::{Blocks, Channels, Measured, Swing};
 use crate::phases::Phases;
 use crate::rated::Rated;
 use crate::timing::{Delay, Pace};
@@ -22,7 +23,7 @@ const LEAST_VOLTAGE: f64 = 0.02;
 /// fault the phases are uncertain, and of a fault of two phases to earth one is seen first.
 const STEADY_MS: [f64; 2] = [3.0, 5.0];
 
-/// Time in ms for which loops in reserve must have been in the zone, with none of the preferred ones.
+/// Time in ms for which loops in reserve must have been in the zone, with none of the preferred ones; and any loop during a power swing.
 const RESERVE_MS: f64 = 10.0;
 
 /// Time in ms in the zone from which it operates though the selection changes again and again: then in all phases.
@@ -32,7 +33,8 @@ const UNSTEADY_MS: f64 = 30.0;
 /// for the delay.
 ///
 /// It does not supervise the voltage transformers: after a blown fuse it measures an impedance of zero, unless
-/// [`FuseSupervision`](crate::supervision::FuseSupervision) blocks it.
+/// [`FuseSupervision`](crate::supervision::FuseSupervision) blocks it. A power swing that enters the zone trips, unless
+/// [`SwingSupervision`](crate::supervision::SwingSupervision) blocks it.
 #[derive(Debug, Clone)]
 pub struct Pdis {
     settings: PdisSettings,
@@ -53,6 +55,9 @@ pub struct Pdis {
     /// The loops that decided last, and the samples for which they have.
     selected: &'static [Loop],
     same: u64,
+    /// The present sample, during a power swing.
+    swinging_at: Option<u64>,
+    stillness: Stillness,
     /// [`STEADY_MS`], [`RESERVE_MS`], [`UNSTEADY_MS`] in samples.
     steady: [u64; 2],
     reserve: u64,
@@ -89,6 +94,8 @@ impl Pdis {
             runs: 0,
             selected: &[],
             same: 0,
+            swinging_at: None,
+            stillness: Stillness::new(rated),
             steady: STEADY_MS.map(|ms| rated.samples_in_ms(ms)),
             reserve: rated.samples_in_ms(RESERVE_MS),
             unsteady: rated.samples_in_ms(UNSTEADY_MS),
@@ -126,8 +133,9 @@ impl Pdis {
         let mut started = [false; 6];
         for each in some {
             let index = each.index();
-            started[index] =
-                self.is_taken(*each, loops) && self.zone.contains(loops, *each, polarising, self.tasks[index] > 0);
+            started[index] = self.is_taken(*each, loops)
+                && self.zone.contains(loops, *each, polarising, self.tasks[index] > 0)
+                && self.is_fault(*each, loops);
         }
         started
     }
@@ -140,6 +148,28 @@ impl Pdis {
             0
         };
         self.selected = selected;
+    }
+
+    /// The swing of the streams, if it concerns this zone.
+    fn swing(&mut self, current: &Measured, voltage: &Measured, loops: &Loops) -> Swing {
+        let (one, other) = (current.health.swing, voltage.health.swing);
+        let swing = Swing {
+            detected: self.settings.swing_block && (one.detected || other.detected),
+            blocks: self.settings.swing_block && (one.blocks || other.blocks),
+        };
+        self.swinging_at = swing.detected.then_some(current.at);
+        if swing.detected {
+            self.stillness.keep(current.at, loops);
+        } else {
+            self.stillness.forget();
+        }
+        swing
+    }
+
+    /// True if a loop is no loop of a swing.
+    fn is_fault(&self, each: Loop, loops: &Loops) -> bool {
+        self.swinging_at
+            .is_none_or(|at| self.stillness.is_still(at, loops, each))
     }
 
     fn is_taken(&self, each: Loop, loops: &Loops) -> bool {
@@ -172,6 +202,11 @@ impl Function for Pdis {
         let passed = self.pace.passed(current.at);
         let polarising = self.polarising(voltage);
         let loops = self.loops(current, voltage);
+        if self.swing(current, voltage, &loops).blocks {
+            self.same = 0;
+            self.forget();
+            return Output::blocked(Blocks::SWING);
+        }
         let Selection { preferred, reserve } = loops.selected(self.rated_a);
         let mut selected = preferred;
         let mut started = self.inside(preferred, &loops, polarising);
@@ -195,7 +230,7 @@ impl Function for Pdis {
         self.runs = self.runs.saturating_add(1);
         self.timer.step(passed, true, 0, 0);
         let in_zone = self.timer.run();
-        let is_certain = self.same >= needed;
+        let is_certain = self.same >= needed && (self.swinging_at.is_none() || in_zone >= self.reserve);
         let is_unsteady = !is_certain && in_zone >= self.unsteady && self.runs >= self.settings.confirmations;
         let all = selected.len() > 1 || is_unsteady;
         let named = |each: Loop| if all { Phases::ABC } else { each.phases() };

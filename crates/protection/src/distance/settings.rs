@@ -93,6 +93,8 @@ pub struct PdisSettings {
     pub memory_ms: f64,
     /// The load area; `None`: no area is excluded.
     pub load: Option<LoadEncroachment>,
+    /// True if a power swing that the stream's supervision finds blocks the zone.
+    pub swing_block: bool,
 }
 
 impl Default for PdisSettings {
@@ -114,6 +116,7 @@ impl Default for PdisSettings {
             confirmations: 2,
             memory_ms: 2000.0,
             load: None,
+            swing_block: true,
         }
     }
 }

@@ -90,11 +90,12 @@ impl Blocks {
     pub const INSTANT: Self = Self(1024);
     /// The clock of the relay's host does not follow PTP, or nothing tells whether it does.
     pub const HOST_CLOCK: Self = Self(2048);
-
     /// A fuse of the voltage transformers is blown, or seems to be.
     pub const FUSE: Self = Self(4096);
+    /// Voltages and currents swing, without a fault.
+    pub const SWING: Self = Self(8192);
 
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 14] = [
         "quality",
         "lost samples",
         "synchronisation",
@@ -108,6 +109,7 @@ impl Blocks {
         "different instants",
         "the host's PTP",
         "VT fuse",
+        "power swing",
     ];
 
     /// True if there is any reason.
@@ -151,6 +153,15 @@ impl BitOrAssign for Blocks {
     }
 }
 
+/// State of a power swing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Swing {
+    /// There is a swing: only loops whose impedance stands still are faults.
+    pub detected: bool,
+    /// Distance zones are blocked: there is a swing, and no fault in it.
+    pub blocks: bool,
+}
+
 /// Trust in a measured set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Health {
@@ -158,6 +169,8 @@ pub struct Health {
     pub bad: Channels,
     /// Reasons not to use its voltages: a blown fuse.
     pub voltages: Blocks,
+    /// A power swing, for distance zones.
+    pub swing: Swing,
     /// Reasons not to trust the stream as a whole.
     pub stream: Blocks,
     /// smpSynch of the stream, for functions that combine it with others; see [`super::Synch`].

@@ -20,7 +20,7 @@ mod synch;
 
 pub use bay::Bay;
 pub use frequency::{Frequency, Tracker, TrackerSettings};
-pub use health::{Blocks, Channels, Health};
+pub use health::{Blocks, Channels, Health, Swing};
 pub use reference::{ORDERS, Reference};
 pub use sequence::Sequence;
 pub use set::{Channel, Measured};

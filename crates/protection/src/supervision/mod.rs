@@ -8,9 +8,11 @@ mod goose;
 mod quality;
 mod samples;
 mod simulation;
+mod swing;
 
 pub use fuse::{FuseSettings, FuseSupervision, Fuses};
 pub use goose::Lgos;
 pub use quality::{Questionable, bad_channels};
 pub use samples::{Lsvs, SampleState, SampleStatus, SampleSupervision};
 pub use simulation::Simulation;
+pub use swing::{SwingSettings, SwingSupervision};

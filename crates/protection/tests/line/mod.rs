@@ -1,8 +1,10 @@
-//! A source, a line and a load in the time domain, with a fault on the line that a breaker beyond it clears, pole by pole at current zero.
+//! A source, a line, and a load or a second source in the time domain, with a fault on the line that a breaker beyond it clears, pole by pole at
+//! current zero.
 //!
 //! The three phases are decoupled into two modes of the positive sequence and one of the zero sequence (Clarke). Each branch is R and L, integrated by
 //! the implicit Euler method in small steps; the fault is a star of small resistances, with its centre earthed or floating. So no assumption on the
 //! course of a transient is made: DC of each phase, sequential clearing and the change of the load come out of the circuit.
+#![allow(dead_code, reason = "each test program uses its part")]
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2, TAU};
 
@@ -48,6 +50,62 @@ impl LineFault {
     }
 }
 
+/// A source at the far end, whose angle turns against that of the near one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Far {
+    /// Impedance of the zero sequence from the fault to it, in ohm.
+    pub(crate) zero: [f64; 2],
+    /// Share of the turning that the near source does.
+    pub(crate) share: f64,
+    pub(crate) course: Course,
+}
+
+/// Course of the angle by which the near source leads, from a time in s.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Course {
+    /// It slips at `hz` poles a second, after a time in which the slip rises in proportion.
+    Slip {
+        from_deg: f64,
+        hz: f64,
+        ramp_s: f64,
+        begins_s: f64,
+    },
+    /// It swings between two angles.
+    Stable {
+        from_deg: f64,
+        to_deg: f64,
+        hz: f64,
+        begins_s: f64,
+    },
+}
+
+impl Course {
+    pub(crate) fn degrees(self, seconds: f64) -> f64 {
+        match self {
+            Self::Slip {
+                from_deg,
+                hz,
+                ramp_s,
+                begins_s,
+            } => {
+                let time = (seconds - begins_s).max(0.0);
+                let ramp = time.min(ramp_s);
+                let turned = time - ramp + if ramp_s > 0.0 { 0.5 * ramp * ramp / ramp_s } else { 0.0 };
+                from_deg + 360.0 * hz * turned
+            }
+            Self::Stable {
+                from_deg,
+                to_deg,
+                hz,
+                begins_s,
+            } => {
+                let time = (seconds - begins_s).max(0.0);
+                from_deg + 0.5 * (to_deg - from_deg) * (1.0 - (TAU * hz * time).cos())
+            }
+        }
+    }
+}
+
 /// The network. Impedances are [R, X] in ohm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Network {
@@ -60,8 +118,9 @@ pub(crate) struct Network {
     pub(crate) source: [[f64; 2]; 2],
     /// Of the line up to the fault.
     pub(crate) line: [[f64; 2]; 2],
-    /// Load in series with the rest of the line, positive sequence.
+    /// Load in series with the rest of the line, positive sequence; with a far source, its impedance and the rest of the line.
     pub(crate) load: [f64; 2],
+    pub(crate) far: Option<Far>,
     pub(crate) kind: LineFault,
     /// Samples at which the fault begins, and from which its poles clear; fractions are possible.
     pub(crate) begins: f64,
@@ -125,9 +184,12 @@ impl Circuit {
     pub(crate) fn new(network: Network) -> Self {
         let modes = |[one, zero]: [[f64; 2]; 2]| [one, one, zero].map(|ohm| Branch::of(ohm, network.hz));
         let load = Branch::of(network.load, network.hz);
-        let zero = Branch {
-            r: NO_EARTH_OHM,
-            l: load.l,
+        let zero = match network.far {
+            Some(far) => Branch::of(far.zero, network.hz),
+            None => Branch {
+                r: NO_EARTH_OHM,
+                l: load.l,
+            },
         };
         Self {
             source: modes(network.source),
@@ -159,12 +221,8 @@ impl Circuit {
     /// One step, to the instant `at` in samples; voltages at the relay.
     fn step(&mut self, at: f64, dt: f64) -> Three {
         let seconds = at / self.network.rate;
-        let source = [0.0, -120.0, 120.0].map(|turn: f64| {
-            let angle = TAU * self.network.hz * seconds + (self.network.angle_deg + turn).to_radians();
-            SQRT_2 * self.network.source_v * angle.cos()
-        });
         self.switch(at);
-        let source = turned(source);
+        let [source, far] = self.sources(seconds);
         let mut matrix = self.conductances();
         let mut right = [0.0; 3];
         let whole: [Branch; 3] = std::array::from_fn(|mode| self.source[mode].and(self.line[mode]));
@@ -175,19 +233,36 @@ impl Circuit {
         });
         for (mode, ((ours, history), (loads, load_history))) in steps.into_iter().enumerate() {
             matrix[mode][mode] += ours + loads;
-            right[mode] = ours * source[mode] + history - load_history;
+            right[mode] = ours * source[mode] + history + loads * far[mode] - load_history;
         }
         let at_fault = solved(matrix, right);
         let before = self.current;
         for (mode, ((ours, history), (loads, load_history))) in steps.into_iter().enumerate() {
             self.current[mode] = ours * (source[mode] - at_fault[mode]) + history;
-            self.load_current[mode] = loads * at_fault[mode] + load_history;
+            self.load_current[mode] = loads * (at_fault[mode] - far[mode]) + load_history;
         }
         let fault = back(std::array::from_fn(|mode| self.current[mode] - self.load_current[mode]));
         self.clear(at, fault);
         back(std::array::from_fn(|mode| {
             at_fault[mode] + self.line[mode].drop(dt, self.current[mode], before[mode])
         }))
+    }
+
+    /// Voltages of the near and the far source, by mode.
+    fn sources(&self, seconds: f64) -> [Three; 2] {
+        let of = |lead_deg: f64| {
+            turned([0.0, -120.0, 120.0].map(|turn: f64| {
+                let angle = TAU * self.network.hz * seconds + (self.network.angle_deg + lead_deg + turn).to_radians();
+                SQRT_2 * self.network.source_v * angle.cos()
+            }))
+        };
+        match self.network.far {
+            Some(far) => {
+                let lead = far.course.degrees(seconds);
+                [of(far.share * lead), of((far.share - 1.0) * lead)]
+            }
+            None => [of(0.0), [0.0; 3]],
+        }
     }
 
     fn switch(&mut self, at: f64) {

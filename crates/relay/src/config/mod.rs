@@ -25,7 +25,7 @@ pub use order::{CHANNELS, Order};
 use crate::ptp::PtpLoss;
 use protection::breaker::RbrfSettings;
 use protection::measure::BaySettings;
-use protection::supervision::{FuseSettings, Questionable, SampleSupervision};
+use protection::supervision::{FuseSettings, Questionable, SampleSupervision, SwingSettings};
 use protection::trip::PtrcSettings;
 use protection::{FunctionSettings, Node, Rated};
 use streamset::StreamSpec;
@@ -90,6 +90,8 @@ pub struct Stream {
     pub supervision: SampleSupervision,
     /// Supervision of the fuses of its voltage transformers, if the relay has it.
     pub fuse: Option<FuseSettings>,
+    /// Power-swing block of its distance zones, if the relay has it.
+    pub swing: Option<SwingSettings>,
     /// The treatment of questionable values.
     pub questionable: Questionable,
     /// Number of the clock of streams whose local clock has no identity; see [`protection::measure::Synch`].

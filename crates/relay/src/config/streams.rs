@@ -6,6 +6,7 @@ use super::{Config, Order, RESIDUALS, RatedValues, Stream};
 use protection::Rated;
 use protection::measure::{Bay, BaySettings, Residual};
 use protection::supervision::{FuseSettings, FuseSupervision, Lsvs, Questionable, SampleSupervision};
+use protection::supervision::{SwingSettings, SwingSupervision};
 use serde::Deserialize;
 use streamset::{Content, Keys, StreamSpec, expand};
 use waveform::sample::Dataset;
@@ -31,6 +32,7 @@ pub(super) struct StreamKeys {
     #[serde(default)]
     supervision: SampleSupervision,
     fuse: Option<FuseSettings>,
+    swing: Option<SwingSettings>,
     #[serde(default)]
     questionable: Questionable,
     #[serde(default)]
@@ -90,6 +92,7 @@ impl StreamKeys {
             measuring: BaySettings::default(),
             supervision: SampleSupervision::default(),
             fuse: None,
+            swing: None,
             questionable: Questionable::default(),
             clock: 0,
         }
@@ -145,6 +148,7 @@ impl StreamKeys {
             measuring,
             supervision: self.supervision,
             fuse: self.fuse,
+            swing: self.swing,
             questionable: self.questionable,
             clock: self.clock,
         };
@@ -153,6 +157,15 @@ impl StreamKeys {
         Lsvs::new(stream.supervision, &rated).map_err(|error| named(error.to_string()))?;
         if let Some(fuse) = stream.fuse {
             FuseSupervision::new(fuse, &rated).map_err(|error| named(error.to_string()))?;
+        }
+        if let Some(swing) = stream.swing {
+            let phases = |channels: [usize; 3]| channels.into_iter().all(|channel| stream.order.has(channel));
+            if !phases([0, 1, 2]) || !phases([4, 5, 6]) {
+                return Err(named(
+                    "swing needs the currents and voltages of three phases: give them, or leave swing out".into(),
+                ));
+            }
+            SwingSupervision::new(swing, &rated).map_err(|error| named(error.to_string()))?;
         }
         Ok(stream)
     }

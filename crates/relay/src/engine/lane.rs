@@ -5,9 +5,10 @@ use super::align::{Aligner, Axis, Placement, Slot};
 use crate::config::{Config, Stream};
 use crate::events::{Change, changes};
 use protection::measure::Synch;
-use protection::measure::{Bay, Blocks, Channels, Measured, Reference, Tracker, TrackerSettings};
-use protection::supervision::{FuseSupervision, Fuses, Lsvs, Questionable, SampleState, Simulation, bad_channels};
-use protection::{Output, SettingError};
+use protection::measure::{Bay, Blocks, Channels, Measured, Reference, Swing, Tracker, TrackerSettings};
+use protection::supervision::{FuseSupervision, Fuses, Lsvs, Questionable, SampleState, Simulation};
+use protection::supervision::{SwingSupervision, bad_channels};
+use protection::{Output, Phases, SettingError};
 use wire::quality::SvQuality;
 
 /// State of a stream as last reported.
@@ -29,6 +30,10 @@ pub(super) struct Lane {
     /// State of the fuses, and as last reported.
     fuses: Fuses,
     told_fuses: Fuses,
+    swing: Option<SwingSupervision>,
+    /// State of a power swing, and as last reported.
+    swings: Swing,
+    told_swing: Swing,
     simulation: Simulation,
     tracker: Tracker,
     questionable: Questionable,
@@ -57,6 +62,12 @@ impl Lane {
             fuse: stream.fuse.map(|fuse| FuseSupervision::new(fuse, &rated)).transpose()?,
             fuses: Fuses::default(),
             told_fuses: Fuses::default(),
+            swing: stream
+                .swing
+                .map(|swing| SwingSupervision::new(swing, &rated))
+                .transpose()?,
+            swings: Swing::default(),
+            told_swing: Swing::default(),
             simulation,
             tracker: Tracker::new(following, &rated, rated.phase_voltage_v())?,
             questionable: stream.questionable,
@@ -150,6 +161,10 @@ impl Lane {
             self.fuses = fuse.step(set);
             set.health.voltages = Blocks::FUSE.when(self.fuses.block());
         }
+        if let Some(swing) = &mut self.swing {
+            self.swings = swing.step(set);
+            set.health.swing = self.swings;
+        }
         if needs_half_cycle {
             set.half_cycle_current = Some(self.bay.half_cycle(reference));
         }
@@ -177,6 +192,17 @@ impl Lane {
         };
         let before = std::mem::replace(&mut self.told_fuses, self.fuses);
         changes(&output(before), &output(self.fuses), tell);
+    }
+
+    /// Reports the changes of a power swing since the last task: it operates while it blocks.
+    pub(super) fn swing_changes(&mut self, tell: impl FnMut(Change)) {
+        let output = |swing: Swing| Output {
+            started: Phases::ABC.when(swing.detected),
+            operated: Phases::ABC.when(swing.blocks),
+            ..Output::default()
+        };
+        let before = std::mem::replace(&mut self.told_swing, self.swings);
+        changes(&output(before), &output(self.swings), tell);
     }
 
     /// Reports the changes since the last task.

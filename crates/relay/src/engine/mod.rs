@@ -136,7 +136,7 @@ impl Engine {
             steering: Tracker::new(TrackerSettings::default(), &rated, 1.0)?,
             master: None,
             sets: vec![Measured::default(); lanes.len()].into_boxed_slice(),
-            events: Vec::with_capacity(CHANGES * (1 + 2 * lanes.len() + logic.subjects())),
+            events: Vec::with_capacity(CHANGES * (1 + 3 * lanes.len() + logic.subjects())),
             outputs: Outputs::new(config),
             host: HostClock::new(config.ptp_loss),
             lanes,
@@ -224,6 +224,7 @@ impl Engine {
             for (index, lane) in self.lanes.iter_mut().enumerate() {
                 lane.changes(|change| tell(Subject::Stream(index), change));
                 lane.fuse_changes(|change| tell(Subject::Fuse(index), change));
+                lane.swing_changes(|change| tell(Subject::Swing(index), change));
             }
             self.logic.step(at, &Inputs::of(&self.sets), &mut tell);
         }

@@ -100,7 +100,7 @@ impl Story {
             Subject::Trip(number) => self.trips.get_mut(number),
             Subject::Breaker(number) => self.breakers.get_mut(number),
             Subject::Stream(number) => self.streams.get_mut(number),
-            Subject::Fuse(_) | Subject::HostClock => None,
+            Subject::Fuse(_) | Subject::Swing(_) | Subject::HostClock => None,
         }
     }
 

@@ -137,6 +137,7 @@ fn event<'a>(config: &'a Config, row: &Row) -> Event<'a> {
             Subject::Breaker(_) => "breaker-failure",
             Subject::Stream(_) => "stream",
             Subject::Fuse(_) => "vt-fuse",
+            Subject::Swing(_) => "power-swing",
             Subject::HostClock => "host-clock",
         },
         name,

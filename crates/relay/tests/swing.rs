@@ -1,0 +1,69 @@
+//! A power swing through the whole engine: a distance zone with and without its block.
+
+mod common;
+
+use common::{RATE, Rig, relay, sample};
+use protection::measure::Blocks;
+use protection::{Complex, Phases};
+use relay::config::parse;
+use relay::events::{Change, Subject};
+
+/// A zone 1 of 8 ohm.
+fn file(stream: &str, function: &str) -> String {
+    format!(
+        "[relay]\nname = \"R\"\n[[stream]]\nname = \"bay1\"\nsv = {{ svID = \"MU01\", profile = \"F4000S1I4U4\" }}\n{stream}\n\
+         [[function]]\nname = \"Z1\"\nsettings.pdis = {{ reach-ohm = 8, line-deg = 90, {function} }}\n[[trip]]\nname = \"Q0\"\n"
+    )
+}
+
+/// Two sources of 20 kV with 5 ohm each, and 10 ohm of line; from sample 4000 on the far one slips by one pole a second.
+fn slipping(n: u64) -> common::Wave {
+    let slip = n.saturating_sub(4000) as f64 / RATE as f64 * 360.0;
+    let volt = 11_547.0;
+    let (near, far) = (Complex::degrees(volt, 0.0), Complex::degrees(volt, -20.0 - slip));
+    let current = (near - far) / 20.0 * Complex::degrees(1.0, -90.0);
+    let voltage = near - current * Complex::new(0.0, 5.0);
+    let phasors = std::array::from_fn(|channel| {
+        let turn = Complex::degrees(1.0, -120.0 * (channel % 3) as f64);
+        turn * if channel < 3 { current } else { voltage }
+    });
+    common::Wave {
+        load: phasors,
+        ..common::Wave::default()
+    }
+}
+
+#[test]
+fn a_swing_trips_only_without_its_block() {
+    for (stream, function, is_blocked) in [
+        ("", "", false),
+        ("swing = {}", "", true),
+        ("swing = {}", "swing-block = false", false),
+    ] {
+        let mut rig = Rig::new(&relay(&file(stream, function)));
+        for n in 0..8000 {
+            rig.step(&[Some(sample(&slipping(n), n))]);
+        }
+        assert_eq!(
+            rig.operates(Subject::Trip(0)).is_empty(),
+            is_blocked,
+            "{stream} {function}"
+        );
+        let blocked = |change| change == Change::Blocked(Blocks::SWING);
+        assert_eq!(!rig.times(Subject::Function(0), blocked).is_empty(), is_blocked);
+        let detected = rig.times(Subject::Swing(0), |change| {
+            matches!(change, Change::Start(Phases::ABC, _))
+        });
+        assert_eq!(!detected.is_empty(), !stream.is_empty());
+        assert!(detected.iter().all(|at| (4120..4400).contains(at)), "{detected:?}");
+    }
+}
+
+#[test]
+fn a_swing_needs_currents_and_voltages() {
+    let text = file("order = ['Ia', 'Ib', 'Ic', '-', '-', '-', '-', '-']\nswing = {}", "");
+    let error = parse(&text, "relay.toml").unwrap_err().to_string();
+    assert!(error.contains("bay1") && error.contains("leave swing out"), "{error}");
+    let error = parse(&file("swing = { hold-ms = 1 }", ""), "relay.toml").unwrap_err();
+    assert!(error.to_string().contains("RPSB"), "{error}");
+}
