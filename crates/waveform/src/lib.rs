@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod circuit;
 pub mod comtrade;
 mod error;
 mod library;

@@ -1,11 +1,12 @@
-//! Networks and their faults as keys of a scenario.
+//! Networks and their disturbances as keys of a scenario.
 
 use super::{Complex, Fault, FaultType, Network, polar};
 use crate::WaveformError;
-use crate::synth::{Decay, Duration, State, Synth};
+use crate::circuit::{Circuit, Course};
+use crate::synth::{Decay, Duration, State};
 use serde::Deserialize;
 
-/// A network and the faults in it, in order.
+/// A network and the faults in it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -13,13 +14,73 @@ pub(crate) struct File {
     frequency_hz: f64,
     source_v: f64,
     source: Impedances,
-    line: Impedances,
+    line: FileLine,
     #[serde(default)]
     load_a: f64,
     #[serde(default)]
     load_angle_deg: f64,
-    #[serde(rename = "fault")]
+    far: Option<FileFar>,
+    #[serde(default)]
+    bus_uf: f64,
+    #[serde(default)]
+    closes: bool,
+    lasts: Option<Duration>,
+    #[serde(default)]
+    measures: Measures,
+    swing: Option<FileSwing>,
+    pub(crate) ct: Option<FileTransformer>,
+    #[serde(default, rename = "fault")]
     faults: Vec<FileFault>,
+}
+
+/// Impedances of the whole line, and its capacitances to earth in uF.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileLine {
+    z1_ohm: [f64; 2],
+    z0_ohm: [f64; 2],
+    #[serde(default)]
+    c1_uf: f64,
+    #[serde(default)]
+    c0_uf: f64,
+}
+
+/// A source at the end of the line.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileFar {
+    z1_ohm: [f64; 2],
+    z0_ohm: [f64; 2],
+    angle_deg: f64,
+    source_v: Option<f64>,
+}
+
+/// Place of the voltage transformer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Measures {
+    #[default]
+    Bus,
+    Line,
+}
+
+/// The far source runs through some turns, or sways to an angle and back.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileSwing {
+    turns: Option<f64>,
+    by_deg: Option<f64>,
+    duration: Duration,
+}
+
+/// Current transformers.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileTransformer {
+    pub(crate) rated_a: f64,
+    pub(crate) limit_factor: f64,
+    #[serde(default)]
+    pub(crate) remanence_percent: f64,
 }
 
 /// Resistance and reactance in ohm, positive and zero sequence.
@@ -39,67 +100,201 @@ struct FileFault {
     position: f64,
     #[serde(default)]
     resistance_ohm: f64,
+    at: Option<Duration>,
     duration: Duration,
-    #[serde(default = "all")]
-    dc_percent: f64,
 }
 
 pub(crate) fn fifty() -> f64 {
     50.0
 }
 
-fn all() -> f64 {
-    100.0
-}
-
-/// Largest position of a fault: in the line, or in an equal line that follows it.
+/// Positions of faults: in an equal line behind the relay, in the line, or in an equal line that follows it.
+const NEAREST: f64 = -1.0;
 const FURTHEST: f64 = 2.0;
 
+/// A network during a disturbance, and the begin of each fault.
+pub(crate) struct Disturbed {
+    pub(crate) circuit: Circuit,
+    /// Name and begin in ns.
+    pub(crate) begins: Vec<(String, u64)>,
+}
+
 impl File {
-    /// The signal that the relay measures.
+    /// The network and its disturbance.
     ///
     /// # Errors
     /// Impossible values.
-    pub(crate) fn signal(self) -> Result<Synth, WaveformError> {
-        let network = Network {
-            frequency_hz: self.frequency_hz,
-            source_v: self.source_v,
-            source_ohm: self.source.ohm("source")?,
-            line_ohm: self.line.ohm("line")?,
-            load_a: polar(self.load_a, self.load_angle_deg),
-        };
-        within("source_v", network.source_v, 1.0, 2e6)?;
+    pub(crate) fn disturbed(&self) -> Result<Disturbed, WaveformError> {
+        self.check()?;
+        let volts = polar(self.source_v / 3_f64.sqrt(), 0.0);
+        let (source, line) = (self.source.ohm("source")?, self.line.impedances().ohm("line")?);
+        let mut circuit = Circuit::new(self.frequency_hz);
+        circuit.source(0, source, volts, Course::Steady);
+        circuit.capacitance(0, [self.bus_uf * 1e-6; 2]);
+        let nodes = self.nodes(&mut circuit, line);
+        let (length, end) = nodes.last().copied().unwrap_or((0.0, 1));
+        for node in [1, end] {
+            circuit.capacitance(node, [self.line.c1_uf, self.line.c0_uf].map(|uf| uf * 1e-6 / 2.0));
+        }
+        if self.load_a > 0.0 {
+            let whole = volts / polar(self.load_a, self.load_angle_deg) - source[0] - line[0] * length;
+            if whole.re <= 0.0 {
+                return Err(WaveformError::setting(
+                    "network.load_a: more than the source and the line can feed: make it smaller",
+                ));
+            }
+            circuit.load(end, whole);
+        }
+        if let Some(far) = self.far {
+            let ohm = Impedances {
+                z1_ohm: far.z1_ohm,
+                z0_ohm: far.z0_ohm,
+            }
+            .ohm("far")?;
+            let phasor = polar(far.source_v.unwrap_or(self.source_v) / 3_f64.sqrt(), far.angle_deg);
+            circuit.source(end, ohm, phasor, self.course());
+        }
+        let begins = self.add_faults(&mut circuit, &nodes)?;
+        if self.closes {
+            circuit.closes();
+        }
+        if self.measures == Measures::Line {
+            circuit.measures_line();
+        }
+        for lasts in self.swing.map(|swing| swing.duration).into_iter().chain(self.lasts) {
+            circuit.lasts_at_least(lasts.0 as f64 / 1e9);
+        }
+        Ok(Disturbed { circuit, begins })
+    }
+
+    fn check(&self) -> Result<(), WaveformError> {
+        within("frequency_hz", self.frequency_hz, 15.0, 70.0)?;
+        within("source_v", self.source_v, 1.0, 2e6)?;
         within("load_a", self.load_a, 0.0, 1e5)?;
-        let states = self.faults.iter().map(|fault| fault.state(&network));
-        Ok(Synth {
-            nominal: network.before(),
-            states: states.collect::<Result<_, _>>()?,
-            ..Synth::default()
-        })
+        for (key, uf) in [
+            ("bus_uf", self.bus_uf),
+            ("line.c1_uf", self.line.c1_uf),
+            ("line.c0_uf", self.line.c0_uf),
+        ] {
+            within(key, uf, 0.0, 1e3)?;
+        }
+        if let Some(far) = self.far {
+            within("far.angle_deg", far.angle_deg, -180.0, 180.0)?;
+            within("far.source_v", far.source_v.unwrap_or(self.source_v), 1.0, 2e6)?;
+        }
+        if let Some(ct) = self.ct {
+            within("ct.rated_a", ct.rated_a, 1.0, 1e5)?;
+            within("ct.limit_factor", ct.limit_factor, 1.0, 1e3)?;
+            within("ct.remanence_percent", ct.remanence_percent, -95.0, 95.0)?;
+        }
+        let refused = |why: &str| Err(WaveformError::setting(why));
+        match self.swing {
+            Some(_) if self.far.is_none() => {
+                return refused("network.swing: needs a source at the far end ([network.far])");
+            }
+            Some(
+                FileSwing {
+                    turns: Some(_),
+                    by_deg: Some(_),
+                    ..
+                }
+                | FileSwing {
+                    turns: None,
+                    by_deg: None,
+                    ..
+                },
+            ) => {
+                return refused("network.swing: give turns, or by_deg");
+            }
+            Some(FileSwing { turns: Some(turns), .. }) if turns.fract() != 0.0 || turns == 0.0 => {
+                return refused("network.swing.turns: whole turns, so that the network ends as it began");
+            }
+            None if self.faults.is_empty() && !(self.closes && self.lasts.is_some()) => {
+                return refused("network: give a disturbance: [[network.fault]], [network.swing], or closes and lasts");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn course(&self) -> Course {
+        match self.swing {
+            Some(FileSwing { turns: Some(turns), .. }) => Course::Turns(turns),
+            Some(FileSwing { by_deg: Some(deg), .. }) => Course::Sways(deg),
+            _ => Course::Steady,
+        }
+    }
+
+    /// Nodes of the line from the relay to its end, with their positions; faults beyond the line are in an equal one after it.
+    fn nodes(&self, circuit: &mut Circuit, line: [Complex; 2]) -> Vec<(f64, usize)> {
+        let length = if self.faults.iter().any(|fault| fault.position > 1.0) {
+            2.0
+        } else {
+            1.0
+        };
+        let mut positions: Vec<f64> = self
+            .faults
+            .iter()
+            .map(|fault| fault.position)
+            .filter(|at| *at > 0.0)
+            .collect();
+        positions.push(length);
+        positions.sort_by(f64::total_cmp);
+        positions.dedup();
+        let mut nodes = vec![(0.0, 1)];
+        for position in positions {
+            let (before, from) = nodes[nodes.len() - 1];
+            nodes.push((
+                position,
+                circuit.node_after(from, line.map(|ohm| ohm * (position - before))),
+            ));
+        }
+        nodes
+    }
+
+    fn add_faults(&self, circuit: &mut Circuit, nodes: &[(f64, usize)]) -> Result<Vec<(String, u64)>, WaveformError> {
+        let line = self.line.impedances().ohm("line")?;
+        let (mut begins, mut end_ns) = (Vec::new(), 0);
+        for fault in &self.faults {
+            within("fault.position", fault.position, NEAREST, FURTHEST)?;
+            within("fault.resistance_ohm", fault.resistance_ohm, 0.0, 1e4)?;
+            let begin_ns = fault.at.map_or(end_ns, |at| at.0);
+            end_ns = begin_ns.saturating_add(fault.duration.0);
+            let found = nodes.iter().find(|(position, _)| *position == fault.position);
+            let node = match found {
+                Some((_, node)) => *node,
+                // Behind the relay, on a line like its own.
+                None => circuit.node_after(0, line.map(|ohm| ohm * -fault.position)),
+            };
+            let times = [begin_ns, end_ns].map(|ns| ns as f64 / 1e9);
+            circuit.fault(node, fault.kind, fault.resistance_ohm, times);
+            let name = fault.name.clone().unwrap_or_else(|| fault.kind.to_string());
+            begins.push((name, begin_ns));
+        }
+        if begins.is_empty() {
+            let name = if self.swing.is_some() { "swing" } else { "closed" };
+            begins.push((name.to_owned(), 0));
+        }
+        Ok(begins)
+    }
+}
+
+impl FileLine {
+    fn impedances(&self) -> Impedances {
+        Impedances {
+            z1_ohm: self.z1_ohm,
+            z0_ohm: self.z0_ohm,
+        }
     }
 }
 
 impl Impedances {
     pub(crate) fn ohm(self, what: &str) -> Result<[Complex; 2], WaveformError> {
         for [r, x] in [self.z1_ohm, self.z0_ohm] {
-            within(&format!("{what}: resistance"), r, 0.0, 1e4)?;
-            within(&format!("{what}: reactance"), x, 1e-3, 1e4)?;
+            within(&format!("{what}: resistance"), r, 0.0, 1e7)?;
+            within(&format!("{what}: reactance"), x, 1e-3, 1e7)?;
         }
         Ok([self.z1_ohm, self.z0_ohm].map(|[r, x]| Complex::new(r, x)))
-    }
-}
-
-impl FileFault {
-    fn state(&self, network: &Network) -> Result<State, WaveformError> {
-        within("fault.position", self.position, 0.0, FURTHEST)?;
-        within("fault.resistance_ohm", self.resistance_ohm, 0.0, 1e4)?;
-        let fault = Fault {
-            kind: self.kind,
-            position: self.position,
-            resistance_ohm: self.resistance_ohm,
-        };
-        let name = self.name.clone().unwrap_or_else(|| self.kind.to_string());
-        Ok(fault.state(network, &name, self.duration.0, self.dc_percent))
     }
 }
 

@@ -12,7 +12,7 @@ mod file;
 mod tests;
 
 use crate::synth::{BEHIND_DEG, Operating};
-pub(crate) use file::{File, Impedances, fifty};
+pub(crate) use file::{File, FileTransformer, Impedances, fifty};
 pub use num_complex::Complex64 as Complex;
 use serde::Deserialize;
 

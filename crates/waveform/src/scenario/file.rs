@@ -1,6 +1,7 @@
 //! Scenarios as TOML.
 
 use super::record::Keys;
+use super::simulated::Simulated;
 use super::{Expect, Scenario, Selection, Wave};
 use crate::WaveformError;
 use crate::library::{self, Origin};
@@ -24,9 +25,27 @@ pub(super) struct File {
 #[serde(deny_unknown_fields)]
 struct FileExpect {
     trip: bool,
+    after: Option<synth::Duration>,
     within: Option<synth::Duration>,
     phases: Option<Phases>,
     function: Option<String>,
+}
+
+impl FileExpect {
+    fn checked(&self) -> Result<Expect, WaveformError> {
+        let [soonest_ns, within_ns] = [self.after, self.within].map(|time| time.map(|time| time.0));
+        let is_window = soonest_ns.zip(within_ns).is_none_or(|(after, within)| after < within);
+        match (self.trip, soonest_ns.or(within_ns)) {
+            (true, _) if is_window => Ok(Expect::Trip { within_ns, soonest_ns }),
+            (true, _) => Err(WaveformError::setting(
+                "expect.after: not before expect.within: exchange them",
+            )),
+            (false, None) => Ok(Expect::NoTrip),
+            (false, Some(_)) => Err(WaveformError::setting(
+                "expect.within, expect.after: there is no trip to wait for: leave them out",
+            )),
+        }
+    }
 }
 
 /// Phases, as in "A" or "BC".
@@ -66,7 +85,10 @@ impl Scenario {
     pub(super) fn of(file: File, origin: Origin<'_>, sampling: &Sampling) -> Result<Self, WaveformError> {
         let (wave, fault, notes) = match (file.waveform, file.network, file.record) {
             (Some(waveform), None, None) => synthesised(Synth::from(waveform), file.fault)?,
-            (None, Some(network), None) => synthesised(network.signal()?, file.fault)?,
+            (None, Some(network), None) => {
+                let (simulated, fault) = Simulated::of(&network, file.fault)?;
+                (Wave::Simulated(Box::new(simulated)), fault, Vec::new())
+            }
             (None, None, Some(_)) if file.fault.is_some() => {
                 return Err(WaveformError::setting(
                     "fault: a record has no states: give the instant as record.inception",
@@ -82,6 +104,7 @@ impl Scenario {
                 ));
             }
         };
+        let expect = file.expect.checked()?;
         let selection = Selection {
             phases: file.expect.phases.map(|Phases(phases)| phases),
             function: file.expect.function,
@@ -91,18 +114,6 @@ impl Scenario {
                 "expect.phases, expect.function: there is no trip that could have them: leave them out",
             ));
         }
-        let expect = match (file.expect.trip, file.expect.within) {
-            (true, within) => Expect::Trip {
-                soonest_ns: None,
-                within_ns: within.map(|within| within.0),
-            },
-            (false, None) => Expect::NoTrip,
-            (false, Some(_)) => {
-                return Err(WaveformError::setting(
-                    "expect.within: there is no trip to wait for: leave it out",
-                ));
-            }
-        };
         Ok(Self {
             name: origin.name.to_owned(),
             what: file.what,

@@ -4,6 +4,7 @@ mod file;
 mod library;
 mod plain;
 mod record;
+mod simulated;
 #[cfg(test)]
 mod tests;
 mod wave;
@@ -11,6 +12,7 @@ mod wave;
 pub(crate) use file::LONGEST_NS;
 pub use library::{find, names};
 pub use record::Replayed;
+pub use simulated::Simulated;
 pub use wave::Wave;
 
 use crate::WaveformError;
@@ -93,6 +95,7 @@ impl Scenario {
                 self.synthesised(synth, sampling, lead)
             }
             Wave::Record(replayed) => replayed.shot(sampling, lead, shift_deg, number),
+            Wave::Simulated(simulated) => simulated.shot(sampling, lead, shift_deg),
         }
     }
 

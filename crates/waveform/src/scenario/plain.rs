@@ -26,6 +26,7 @@ impl Scenario {
     pub fn plain_fault(wave: &Wave) -> Self {
         let steady = match wave.steady() {
             Wave::Synth(synth) => synth,
+            Wave::Simulated(simulated) => simulated.steady(),
             Wave::Record(replayed) => Synth {
                 nominal: Operating {
                     frequency_hz: replayed.frequency_hz(),

@@ -1,6 +1,7 @@
 //! The signal of a scenario, and its continuation from shot to shot.
 
 use super::record::Replayed;
+use super::simulated::Simulated;
 use crate::WaveformError;
 use crate::sample::{SampleTable, Sampling};
 use crate::synth::Synth;
@@ -13,6 +14,8 @@ pub enum Wave {
     Synth(Synth),
     /// A record, and its pre-fault cycle as the steady state.
     Record(Replayed),
+    /// A network in the time domain.
+    Simulated(Box<Simulated>),
 }
 
 impl Wave {
@@ -25,6 +28,7 @@ impl Wave {
                 ..synth.clone()
             }),
             Self::Record(replayed) => Self::Record(replayed.steady()),
+            Self::Simulated(simulated) => Self::Synth(simulated.steady()),
         }
     }
 
@@ -37,6 +41,7 @@ impl Wave {
                 Self::Synth(synth)
             }
             Self::Record(replayed) => Self::Record(replayed.without_currents()),
+            Self::Simulated(simulated) => Self::Simulated(simulated),
         }
     }
 
@@ -52,6 +57,7 @@ impl Wave {
                 }
             }
             Self::Record(replayed) => replayed.is_load = true,
+            Self::Simulated(simulated) => self = Self::Synth(simulated.at_load()),
         }
         self
     }
@@ -66,6 +72,7 @@ impl Wave {
                 }
             }
             Self::Record(replayed) => replayed.quality = quality,
+            Self::Simulated(simulated) => simulated.add_quality(quality),
         }
         self
     }
@@ -76,6 +83,7 @@ impl Wave {
         match self {
             Self::Synth(synth) => Self::Synth(synth.shifted(deg, 0)),
             Self::Record(replayed) => Self::Record(replayed.shifted(deg)),
+            Self::Simulated(simulated) => Self::Simulated(Box::new(simulated.shifted(deg))),
         }
     }
 
@@ -87,6 +95,7 @@ impl Wave {
         match self {
             Self::Synth(synth) => synth.table(sampling),
             Self::Record(replayed) => replayed.table(sampling),
+            Self::Simulated(simulated) => simulated.table(sampling),
         }
     }
 
@@ -98,6 +107,7 @@ impl Wave {
         match self {
             Self::Synth(synth) => synth.phase_deg_at(seconds),
             Self::Record(replayed) => Ok(replayed.phase_deg_at(seconds)),
+            Self::Simulated(simulated) => Ok((360.0 * simulated.operating().frequency_hz * seconds).rem_euclid(360.0)),
         }
     }
 
@@ -106,6 +116,7 @@ impl Wave {
         match self {
             Self::Synth(synth) => synth.nominal.frequency_hz,
             Self::Record(replayed) => replayed.frequency_hz(),
+            Self::Simulated(simulated) => simulated.operating().frequency_hz,
         }
     }
 
@@ -114,6 +125,7 @@ impl Wave {
         match self {
             Self::Synth(synth) => synth.nominal.voltage_angles_deg[0],
             Self::Record(_) => 0.0,
+            Self::Simulated(simulated) => simulated.operating().voltage_angles_deg[0],
         }
     }
 }
