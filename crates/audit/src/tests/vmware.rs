@@ -111,6 +111,8 @@ fn two_masters_of_one_clock_are_found() {
     expect(&of(&guest, &alone, Some(HOST)), "vmw-time-sync", Pass);
     let both = HOST.replace("Enabled: false", "Enabled: true");
     expect(&of(&guest, &alone, Some(&both)), "vmw-time-sync", Fail);
+    let neither = HOST.replace("Enabled: true", "Enabled: false");
+    expect(&of(&guest, &alone, Some(&neither)), "vmw-time-sync", Fail);
     // From outside the guest, its programs are unknown.
     let outside = tree(&[]);
     expect(&of(&outside, &alone, Some(HOST)), "vmw-time-sync", Unknown);
