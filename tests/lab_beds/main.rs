@@ -124,6 +124,8 @@ fn what_a_runtime_cannot_do_is_said() {
         assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
         assert!(stderr(&output).contains(part), "{}", stderr(&output));
         let _ = std::fs::remove_file(&out);
+        let dry = run(&[&["qualify", &plan, "--disturb", "--dry-run"], place, words].concat());
+        assert_eq!(dry.status.code(), Some(status), "{}", stderr(&dry));
     }
 }
 

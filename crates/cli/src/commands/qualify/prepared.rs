@@ -9,7 +9,7 @@ use crate::run_file::{Judged, Run};
 use bed::{Bed, End};
 use host::CpuFacts;
 use model::{EventKind, Fact};
-use place::container::Containers;
+use place::container::{Containers, RuntimeName};
 use place::guest::{GuestSpec, runtime_for_guest};
 use place::{PlaceKind, PlaceSpec};
 use plan::{Left, Named, Plan, PlanRun, Roles, live_facts};
@@ -180,7 +180,7 @@ impl Prepared {
                 PlaceSpec::Container(Containers {
                     program: None,
                     side_by_side: plan.devices_at_once() as u64,
-                    runtime: args.runtime,
+                    runtime: Some(RuntimeName::find(args.runtime)?),
                     cpus: plan.all_judged(cpus, roles)?.iter().chain(others.iter()).collect(),
                 })
             }
