@@ -5,6 +5,7 @@ use crate::machine::{start, until_off};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use store::RunFile;
+use support::stalls::{beside_stalls, told_by_the_host};
 use support::{run, stderr};
 
 #[test]
@@ -28,6 +29,8 @@ fn a_guest_that_others_started_measures_over_its_channel_and_powers_off() {
     let machine = start(
         &path("console"),
         &[
+            "-name",
+            "guest=relay,debug-threads=on",
             "-kernel",
             between("<kernel>", "</kernel>"),
             "-initrd",
@@ -47,6 +50,8 @@ fn a_guest_that_others_started_measures_over_its_channel_and_powers_off() {
         assert!(Instant::now() < end, "QEMU made no socket");
         std::thread::sleep(Duration::from_millis(20));
     }
+    // The whole machine is on the CPU of the stalls, so that its virtual CPU is pinned there.
+    pin(machine.id());
     let out = words(&path("out.triptime"));
     let measure = [
         "lab",
@@ -59,11 +64,26 @@ fn a_guest_that_others_started_measures_over_its_channel_and_powers_off() {
         "--cpus",
         "0",
         "--duration",
-        "1s",
+        "6s",
+        "--interval",
+        "500us",
     ];
-    let output = run(&measure);
+    let output = beside_stalls(40_000_000, || run(&measure));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let kept = RunFile::open(&path("out.triptime")).expect("a run file");
-    assert_eq!(kept.series().expect("series").len(), 1);
+    let series = kept.series().expect("series");
+    assert_eq!(series.len(), 1);
+    let found = told_by_the_host(&kept, series[0].0);
+    assert!(found > 0, "no spike names the stall");
     until_off(machine, &path("console"));
+}
+
+/// Moves all threads of a process to the last CPU.
+fn pin(process: u32) {
+    let last = sys::thread::allowed_cpus().iter().last().into_iter().collect();
+    for task in std::fs::read_dir(format!("/proc/{process}/task")).expect("its threads") {
+        let name = task.expect("a thread").file_name();
+        let number = name.to_str().and_then(|name| name.parse().ok()).expect("a number");
+        sys::thread::set_affinity_of(number, &last).expect("pinned");
+    }
 }

@@ -1,9 +1,9 @@
 //! A command in a guest of `lab guest`, whose host is asked about late samples.
 
-use crate::{beside_stalls, told_by_the_host};
 use std::path::Path;
 use store::RunFile;
 use support::places::alone;
+use support::stalls::{beside_stalls, told_by_the_host};
 use support::{root_or_skip, run, stderr};
 
 #[test]

@@ -4,19 +4,16 @@ mod beside;
 mod errand;
 
 use beside::MANAGEMENT;
-use model::{Cause, SeriesId};
+use model::Cause;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use store::RunFile;
 use support::left::Before;
 use support::places::{Alone, alone, in_container, plan};
+use support::stalls::{beside_stalls, told_by_the_host};
 use support::{json, root_or_skip, run, series, signal, start, stderr};
-use sys::thread::{Policy, RtThread};
-use sys::wait::sleep_until;
 use tempfile::TempDir;
 
 const STEPS: &str = r#"
@@ -187,33 +184,6 @@ fn what_held_up_a_thread_in_a_container_is_told_by_the_host() {
     assert_eq!(wrong.map(|why| why.text.as_str()).next(), None);
 }
 
-/// Runs `work` while a real-time thread called `planted-stall` takes the last CPU for `ns` now and then.
-fn beside_stalls<T>(ns: i64, work: impl FnOnce() -> T) -> T {
-    let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
-    let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    let blocker = std::thread::spawn(move || {
-        sys::thread::set_name("planted-stall");
-        let thread = RtThread {
-            policy: Policy::Fifo(95),
-            cpu: Some(cpu),
-            stack_bytes: 0,
-        };
-        thread.enter().expect("a real-time thread");
-        while !told.load(Ordering::Relaxed) {
-            sleep_until(sys::clock::monotonic() + 190_700_000);
-            let begin = sys::clock::monotonic();
-            while sys::clock::monotonic() - begin < ns {
-                std::hint::spin_loop();
-            }
-        }
-    });
-    let done = work();
-    stop.store(true, Ordering::Relaxed);
-    blocker.join().expect("no panic");
-    done
-}
-
 /// `qualify` of these steps in a guest, or in a container in it, during stalls of 40 ms on this machine; returns its run, which exists as long as the
 /// folder. `None` if the test was skipped.
 fn stalled_guest(test: &str, place: &str, steps: &str) -> Option<(RunFile, TempDir)> {
@@ -251,17 +221,6 @@ fn stalled_guest(test: &str, place: &str, steps: &str) -> Option<(RunFile, TempD
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     before.nothing_is_left();
     Some((RunFile::open(Path::new(&out)).expect("a run"), directory))
-}
-
-/// Number of spikes of a series that name the host's stalls as the cause.
-fn told_by_the_host(run: &RunFile, series: SeriesId) -> usize {
-    let spikes = run.spikes(series).expect("spikes");
-    let texts = spikes
-        .iter()
-        .filter_map(|spike| spike.explanation.as_ref())
-        .map(|why| &why.text);
-    let named = texts.filter(|text| text.contains("; on the host: ") && text.contains("planted-stall"));
-    named.count()
 }
 
 #[test]

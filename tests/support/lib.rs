@@ -7,6 +7,7 @@ mod held;
 pub mod left;
 pub mod memory;
 pub mod places;
+pub mod stalls;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

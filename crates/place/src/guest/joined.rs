@@ -1,10 +1,11 @@
 //! A guest started by another program, such as libvirt, whose channel is a socket of this machine.
 
-use super::super::{Away, ClockOffset, Job, Place, PlaceError, PlaceKind};
+use super::super::{Away, ClockOffset, Job, Place, PlaceError, PlaceKind, Vcpu};
 use super::away::Errand;
 use super::channel::{Call, CallError, Channel, Incoming};
 use super::message::{Greeting, GuestAnswer, Request};
 use super::peer::Peer;
+use super::qemu::threads;
 use super::{CHANNEL, fact};
 use model::Fact;
 use roxmltree::{Document, Node};
@@ -57,6 +58,8 @@ pub struct Joined {
     greeting: Greeting,
     what: String,
     card: Option<String>,
+    /// The hypervisor's process, whose threads run its virtual CPUs.
+    process: Option<u32>,
 }
 
 impl Joined {
@@ -65,11 +68,13 @@ impl Joined {
     /// # Errors
     /// There is no such domain or socket, it has no channel for triptime, its agent does not greet, or its version differs.
     pub fn new(domain: &str) -> Result<Self, PlaceError> {
-        let (socket, card) = match domain.contains('/') {
+        let running = Path::new(RUNNING);
+        let is_socket = domain.contains('/');
+        let (socket, card) = match is_socket {
             true => (PathBuf::from(domain), None),
             false => {
-                let socket = socket_of(Path::new(RUNNING), domain).map_err(PlaceError::NotAvailable)?;
-                (socket, card_of(Path::new(RUNNING), domain))
+                let socket = socket_of(running, domain).map_err(PlaceError::NotAvailable)?;
+                (socket, card_of(running, domain))
             }
         };
         let io = |error| PlaceError::Io {
@@ -77,6 +82,10 @@ impl Joined {
             error,
         };
         let stream = UnixStream::connect(&socket).map_err(io)?;
+        let process = match is_socket {
+            true => listener(&stream),
+            false => process_of(running, domain),
+        };
         let (channel, greeting) = Channel::new(stream).map_err(io)?;
         let line = Arc::new(JoinedLine {
             channel,
@@ -106,6 +115,7 @@ impl Joined {
                 None => format!("vm: {domain}; kernel {}, CPUs {}", greeting.release, greeting.cpus),
             },
             card,
+            process,
             line,
             greeting,
         })
@@ -140,6 +150,10 @@ impl Place for Joined {
 
     fn card(&self) -> Option<String> {
         self.card.clone()
+    }
+
+    fn vcpu(&self, cpu: u32) -> Option<Vcpu> {
+        threads::vcpu(self.process?, cpu)
     }
 
     fn clock(&self) -> Result<ClockOffset, PlaceError> {
@@ -178,6 +192,20 @@ fn socket_of(running: &Path, name: &str) -> Result<PathBuf, String> {
              as the domain.xml of `triptime emit guest` has it"
         )
     })
+}
+
+/// The process that runs the domain of this name, by libvirt's account.
+fn process_of(running: &Path, name: &str) -> Option<u32> {
+    let text = std::fs::read_to_string(running.join(format!("{name}.xml"))).ok()?;
+    let document = Document::parse(&text).ok()?;
+    document.root_element().attribute("pid")?.parse().ok()
+}
+
+/// The process that listens at the other end. It is the hypervisor, unless another program opened the socket for it; then no thread of it runs a
+/// virtual CPU.
+fn listener(stream: &UnixStream) -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
 }
 
 /// The first network card of the running domain of this name; `None` if it has none, or its definition cannot be read.
@@ -245,7 +273,8 @@ fn socket_in(text: &str) -> Result<Option<PathBuf>, roxmltree::Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{card_of, socket_of};
+    use super::{card_of, listener, process_of, socket_of};
+    use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::Path;
 
     #[test]
@@ -276,6 +305,19 @@ mod tests {
         let bridge = "<interface type='bridge'><source bridge='br0'/></interface>";
         assert_eq!(card(bridge).as_deref(), Some("emulated over a tap on br0"));
         assert_eq!(card("<memballoon model='none'/>"), None);
+    }
+
+    #[test]
+    fn the_process_of_a_guest_is_known_by_its_definition_or_its_socket() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = "<domstatus state='running' reason='booted' pid='4711'><domain type='kvm'/></domstatus>";
+        std::fs::write(folder.path().join("probe.xml"), text).expect("written");
+        assert_eq!(process_of(folder.path(), "probe"), Some(4711));
+        assert_eq!(process_of(folder.path(), "gone"), None);
+        let path = folder.path().join("socket");
+        let _listens = UnixListener::bind(&path).expect("a socket");
+        let stream = UnixStream::connect(&path).expect("connected");
+        assert_eq!(listener(&stream), Some(std::process::id()));
     }
 
     #[test]

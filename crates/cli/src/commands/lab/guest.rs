@@ -57,14 +57,11 @@ pub(crate) fn run(args: &GuestArgs) -> Result<u8, Failure> {
     let (words, errand) = taken_from(&args.words, &args.errand);
     let file = errand.file("guest")?;
     // Until the guest is up, a signal ends this process and the guest that it started.
-    let (guest, host) = match &args.domain {
-        Some(domain) => (joined(domain)?, None),
-        None => {
-            let guest = booted(args)?;
-            let host = answering(&guest, &words);
-            (guest, host)
-        }
+    let guest = match &args.domain {
+        Some(domain) => joined(domain)?,
+        None => booted(args)?,
     };
+    let host = answering(&guest, &words);
     errand.run(&file, &words, host, |job| guest.start(job))
 }
 
