@@ -14,6 +14,7 @@ use capture::{Frame, LinkType};
 use model::{StreamId, StreamKind};
 use wire::FrameError;
 use wire::ether::{self, EthernetView, Hidden, VlanTag};
+use wire::routed::{Datagram, Security};
 use wire::sequence::Quiet;
 use wire::sv::Fingerprints;
 use wire::test_frame::{self, TestFrame};
@@ -172,15 +173,41 @@ impl<'a> Analysis<'a> {
             ether::GOOSE => goose::Frame::parse(&ethernet).map(|parsed| self.goose(&parsed, arrival)),
             test_frame::ETHER_TYPE => return self.test_frame(frame, &ethernet, arrival),
             avtp::ETHER_TYPE => return self.avtp(frame, &ethernet, arrival),
-            _ => return self.other(&ethernet),
+            _ => return self.other(frame, &ethernet, arrival),
         };
         if let Err(error) = parsed {
             self.unreadable(frame, &error);
         }
     }
 
+    /// The messages of a datagram; each is followed like a frame of layer 2.
+    fn routed(&mut self, frame: &Frame<'_>, datagram: &Datagram<'_>, arrival: Arrival) {
+        match datagram.security() {
+            Security::None => self.summary.routed.unsigned += 1,
+            Security::Signed => self.summary.routed.signed += 1,
+            Security::Encrypted => {
+                self.summary.routed.encrypted += 1;
+                *self.summary.hidden.entry(Hidden::Routed).or_default() += 1;
+            }
+        }
+        for message in datagram.messages() {
+            let read = message.and_then(|view| match view.ether_type() {
+                ether::SV => sv::Frame::parse(&view).map(|parsed| self.sampled_values(&parsed, arrival)),
+                _ => goose::Frame::parse(&view).map(|parsed| self.goose(&parsed, arrival)),
+            });
+            if let Err(error) = read {
+                return self.unreadable(frame, &error);
+            }
+        }
+    }
+
     /// A frame of a protocol that is not followed; a followed protocol may be inside it.
-    fn other(&mut self, ethernet: &EthernetView<'_>) {
+    fn other(&mut self, frame: &Frame<'_>, ethernet: &EthernetView<'_>, arrival: Arrival) {
+        match Datagram::within(ethernet) {
+            Some(Ok(datagram)) => return self.routed(frame, &datagram, arrival),
+            Some(Err(error)) => return self.unreadable(frame, &error),
+            None => {}
+        }
         match Hidden::of(ethernet) {
             Some(header) => *self.summary.hidden.entry(header).or_default() += 1,
             None => self.summary.other += 1,

@@ -34,7 +34,7 @@ pub use goose::GooseCounts;
 pub use losses::Loss;
 pub use shaping::{Credit, Shaping, SrClass};
 pub use sink::{Event, EventKind, Sink, Window};
-pub use summary::{Detail, FirstMalformed, StreamSummary, Summary};
+pub use summary::{Detail, FirstMalformed, RoutedCounts, StreamSummary, Summary};
 
 #[cfg(test)]
 mod tests;

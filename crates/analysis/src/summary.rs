@@ -19,6 +19,17 @@ pub struct FirstMalformed {
     pub why: String,
 }
 
+/// Datagrams of R-GOOSE and R-SV, by their protection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RoutedCounts {
+    /// Without a signature.
+    pub unsigned: u64,
+    /// With a signature, which is not checked.
+    pub signed: u64,
+    /// Encrypted, and so not read.
+    pub encrypted: u64,
+}
+
 /// A whole capture.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
@@ -38,6 +49,8 @@ pub struct Summary {
     pub other: u64,
     /// Frames with sampled values or GOOSE after a header that is not read, by that header.
     pub hidden: BTreeMap<Hidden, u64>,
+    /// Datagrams of R-GOOSE and R-SV, whose messages are followed like frames.
+    pub routed: RoutedCounts,
     /// Frames of a followed protocol that break one of its rules.
     pub malformed: u64,
     /// The first of them.

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use capture::{CaptureError, Frame, LinkType, Reader};
 use units::foreign;
 use wire::ether::{self, EthernetView};
+use wire::routed::Datagram;
 
 use crate::{DecodeCounts, goose, sv};
 
@@ -56,9 +57,41 @@ fn append(frame: &Frame<'_>, counts: &mut DecodeCounts, lines: &mut Vec<u8>) -> 
     let Ok(ethernet) = EthernetView::parse(frame.data) else {
         return Ok(());
     };
+    match Datagram::within(&ethernet) {
+        Some(Ok(datagram)) => routed(frame, &datagram, counts, lines),
+        Some(Err(_)) => {
+            counts.errors += 1;
+            Ok(())
+        }
+        None => message(frame, &ethernet, counts, lines),
+    }
+}
+
+/// Lines of the messages of a datagram. One that cannot be found ends them.
+fn routed(
+    frame: &Frame<'_>,
+    datagram: &Datagram<'_>,
+    counts: &mut DecodeCounts,
+    lines: &mut Vec<u8>,
+) -> io::Result<()> {
+    for view in datagram.messages() {
+        match view {
+            Ok(view) => message(frame, &view, counts, lines)?,
+            Err(_) => counts.errors += 1,
+        }
+    }
+    Ok(())
+}
+
+fn message(
+    frame: &Frame<'_>,
+    ethernet: &EthernetView<'_>,
+    counts: &mut DecodeCounts,
+    lines: &mut Vec<u8>,
+) -> io::Result<()> {
     match ethernet.ether_type() {
-        ether::SV => sv::decode(frame, &ethernet, counts, lines),
-        ether::GOOSE => goose::decode(frame, &ethernet, counts, lines),
+        ether::SV => sv::decode(frame, ethernet, counts, lines),
+        ether::GOOSE => goose::decode(frame, ethernet, counts, lines),
         _ => Ok(()),
     }
 }

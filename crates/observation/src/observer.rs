@@ -11,6 +11,7 @@ use crate::whole::Whole;
 use std::collections::VecDeque;
 use wire::ether::{self, EthernetView, VlanTag};
 use wire::goose::{self, FollowerDoubt, Member};
+use wire::routed::Datagram;
 use wire::sv;
 
 /// Findings that wait until they are taken.
@@ -95,19 +96,43 @@ impl Observer {
         let Ok(ethernet) = EthernetView::with_tag(octets, vlan) else {
             return false;
         };
-        let is_taken = match ethernet.ether_type() {
-            ether::SV if self.config.rule.is_of_samples() => match sv::Frame::parse(&ethernet) {
+        let is_taken = match Datagram::within(&ethernet) {
+            Some(Ok(datagram)) => self.routed(&datagram, at_ns),
+            Some(Err(_)) => Some(self.cannot_read()),
+            None => self.one(&ethernet, at_ns),
+        };
+        if is_taken.is_some() {
+            self.look(at_ns);
+        }
+        is_taken.unwrap_or(false)
+    }
+
+    /// The messages of a datagram, as [`Self::one`] takes them.
+    fn routed(&mut self, datagram: &Datagram<'_>, at_ns: i64) -> Option<bool> {
+        let mut is_taken = None;
+        for message in datagram.messages() {
+            let one = match message {
+                Ok(view) => self.one(&view, at_ns),
+                Err(_) => Some(self.cannot_read()),
+            };
+            is_taken = is_taken.max(one);
+        }
+        is_taken
+    }
+
+    /// True if the message is one that is looked at; `None` if nothing of its kind is.
+    fn one(&mut self, ethernet: &EthernetView<'_>, at_ns: i64) -> Option<bool> {
+        Some(match ethernet.ether_type() {
+            ether::SV if self.config.rule.is_of_samples() => match sv::Frame::parse(ethernet) {
                 Ok(frame) => self.samples(&frame, at_ns),
                 Err(_) => self.cannot_read(),
             },
-            ether::GOOSE => match goose::Frame::parse(&ethernet) {
+            ether::GOOSE => match goose::Frame::parse(ethernet) {
                 Ok(frame) => self.message(&frame, at_ns),
                 Err(_) => self.cannot_read(),
             },
-            _ => return false,
-        };
-        self.look(at_ns);
-        is_taken
+            _ => return None,
+        })
     }
 
     /// The next finding, if there is one.

@@ -183,6 +183,9 @@ pub enum Rule {
     /// Not an IEEE 1722 stream frame.
     #[error("not an AVTP stream frame: {0}")]
     Avtp(&'static str),
+    /// Not a session of GOOSE or sampled values over UDP.
+    #[error("not a session of R-GOOSE or R-SV: {0}")]
+    Session(&'static str),
     /// Not a supervision frame of IEC 62439-3.
     #[error("not a supervision frame of PRP or HSR: {0}")]
     Supervision(&'static str),

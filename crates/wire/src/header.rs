@@ -57,6 +57,9 @@ impl Header {
             };
             return Err(FrameError::at(ethernet.payload_offset() - 2, rule));
         }
+        if let Some(header) = ethernet.header_of_message() {
+            return Ok(header);
+        }
         let payload = ethernet.payload();
         if payload.len() < OCTETS {
             return Err(FrameError::at(ethernet.frame().len(), Rule::HeaderCut));

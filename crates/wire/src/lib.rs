@@ -1,5 +1,5 @@
 //! The protocols on the wire of a substation: Ethernet II with 802.1Q tags, sampled values (IEC 61850-9-2, 9-2LE, IEC 61869-9),
-//! GOOSE (IEC 61850-8-1), PRP and HSR (IEC 62439-3), AVTP streams (IEEE 1722), PTP management messages (IEEE 1588), ICMP echo (RFC 792), the layer-2
+//! GOOSE (IEC 61850-8-1), both over UDP (R-GOOSE, R-SV), PRP and HSR (IEC 62439-3), AVTP streams (IEEE 1722), PTP management messages (IEEE 1588), ICMP echo (RFC 792), the layer-2
 //! test frame of the `reflect`, `talk` and `listen` probes, and the frame of DPDK's l2reflect.
 //!
 //! Every protocol has a **checked view** that borrows the frame (`sv::Frame`, `goose::Frame`) and an **owned form** with an
@@ -27,6 +27,7 @@ pub mod order;
 pub mod ptp;
 pub mod quality;
 pub mod redundancy;
+pub mod routed;
 pub mod sequence;
 pub mod sv;
 mod tag;

@@ -10,6 +10,7 @@ use wire::ether::{Mac, VlanTag};
 use wire::goose::{self, Value};
 use wire::quality::{GooseQuality, SvQuality};
 use wire::redundancy::{Lan, Node, Protocol, SUPERVISION_DST, Supervision, add};
+use wire::routed::SessionWriter;
 use wire::sv::{self, OwnedAsdu};
 use wire::time::{TimeQuality, UtcTime};
 
@@ -385,4 +386,56 @@ fn trailers_tags_and_supervision_frames_of_redundant_networks() {
     let (node, red_box) = (SRC.to_string(), "02:00:00:00:00:09".to_owned());
     let (dst, tlvs) = (SUPERVISION_DST.to_string(), "20;30;0".to_owned());
     assert_eq!(row, [dst, "1".into(), "513".into(), tlvs, node, red_box, "77".into()]);
+}
+
+#[test]
+fn goose_over_udp() {
+    let mut numbers = Numbers(6);
+    let (mut frames, mut expected) = (Vec::new(), Vec::new());
+    for index in 0..40u32 {
+        let message = goose::Message {
+            src: SRC,
+            appid: 0x3000 + index as u16,
+            gocb_ref: format!("IED{index}LD0/LLN0$GO$gcb1").into_bytes(),
+            dat_set: b"IED1LD0/LLN0$ds1".to_vec(),
+            st_num: numbers.next() as u32 >> 1,
+            sq_num: numbers.next() as u32 >> 1,
+            all_data: vec![Value::Boolean(index % 2 == 0)],
+            ..goose::Message::default()
+        };
+        let writer = SessionWriter {
+            source: [10, 0, 0, 1].into(),
+            destination: [239, 192, 0, 7].into(),
+            number: numbers.next() as u32,
+            key_id: numbers.next() as u32,
+        };
+        let signature = vec![0x5a; [0, 16, 32][index as usize % 3]];
+        let frame = writer.write(&message.encode().unwrap(), |_| signature.clone()).unwrap();
+        frames.push(frame);
+        expected.push(texts([
+            format!("0x{:02x}", 0xa1),
+            writer.number.to_string(),
+            format!("0x{:08x}", writer.key_id),
+            format!("0x{:04x}", message.appid),
+            String::from_utf8(message.gocb_ref.clone()).unwrap(),
+            message.st_num.to_string(),
+            message.sq_num.to_string(),
+        ]));
+    }
+    let fields = [
+        "rgoose.spdu_id",
+        "rgoose.spdu_num",
+        "rgoose.key_id",
+        "rgoose.appid",
+        "goose.gocbRef",
+        "goose.stNum",
+        "goose.sqNum",
+    ];
+    for (row, expected) in tshark(&frames, &fields).iter().zip(expected) {
+        let row: Vec<String> = row
+            .iter()
+            .map(|cell| cell.first().cloned().unwrap_or_default())
+            .collect();
+        assert_eq!(row, expected);
+    }
 }

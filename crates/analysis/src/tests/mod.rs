@@ -10,6 +10,7 @@ use capture::{Frame, LinkType};
 use model::StreamId;
 use wire::ether::{Hidden, Mac, VlanTag};
 use wire::quality::SvQuality;
+use wire::routed::SessionWriter;
 use wire::sv::{Message, OwnedAsdu};
 
 /// Nominal spacing of the streams of these tests: 4000 frames/s.
@@ -369,6 +370,54 @@ fn frames_behind_headers_that_are_not_read_are_counted_by_header() {
     let (summary, _) = analyse(&[vlan.clone(), r_tag, vlan]);
     assert_eq!(summary.hidden, [(Hidden::Vlan, 2), (Hidden::RTag, 1)].into());
     assert_eq!((summary.other, summary.malformed, summary.streams.len()), (0, 0, 0));
+}
+
+/// The frame as a datagram of R-SV.
+fn routed(frame: &[u8], number: u32, sign: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let writer = SessionWriter {
+        source: [10, 0, 0, 1].into(),
+        destination: [239, 192, 0, 7].into(),
+        number,
+        key_id: 0,
+    };
+    writer.write(frame, sign).expect("sampled values")
+}
+
+#[test]
+fn a_stream_over_udp_is_counted_like_one_of_layer_2() {
+    let mut frames = even((3_000..4_000).chain(0..1_000));
+    for (number, (_, frame)) in (0..).zip(&mut frames) {
+        *frame = routed(frame, number, |_| Vec::new());
+    }
+    // A datagram that comes twice, and one that is lost.
+    let copy = frames[500].clone();
+    frames.insert(501, copy);
+    frames.remove(1_200);
+    let (summary, _) = analyse(&frames);
+    let counts = &only(&summary).tally.counters;
+    assert_eq!((counts.lost, counts.duplicate, counts.conflicting), (1, 1, 0));
+    assert_eq!((summary.other, summary.malformed, summary.hidden.len()), (0, 0, 0));
+    assert_eq!((summary.routed.unsigned, summary.routed.signed), (2_000, 0));
+    assert_eq!(only(&summary).identity.destination, Some(Mac([1, 0, 0x5e, 64, 0, 7])));
+}
+
+#[test]
+fn signed_datagrams_are_read_and_named_and_encrypted_ones_are_hidden() {
+    let signed = routed(&sv("MU01", 0), 0, |_| vec![7; 16]);
+    let mut encrypted = routed(&sv("MU01", 1), 1, |_| Vec::new());
+    // An initialisation vector of one octet: the payload is one octet shorter.
+    let vector_at = 42 + 2 + 4 + 10 + 6 + 4;
+    let length = u32::from_be_bytes(encrypted[vector_at + 1..vector_at + 5].try_into().expect("four"));
+    encrypted[vector_at] = 1;
+    encrypted[vector_at + 2..vector_at + 6].copy_from_slice(&(length - 1).to_be_bytes());
+    let mut broken = routed(&sv("MU01", 2), 2, |_| Vec::new());
+    // Its version.
+    broken[vector_at - 11] = 9;
+    let frames = [signed, encrypted, broken].map(|frame| (Some(0), frame));
+    let (summary, _) = analyse(&frames);
+    assert_eq!(summary.hidden, [(Hidden::Routed, 1)].into());
+    assert_eq!((summary.routed.signed, summary.routed.encrypted), (1, 1));
+    assert_eq!((only(&summary).frames, summary.malformed), (1, 1));
 }
 
 /// A frame in the form in which HSR sends it on one of its paths.

@@ -1,5 +1,6 @@
 //! Recognises sampled values and GOOSE after headers that [`EthernetView`] does not read.
 
+use super::ip::{IPV4, IPV6, IpPacket, UDP};
 use super::{EthernetView, GOOSE, HEADER, HSR, SV, TPID_8021AD, TPID_8021Q};
 use crate::bytes::be16;
 
@@ -8,14 +9,11 @@ const R_TAG: u16 = 0xf1c1;
 /// Tag protocol identifiers from before IEEE 802.1ad.
 const TPID_9100: u16 = 0x9100;
 const TPID_9200: u16 = 0x9200;
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
 /// A whole Ethernet frame (GRE, Geneve).
 const ETHERNET: u16 = 0x6558;
 const ERSPAN_II: u16 = 0x88be;
 const ERSPAN_III: u16 = 0x22eb;
 
-const UDP: u8 = 17;
 const IP_GRE: u8 = 47;
 /// UDP port of R-GOOSE and R-SV (IEC 61850-90-5).
 const PORT_ROUTED: u16 = 102;
@@ -88,8 +86,10 @@ fn behind(ether_type: u16, payload: &[u8]) -> Option<Behind<'_>> {
         TPID_8021Q | TPID_8021AD | TPID_9100 | TPID_9200 => tagged(Hidden::Vlan, payload, 2),
         HSR => tagged(Hidden::Hsr, payload, 4),
         R_TAG => tagged(Hidden::RTag, payload, 4),
-        IPV4 => ipv4(payload),
-        IPV6 => ipv6(payload),
+        IPV4 | IPV6 => {
+            let packet = IpPacket::of(ether_type, payload)?;
+            carried(packet.protocol, packet.octets)
+        }
         _ => None,
     }
 }
@@ -98,29 +98,6 @@ fn behind(ether_type: u16, payload: &[u8]) -> Option<Behind<'_>> {
 fn tagged(header: Hidden, payload: &[u8], octets: usize) -> Option<Behind<'_>> {
     let rest = payload.get(octets + 2..)?;
     Some((header, be16(payload, octets), rest))
-}
-
-/// Of a fragmented packet, only the first fragment holds the next header.
-fn ipv4(packet: &[u8]) -> Option<Behind<'_>> {
-    let is_first = be16(packet, 6) & 0x1fff == 0;
-    let octets = usize::from(packet.first()? & 0x0f) * 4;
-    let is_whole = octets >= 20 && is_first;
-    carried(*packet.get(9)?, packet.get(octets..).filter(|_| is_whole)?)
-}
-
-fn ipv6(packet: &[u8]) -> Option<Behind<'_>> {
-    let (mut next, mut rest) = (*packet.get(6)?, packet.get(40..)?);
-    for _ in 0..MOST_HEADERS {
-        let octets = match next {
-            // Hop-by-hop options, routing header and destination options.
-            0 | 43 | 60 => (usize::from(*rest.get(1)?) + 1) * 8,
-            // Fragment header: only the first fragment holds the next header.
-            44 if be16(rest, 2) & 0xfff8 == 0 => 8,
-            protocol => return carried(protocol, rest),
-        };
-        (next, rest) = (*rest.first()?, rest.get(octets..)?);
-    }
-    None
 }
 
 /// The content of an IP packet.

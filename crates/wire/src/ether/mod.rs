@@ -1,6 +1,7 @@
 //! Ethernet II frames with up to two VLAN tags (IEEE 802.1Q, 802.1ad) and an HSR tag (IEC 62439-3).
 
 mod hidden;
+mod ip;
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +9,9 @@ use std::str::FromStr;
 
 use crate::bytes::{array, be16};
 use crate::frame_error::{FrameError, Rule};
+use crate::header::Header;
 pub use hidden::Hidden;
+pub(crate) use ip::UdpPayload;
 
 /// EtherType of GOOSE (IEC 61850-8-1).
 pub const GOOSE: u16 = 0x88b8;
@@ -115,6 +118,8 @@ pub struct EthernetView<'a> {
     hsr_at: usize,
     ether_type: u16,
     payload_at: usize,
+    /// The header of a message that came over UDP, where it has another form.
+    header: Option<Header>,
 }
 
 impl<'a> EthernetView<'a> {
@@ -158,6 +163,7 @@ impl<'a> EthernetView<'a> {
                     hsr_at,
                     ether_type,
                     payload_at: type_at + 2,
+                    header: None,
                 });
             };
             *tag = Some(VlanTag {
@@ -198,7 +204,27 @@ impl<'a> EthernetView<'a> {
         }
     }
 
-    /// EtherType after the tags.
+    /// The same frame as a view of a message in it that came over UDP. The APDU is eight octets after `payload_at`.
+    pub(crate) fn of_message(&self, ether_type: u16, payload_at: usize, header: Header) -> Self {
+        Self {
+            ether_type,
+            payload_at,
+            header: Some(header),
+            ..*self
+        }
+    }
+
+    /// The header of a message that came over UDP; `None` in a frame of layer 2.
+    pub(crate) fn header_of_message(&self) -> Option<Header> {
+        self.header
+    }
+
+    /// True for a message that came over UDP.
+    pub fn is_routed(&self) -> bool {
+        self.header.is_some()
+    }
+
+    /// EtherType after the tags; for a message that came over UDP, that of its protocol.
     pub fn ether_type(&self) -> u16 {
         self.ether_type
     }

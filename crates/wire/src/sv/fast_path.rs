@@ -56,6 +56,10 @@ impl FastPath {
 
     /// Remembers a frame that the full parse accepted. Allocates the first time; later only for a longer frame.
     pub fn learn(&mut self, frame: &Frame<'_>) {
+        // The session around it changes with each datagram, and may hold further messages.
+        if frame.ethernet().is_routed() {
+            return;
+        }
         let octets = frame.used();
         let base = frame.ethernet().payload_offset();
         self.used = octets.len();

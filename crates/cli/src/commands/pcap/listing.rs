@@ -94,6 +94,10 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
         }
     };
     add(summary.other, " of other protocols");
+    let routed = &summary.routed;
+    add(routed.unsigned, " of R-GOOSE or R-SV without a signature");
+    add(routed.signed, " of R-GOOSE or R-SV with a signature, not checked");
+    add(routed.encrypted, " of R-GOOSE or R-SV encrypted");
     for (&header, &count) in &summary.hidden {
         let hidden = hidden(header);
         add(
