@@ -1,5 +1,6 @@
 //! Changes of this machine during a run: each planted one is told with its value before and after.
 
+mod console;
 mod tuned;
 mod twenty;
 

@@ -16,6 +16,7 @@ pub mod cmdline;
 pub mod cmdline_facts;
 pub mod config;
 pub mod connection;
+pub mod console;
 pub mod container;
 pub mod cpu;
 pub mod cpuinfo;

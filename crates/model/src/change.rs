@@ -37,11 +37,13 @@ pub enum Subject {
     Container,
     /// A unit of systemd.
     Unit,
+    /// A shell on a console of the machine.
+    Console,
 }
 
 impl Subject {
     /// Every subject, in the order in which it is documented.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Interrupt,
         Self::Nic,
         Self::Cpuset,
@@ -58,6 +60,7 @@ impl Subject {
         Self::Guest,
         Self::Container,
         Self::Unit,
+        Self::Console,
     ];
 
     /// The word in files and on the screen.
@@ -79,6 +82,7 @@ impl Subject {
             Self::Guest => "guest",
             Self::Container => "container",
             Self::Unit => "unit",
+            Self::Console => "console",
         }
     }
 
@@ -87,10 +91,13 @@ impl Subject {
         Self::ALL.into_iter().find(|subject| subject.word() == word)
     }
 
-    /// True if a change of it gives the run a second configuration. A guest, container, service or unit that comes or goes is work of the host, which
-    /// may change its settings.
+    /// True if a change of it gives the run a second configuration. A guest, container, service, unit or login that comes or goes is work of the host,
+    /// which may change its settings.
     pub fn is_setting(self) -> bool {
-        !matches!(self, Self::Service | Self::Guest | Self::Container | Self::Unit)
+        !matches!(
+            self,
+            Self::Service | Self::Guest | Self::Container | Self::Unit | Self::Console
+        )
     }
 }
 

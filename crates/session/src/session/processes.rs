@@ -1,5 +1,6 @@
 //! The processes of the machine, as far as they can be seen: their names and their parents.
 
+use host::console::shell_on_console;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -16,6 +17,8 @@ pub(super) struct Process {
     pub(super) name: String,
     pub(super) parent: u32,
     pub(super) is_kernel: bool,
+    /// True for a shell that has a console as its terminal.
+    pub(super) is_on_console: bool,
     /// Number of refreshes that read it.
     read: u8,
 }
@@ -77,6 +80,7 @@ pub(super) fn process(pid: u32) -> Option<Process> {
         name: printable(before.split_once('(')?.1),
         parent,
         is_kernel: flags & KERNEL_THREAD != 0,
+        is_on_console: shell_on_console(&stat).is_some(),
         read: 0,
     })
 }

@@ -5,13 +5,9 @@ use units::CpuList;
 use super::super::shared::{Search, cpus, running, strings};
 use crate::facts::{Class, Facts};
 use crate::value::{Unknown, Value};
+use host::console::{is_shell, shell_on_console};
 use host::error::HostError;
 use host::reader::Reader;
-
-/// Device numbers of consoles: virtual and serial, the console itself, Arm's serial lines, hypervisor consoles
-/// (Linux: admin-guide/devices.txt).
-const CONSOLES: [u64; 4] = [4, 5, 204, 229];
-const SHELLS: [&str; 8] = ["bash", "sh", "dash", "ash", "zsh", "fish", "ksh", "busybox"];
 
 /// Agents that collect figures at intervals, by name prefix.
 const AGENTS: [&str; 14] = [
@@ -91,16 +87,13 @@ fn open_consoles(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown>
     let processes = running(facts)?;
     let asked = processes
         .iter()
-        .filter(|(name, _)| SHELLS.contains(&name.as_str()) || name.ends_with("getty"));
-    for pid in asked.flat_map(|(_, pids)| pids) {
+        .filter(|(name, _)| is_shell(name) || name.ends_with("getty"));
+    for (name, pid) in asked.flat_map(|(name, pids)| pids.iter().map(move |pid| (name, pid))) {
         let Ok(line) = reader.line(&format!("/proc/{pid}/stat")) else {
             continue;
         };
-        let Some((name, terminal)) = terminal(&line) else {
-            continue;
-        };
-        if SHELLS.contains(&name) && CONSOLES.contains(&(terminal >> 8 & 0xfff)) && terminal != 0 {
-            search.add(format!("{name} on a console (pid {pid})"));
+        if let Some(shell) = shell_on_console(&line) {
+            search.add(format!("{shell} on a console (pid {pid})"));
         } else if name.ends_with("getty") {
             match strings(reader, &format!("/proc/{pid}/cmdline")) {
                 Ok(words) if words.iter().any(|word| word == "-a" || word.starts_with("--autologin")) => {
@@ -112,11 +105,4 @@ fn open_consoles(reader: &Reader, facts: &Facts) -> Result<Vec<String>, Unknown>
         }
     }
     search.result()
-}
-
-/// The name of a process and its terminal's device number (proc_pid_stat(5), fields 2 and 7).
-fn terminal(line: &str) -> Option<(&str, u64)> {
-    let (before, behind) = line.rsplit_once(") ")?;
-    let (_, name) = before.split_once('(')?;
-    Some((name, behind.split_whitespace().nth(4)?.parse().ok()?))
 }

@@ -1,4 +1,4 @@
-//! Guests, services that change settings, and real-time threads of other processes that may run on judged CPUs.
+//! Guests, services that change settings, shells on consoles, and real-time threads of other processes that may run on judged CPUs.
 
 use super::super::neighbours::is_session;
 use super::super::processes::{Process, Processes, comm, numbers};
@@ -78,6 +78,20 @@ impl Work {
             tells: Tells::All,
         };
         Some(((Subject::Guest, pid.to_string()), Ok(item)))
+    }
+
+    /// A shell that somebody has opened on a console of the machine, to work there during the run.
+    fn console(&self, pid: u32, process: &Process) -> Option<Found> {
+        let item = || Item {
+            name: format!("{} (pid {pid})", process.name),
+            value: "logged in".to_owned(),
+            cpus: None,
+            who: self.starter(process),
+            tells: Tells::All,
+        };
+        process
+            .is_on_console
+            .then(|| ((Subject::Console, pid.to_string()), Ok(item())))
     }
 
     /// Services by name, each with its processes.
@@ -181,6 +195,7 @@ impl Part for Work {
         let mut found = self.services();
         for (pid, process) in self.strangers() {
             found.extend(self.guest(pid, process));
+            found.extend(self.console(pid, process));
             found.extend(self.real_time_threads(pid, process));
         }
         Ok(Some(found))
