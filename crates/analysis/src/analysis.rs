@@ -3,6 +3,7 @@
 use crate::arrival::Arrival;
 use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;
+use crate::lans::Lans;
 use crate::numbered::Numbered;
 use crate::shaping::SrClass;
 use crate::sink::{Notes, Sink};
@@ -14,6 +15,7 @@ use capture::{Frame, LinkType};
 use model::{StreamId, StreamKind};
 use wire::FrameError;
 use wire::ether::{self, EthernetView, Hidden, VlanTag};
+use wire::redundancy::{Lan, SUPERVISION, Supervision};
 use wire::routed::{Datagram, Security};
 use wire::sequence::Quiet;
 use wire::sv::Fingerprints;
@@ -46,6 +48,7 @@ pub struct Analysis<'a> {
     previous_ns: i64,
     quiet: Quiet,
     prints: Fingerprints,
+    pub(crate) lans: Lans,
     window_start_ns: u64,
     window_end_ns: u64,
 }
@@ -64,6 +67,7 @@ impl<'a> Analysis<'a> {
             previous_ns: i64::MIN,
             quiet: Quiet::default(),
             prints: Fingerprints::new(),
+            lans: Lans::new(),
             window_start_ns: 0,
             window_end_ns: config.window_ns.unwrap_or(u64::MAX),
         }
@@ -76,13 +80,18 @@ impl<'a> Analysis<'a> {
 
     /// Takes the next frame of the capture.
     pub fn frame(&mut self, frame: &Frame<'_>) {
+        self.frame_of(frame, None);
+    }
+
+    /// Takes the next frame of the capture, which came at the port of a LAN. The stream of the frame does not see copies of PRP and HSR.
+    pub fn frame_of(&mut self, frame: &Frame<'_>, port: Option<Lan>) {
         self.summary.frames += 1;
         let arrival = self.arrive(frame);
         if frame.link_type != LinkType::ETHERNET {
             self.summary.not_ethernet += 1;
             return;
         }
-        if !self.next_of_likely(frame.data, arrival) {
+        if !self.lans.take(frame, port, &self.prints) && !self.next_of_likely(frame.data, arrival) {
             self.any(frame, arrival);
         }
     }
@@ -173,6 +182,7 @@ impl<'a> Analysis<'a> {
             ether::GOOSE => goose::Frame::parse(&ethernet).map(|parsed| self.goose(&parsed, arrival)),
             test_frame::ETHER_TYPE => return self.test_frame(frame, &ethernet, arrival),
             avtp::ETHER_TYPE => return self.avtp(frame, &ethernet, arrival),
+            SUPERVISION if Supervision::parse(&ethernet).is_ok() => return,
             _ => return self.other(frame, &ethernet, arrival),
         };
         if let Err(error) = parsed {
@@ -406,6 +416,7 @@ impl<'a> Analysis<'a> {
             let summary = stream.finish(start_ns, end_ns, self.summary.last_ns, notes);
             self.summary.streams.push(summary);
         }
+        self.summary.redundancy = self.lans.finish(self.summary.last_ns);
         self.summary
     }
 }

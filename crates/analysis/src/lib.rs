@@ -3,7 +3,7 @@
 //!
 //! Give every frame to [`Analysis::frame`], in the order of the file. For each stream it keeps the time between consecutive
 //! frames (by the stamps of the capture), the worst gaps with their frame numbers, the frames that were lost, repeated or late by its counter, and
-//! bursts; for GOOSE also states, and silence beyond timeAllowedtoLive. Windows of capture time and events go to a [`Sink`] at once; the totals are
+//! bursts; the copies of a redundant network (PRP, HSR) are discarded and accounted for per LAN; for GOOSE also states, and silence beyond timeAllowedtoLive. Windows of capture time and events go to a [`Sink`] at once; the totals are
 //! in the [`Summary`] at the end.
 //!
 //! Memory: two histograms (about 210 KiB each) and bounded lists for every stream, and at most [`Config::max_streams`]
@@ -16,6 +16,7 @@ mod avtp;
 mod bursts;
 mod gaps;
 mod goose;
+mod lans;
 mod losses;
 mod numbered;
 mod resolution;
@@ -31,6 +32,7 @@ pub use analysis::{Analysis, Config};
 pub use bursts::BurstCounts;
 pub use gaps::Gap;
 pub use goose::GooseCounts;
+pub use lans::{LanSummary, RedundancySummary, RedundantSource};
 pub use losses::Loss;
 pub use shaping::{Credit, Shaping, SrClass};
 pub use sink::{Event, EventKind, Sink, Window};

@@ -3,6 +3,7 @@
 use crate::bursts::BurstCounts;
 use crate::gaps::Gap;
 use crate::goose::GooseCounts;
+use crate::lans::RedundancySummary;
 use crate::losses::Loss;
 use crate::shaping::Shaping;
 use model::StreamId;
@@ -61,6 +62,8 @@ pub struct Summary {
     pub unplaced: u64,
     /// The streams, in the order of appearance.
     pub streams: Vec<StreamSummary>,
+    /// The LANs of a redundant network, if the capture shows one or names its ports.
+    pub redundancy: Option<RedundancySummary>,
 }
 
 /// A stream of the capture.

@@ -67,6 +67,10 @@ pub struct Frame<'a> {
     pub original_len: u32,
     /// The layer at which the bytes begin.
     pub link_type: LinkType,
+    /// Number of its interface in the section, from 0. A pcap file has one.
+    pub interface: u32,
+    /// Name of its interface, if the capture states it.
+    pub interface_name: Option<&'a str>,
 }
 
 impl Frame<'_> {

@@ -60,6 +60,8 @@ impl Pcap {
             data: source.block().get(RECORD_HEADER..).unwrap_or_default(),
             original_len,
             link_type: self.link_type,
+            interface: 0,
+            interface_name: None,
         }))
     }
 

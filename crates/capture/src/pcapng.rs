@@ -51,8 +51,10 @@ pub(crate) struct Pcapng {
     stamps: Option<Stamps>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Interface {
+    /// Its name, if the file states it.
+    name: Option<Box<str>>,
     link_type: LinkType,
     /// Octets kept of each frame; 0 means all.
     snap_len: u32,
@@ -114,7 +116,7 @@ impl Pcapng {
     }
 
     #[inline]
-    pub(crate) fn next_frame<'a>(&mut self, source: &'a mut Source<'_>) -> Result<Option<Frame<'a>>, CaptureError> {
+    pub(crate) fn next_frame<'a>(&'a mut self, source: &'a mut Source<'_>) -> Result<Option<Frame<'a>>, CaptureError> {
         let packet = loop {
             // The head of the first block was read to recognise the format.
             if self.started {
@@ -157,6 +159,8 @@ impl Pcapng {
             data: source.block().get(range).unwrap_or_default(),
             original_len: packet.original,
             link_type: interface.link_type,
+            interface: packet.interface,
+            interface_name: interface.name.as_deref(),
         }))
     }
 
@@ -368,7 +372,13 @@ impl Interface {
             Resolution::Decimal(n @ 0..=9) if offset_s == 0 => Some(10_u64.pow(9 - u32::from(n))),
             _ => None,
         };
+        let name = block.options.iter().find(|option| option.code == OptionCode::IfName);
+        let name = name.map(|option| {
+            let octets = option.value.get(..usize::from(option.len)).unwrap_or(&option.value);
+            String::from_utf8_lossy(octets).trim_end_matches('\0').into()
+        });
         Self {
+            name,
             link_type: LinkType(block.linktype.0 as u16),
             snap_len: block.snaplen,
             resolution,

@@ -23,8 +23,9 @@ impl Stamps {
         Self { unit_ns, made_by }
     }
 
-    /// Combines these with others of the same capture: keeps only the facts that are true for both.
-    pub(crate) fn and(self, other: &Self) -> Self {
+    /// Combines these with others: keeps only the facts that are true for both.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
         Self {
             unit_ns: self.unit_ns.max(other.unit_ns),
             made_by: self.made_by.filter(|by| other.made_by.as_ref() == Some(by)),

@@ -2,6 +2,7 @@
 
 mod faults;
 mod goose;
+mod lans;
 mod protocols;
 mod stamps;
 
@@ -68,6 +69,8 @@ fn analyse_with(config: Config, mut sink: Kept, frames: &[Stamped]) -> (Summary,
             data,
             original_len: data.len() as u32,
             link_type: LinkType::ETHERNET,
+            interface: 0,
+            interface_name: None,
         });
     }
     (analysis.finish(), sink)
@@ -333,6 +336,8 @@ fn what_cannot_be_read_is_counted() {
             data,
             original_len: data.len() as u32,
             link_type: LinkType::ETHERNET,
+            interface: 0,
+            interface_name: None,
         };
         analysis.frame(&frame);
     }
@@ -342,6 +347,8 @@ fn what_cannot_be_read_is_counted() {
         data: &whole[..60],
         original_len: whole.len() as u32,
         link_type: LinkType::ETHERNET,
+        interface: 0,
+        interface_name: None,
     };
     analysis.frame(&cut);
     analysis.frame(&Frame {
@@ -418,37 +425,4 @@ fn signed_datagrams_are_read_and_named_and_encrypted_ones_are_hidden() {
     assert_eq!(summary.hidden, [(Hidden::Routed, 1)].into());
     assert_eq!((summary.routed.signed, summary.routed.encrypted), (1, 1));
     assert_eq!((only(&summary).frames, summary.malformed), (1, 1));
-}
-
-/// A frame in the form in which HSR sends it on one of its paths.
-fn in_hsr(frame: &[u8], path: u8, sequence: u16) -> Vec<u8> {
-    let [high, low] = sequence.to_be_bytes();
-    [&frame[..16], &[0x89, 0x2f, path << 4, 90, high, low], &frame[16..]].concat()
-}
-
-/// A frame in the form in which PRP sends it in one of its networks: with a trailer of six octets.
-fn in_prp(frame: &[u8], network: u8, sequence: u16) -> Vec<u8> {
-    let [high, low] = sequence.to_be_bytes();
-    [frame, &[high, low, network << 4, 90, 0x88, 0xfb]].concat()
-}
-
-#[test]
-fn both_copies_of_hsr_and_of_prp_are_one_stream() {
-    for copy in [in_hsr, in_prp] {
-        let mut frames = Vec::new();
-        for (at, frame) in even((3_000..4_000).chain(0..1_000)) {
-            let sequence = (frames.len() / 2) as u16;
-            frames.extend([0, 1].map(|path| (at, copy(&frame, path + 10, sequence))));
-        }
-        // If only one copy is lost, nothing is lost.
-        frames.remove(1_001);
-        let (summary, _) = analyse(&frames);
-        let counts = &only(&summary).tally.counters;
-        assert_eq!((counts.lost, counts.duplicate, counts.conflicting), (0, 1_999, 0));
-        assert_eq!((summary.other, summary.malformed, summary.hidden.len()), (0, 0, 0));
-        // Both copies are lost.
-        frames.drain(2_001..2_003);
-        let (summary, _) = analyse(&frames);
-        assert_eq!(only(&summary).tally.counters.lost, 1);
-    }
 }

@@ -12,13 +12,13 @@ pub use host::{CLOCK, NOISE, WAKEUP};
 pub use round_trip::{RTT, STAGE, TURNAROUND};
 pub use shape::{Accounts, BudgetLine, Kind, Samples, in_order};
 pub use stream::{
-    AGE, ARRIVAL, CREDIT, DELIVERY, DEPARTURE, HOP, LATENCY, LISTEN, PUBLISH, SEND, SPACING, TALK, TASK, TASK_STAGE,
-    USE,
+    AGE, ARRIVAL, CREDIT, DELIVERY, DEPARTURE, HOP, LAN, LATENCY, LISTEN, PUBLISH, SEND, SPACING, TALK, TASK,
+    TASK_STAGE, USE,
 };
 pub use trip::{DECISION, LEAD, PHASE, SECURITY, START, TRIP, ZONE};
 
 /// All kinds, in the order of the report.
-pub static ALL: [&Kind; 32] = [
+pub static ALL: [&Kind; 33] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -36,6 +36,7 @@ pub static ALL: [&Kind; 32] = [
     &AGE,
     &USE,
     &SPACING,
+    &LAN,
     &LATENCY,
     &GOOSE,
     &CLOCK,

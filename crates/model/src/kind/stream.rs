@@ -185,6 +185,36 @@ pub static SPACING: Kind = Kind {
     words: &[],
 };
 
+/// `lan/*`
+pub static LAN: Kind = Kind {
+    name: "lan",
+    title: "LANs of a redundant network",
+    what: "First copy of a frame on any LAN to the copy on this one; 0 if this LAN was first. A copy that does not come within the \
+           400 ms after which a doubly attached node forgets a frame (IEC 62439-3) is lost on this LAN.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counts: &[
+        Counter::Lost,
+        Counter::Late,
+        Counter::Duplicate,
+        Counter::Conflicting,
+        Counter::Reordered,
+        Counter::Wrong,
+    ],
+    words: &[
+        (Counter::Lost, "Frames that came on the other LAN only"),
+        (
+            Counter::Late,
+            "Copies after the discard window of 400 ms, which count as lost, too",
+        ),
+        (Counter::Duplicate, "Frames that came again on this LAN"),
+        (Counter::Conflicting, "Copies with other contents than the first"),
+        (Counter::Wrong, "Frames that state the other LAN"),
+    ],
+};
+
 /// `latency/*`
 pub static LATENCY: Kind = Kind {
     name: "latency",

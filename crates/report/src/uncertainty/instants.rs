@@ -35,6 +35,7 @@ pub(super) fn of(of_kind: &Kind) -> Option<(Instant, Instant)> {
                 &kind::LISTEN,
                 &kind::CREDIT,
                 &kind::HOP,
+                &kind::LAN,
                 &kind::GOOSE,
                 &kind::DECISION,
                 &kind::LEAD,

@@ -1,6 +1,7 @@
 //! Reads a capture through the analysis, to its end or to the first error.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use crate::failure::COULD_NOT_MEASURE;
 use analysis::{Analysis, Config, Sink, Summary};
@@ -10,7 +11,8 @@ use model::{StreamKind, kind};
 use super::first_events::FirstEvents;
 use super::listing::Listing;
 use super::observe::Observing;
-use super::{PcapArgs, PcapError, damaged, open};
+use super::source::Frames;
+use super::{PcapArgs, PcapError, damaged};
 
 /// Results of a capture, and the reason for the end.
 pub(super) struct Analysed {
@@ -20,8 +22,8 @@ pub(super) struct Analysed {
     pub(super) dropped: Option<u64>,
     /// Statements of the capture about its stamps.
     pub(super) stamps: Stamps,
-    /// Reason for not reading the capture to its end.
-    pub(super) damage: Option<CaptureError>,
+    /// File that was not read to its end, and the reason.
+    pub(super) damage: Option<(PathBuf, CaptureError)>,
     /// True if the user stopped it.
     pub(super) stopped: bool,
 }
@@ -40,37 +42,36 @@ pub(super) fn analyse(
     mut observing: Option<&mut Observing>,
     stop: impl Fn() -> bool,
 ) -> Result<Analysed, PcapError> {
-    let mut reader = open(&args.file)?;
+    let mut frames = Frames::open(args)?;
     let config = Config {
         max_streams: usize::from(args.max_streams),
         rate: args.rate,
         window_ns,
     };
     let mut analysis = Analysis::new(config, sink);
-    let (mut damage, mut stopped) = (None, false);
-    loop {
-        match reader.next_frame() {
-            Ok(Some(frame)) => {
-                analysis.frame(&frame);
-                if let Some(observing) = &mut observing {
-                    observing.take(&frame);
-                }
-                if frame.number % LOOK == 0 && (stop() || analysis.is_refused()) {
-                    stopped = true;
-                    break;
-                }
+    let mut stopped = false;
+    let mut read = || {
+        frames.begin(&mut analysis)?;
+        let mut number = 0;
+        while frames.next(&mut analysis, |analysis, frame, lan| {
+            analysis.frame_of(frame, lan);
+            if let Some(observing) = &mut observing {
+                observing.take(frame);
             }
-            Ok(None) => break,
-            Err(error) => {
-                damage = Some(error);
+            number = frame.number;
+        })? {
+            if number % LOOK == 0 && (stop() || analysis.is_refused()) {
+                stopped = true;
                 break;
             }
         }
-    }
+        Ok(())
+    };
+    let damage = read().err().map(|error| (frames.path(args).to_owned(), error));
     Ok(Analysed {
         summary: analysis.finish(),
-        dropped: reader.dropped(),
-        stamps: reader.stamps(),
+        dropped: frames.dropped(),
+        stamps: frames.stamps(),
         damage,
         stopped,
     })
@@ -92,7 +93,7 @@ pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError
     let mut events = FirstEvents::default();
     let analysed = analyse(args, None, &mut events, None, || false)?;
     let listing = Listing {
-        file: super::name(&args.file),
+        file: super::name_of(args),
         summary: &analysed.summary,
         dropped: analysed.dropped,
         events: Some(&events),
@@ -103,6 +104,6 @@ pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError
         // Same status as for a run: nothing could be measured.
         None if analysed.summary.streams.is_empty() => Ok(COULD_NOT_MEASURE),
         None => Ok(0),
-        Some(source) => Err(damaged(&args.file, source)),
+        Some((path, source)) => Err(damaged(&path, source)),
     }
 }

@@ -9,6 +9,7 @@ use units::format_ns;
 use wire::ether::Hidden;
 
 use super::first_events::FirstEvents;
+use super::lans;
 
 /// Number of worst gaps shown per stream.
 const GAPS: usize = 3;
@@ -37,11 +38,12 @@ impl Listing<'_> {
         }
         let streams = &self.summary.streams;
         if streams.is_empty() {
-            return out;
+            return out + &lans::section(self.summary);
         }
         out.push('\n');
         let rows = std::iter::once(HEADER.map(str::to_owned)).chain(streams.iter().map(row));
-        out.push_str(&table(&rows.collect::<Vec<_>>()));
+        out.push_str(&table(&rows.collect::<Vec<_>>(), WORDS));
+        out.push_str(&lans::section(self.summary));
         out.push_str(&section("Worst gaps", streams.iter().filter_map(gaps)));
         out.push_str(&section("Lost", streams.iter().flat_map(losses)));
         let bursts = streams.iter().filter_map(bursts);
@@ -362,7 +364,7 @@ fn line(stream: &StreamSummary, text: &str) -> String {
     foreign::shown(&format!("{}: {text}", stream.label)).into_owned()
 }
 
-fn section(heading: &str, lines: impl Iterator<Item = String>) -> String {
+pub(super) fn section(heading: &str, lines: impl Iterator<Item = String>) -> String {
     let lines: String = lines.map(|line| format!("  {line}\n")).collect();
     if lines.is_empty() {
         return lines;
@@ -370,13 +372,14 @@ fn section(heading: &str, lines: impl Iterator<Item = String>) -> String {
     format!("\n{heading}\n{lines}")
 }
 
-fn table(rows: &[[String; 15]]) -> String {
+/// A table whose first `words` columns hold words; the others hold numbers, aligned right.
+pub(super) fn table<const N: usize>(rows: &[[String; N]], words: usize) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 15] = std::array::from_fn(width);
+    let widths: [usize; N] = std::array::from_fn(width);
     let mut out = String::new();
     for row in rows {
         let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-            if column < WORDS {
+            if column < words {
                 format!("{cell:<width$}")
             } else {
                 format!("{cell:>width$}")

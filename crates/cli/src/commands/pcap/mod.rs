@@ -12,9 +12,11 @@
 
 mod analyse;
 mod first_events;
+mod lans;
 mod listing;
 mod observe;
 mod run;
+mod source;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +27,7 @@ use crate::failure::{Failure, USAGE};
 use capture::{CaptureError, Reader};
 use dissect::DecodeError;
 use probes::observe::ObservedRelay;
+use source::{Interfaces, interfaces};
 use units::foreign;
 
 /// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE, AVTP and test streams; trips of a relay (--observe)
@@ -36,6 +39,7 @@ A run file is written only with --out, --html, --junit, --limits, --observe or -
 Example: triptime pcap bay.pcapng
          triptime pcap bay.pcapng --limits site.toml --html bay.html
          triptime pcap shots.pcapng --observe above:2000A --sv-id INJ01 --goose 'IED1LD0/LLN0$GO$gcbTrip' --within 30ms
+         triptime pcap lan-a.pcap --lan-b lan-b.pcap
          tcpdump -i eth1 -w - ether proto 0x88ba | triptime pcap -")]
 pub(crate) struct PcapArgs {
     /// The capture; - reads standard input
@@ -49,6 +53,12 @@ pub(crate) struct PcapArgs {
     /// Source of the time stamps of the capture, if you know it: a tap, a NIC [default: what the capture states]
     #[arg(long, value_name = "WHAT", conflicts_with = "decode", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stamped_by: Option<String>,
+    /// The capture of LAN B of a redundant network (PRP, HSR), if FILE is that of LAN A: both are read in the order of their stamps
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["decode", "lans"])]
+    pub(crate) lan_b: Option<PathBuf>,
+    /// Interfaces of a pcapng capture that are LAN A and LAN B of a redundant network, by name or number: eth1,eth2 or 0,1
+    #[arg(long, value_name = "A,B", conflicts_with = "decode", value_parser = interfaces)]
+    pub(crate) lans: Option<Interfaces>,
     #[command(flatten)]
     pub(crate) observed: ObservedRelay,
     /// Maximum number of streams to track
@@ -175,6 +185,15 @@ fn name(path: &Path) -> String {
         "standard input".to_owned()
     } else {
         path.display().to_string()
+    }
+}
+
+/// Names of the captures for display.
+fn name_of(args: &PcapArgs) -> String {
+    let a = name(&args.file);
+    match &args.lan_b {
+        Some(b) => format!("{a} (LAN A) and {} (LAN B)", name(b)),
+        None => a,
     }
 }
 

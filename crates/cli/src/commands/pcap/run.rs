@@ -14,9 +14,10 @@ use store::{Batch, RunWriter, StoreError};
 use units::Realtime;
 
 use super::analyse::{Analysed, analyse, series_kind};
+use super::lans::{self, OfCapture};
 use super::listing::{Listing, hidden, remarks};
 use super::observe::{Captured, Observing};
-use super::{PcapArgs, PcapError, damaged, name, say};
+use super::{PcapArgs, PcapError, damaged, name_of, say};
 use crate::ending;
 use crate::failure::{Failure, USAGE};
 use crate::page;
@@ -46,7 +47,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let analysed = analyse(args, Some(args.window), &mut sink, observing.as_mut(), || {
         stop.load(Ordering::Relaxed)
     })?;
-    let capture = name(&args.file);
+    let capture = name_of(args);
     let Analysed {
         summary,
         dropped,
@@ -57,12 +58,12 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let ended = Ended {
         dropped,
         stamps: stated(stamps, args),
-        damage: damage.as_ref().map(ToString::to_string),
+        damage: damage.as_ref().map(|(_, error)| error.to_string()),
         stopped,
     };
     let (file, profile) = sink.finish(&summary, &ended, observing).map_err(Failure::from)?;
-    if let Some(source) = damage {
-        say(messages, &damaged(&args.file, source));
+    if let Some((path, source)) = damage {
+        say(messages, &damaged(&path, source));
     }
     if summary.streams.is_empty() {
         remove(&file);
@@ -137,7 +138,7 @@ impl RunSink {
         Self {
             run,
             profile,
-            capture: name(&args.file),
+            capture: name_of(args),
             rate: args.rate,
             writer: None,
             labels: Vec::new(),
@@ -223,6 +224,14 @@ impl RunSink {
         self.flush();
         for (at, stream) in summary.streams.iter().enumerate() {
             self.stamps(id(at), stream, &ended.stamps);
+        }
+        if let Some(of) = &summary.redundancy {
+            let capture = OfCapture {
+                name: &self.capture.clone(),
+                stamps: &ended.stamps,
+                duration_ns,
+            };
+            self.with_writer(|writer| lans::write(of, &capture, writer));
         }
         if let Some(observing) = observing {
             self.observed(

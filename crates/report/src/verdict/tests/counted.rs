@@ -9,7 +9,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, 
 use testing::synthetic::{run, series};
 
 /// Kinds of series, and the counters that their code counts in addition to the samples.
-const COUNTED: [(&str, &str); 32] = [
+const COUNTED: [(&str, &str); 33] = [
     ("wakeup", "missed"),
     ("noise", ""),
     ("rtt", "lost late duplicate reordered missed"),
@@ -27,6 +27,7 @@ const COUNTED: [(&str, &str); 32] = [
     ("age", "lost duplicate conflicting reordered"),
     ("use", "lost duplicate conflicting reordered"),
     ("spacing", "lost duplicate conflicting reordered"),
+    ("lan", "lost late duplicate conflicting reordered wrong"),
     ("latency", "lost reordered"),
     ("goose", "lost late duplicate conflicting reordered"),
     ("clock", "lost"),

@@ -43,6 +43,8 @@ fn args(file: &Path, decode: bool) -> PcapArgs {
         decode,
         rate: None,
         stamped_by: None,
+        lan_b: None,
+        lans: None,
         max_streams: 256,
         out: None,
         pages: PageArgs::default(),

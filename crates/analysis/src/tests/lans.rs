@@ -1,0 +1,176 @@
+//! Captures of redundant networks.
+
+use super::{CONFIG, analyse, even, only};
+use crate::{Analysis, Summary};
+use capture::{Frame, LinkType};
+use wire::ether::Mac;
+use wire::redundancy::{Lan, Node, Protocol, Supervision, add};
+
+/// A frame as it is sent on a LAN.
+fn marked(frame: &[u8], protocol: Protocol, lan: Lan, sequence: usize) -> Vec<u8> {
+    let mut frame = frame.to_vec();
+    add(&mut frame, protocol, lan, sequence as u16).unwrap();
+    frame
+}
+
+/// Frames of a stream, each on both LANs: the stamp, the LAN and the frame.
+fn on_both(protocol: Protocol) -> Vec<(i64, Lan, Vec<u8>)> {
+    let frames = even((3_000..4_000).chain(0..1_000));
+    let both = |(number, (at, frame)): (usize, (Option<i64>, Vec<u8>))| {
+        let at = at.unwrap();
+        Lan::BOTH.map(|lan| {
+            (
+                at + 10_000 * lan.number() as i64,
+                lan,
+                marked(&frame, protocol, lan, number),
+            )
+        })
+    };
+    frames.into_iter().enumerate().flat_map(both).collect()
+}
+
+fn with_ports(frames: &[(i64, Lan, Vec<u8>)], begin: impl FnOnce(&mut Analysis<'_>)) -> Summary {
+    let mut nothing = ();
+    let mut analysis = Analysis::new(CONFIG, &mut nothing);
+    analysis.has_ports();
+    begin(&mut analysis);
+    for (number, (at, lan, data)) in (1..).zip(frames) {
+        let frame = Frame {
+            number,
+            time_ns: Some(*at),
+            data,
+            original_len: data.len() as u32,
+            link_type: LinkType::ETHERNET,
+            interface: 0,
+            interface_name: None,
+        };
+        analysis.frame_of(&frame, Some(*lan));
+    }
+    analysis.finish()
+}
+
+#[test]
+fn both_copies_of_hsr_and_of_prp_are_one_stream() {
+    for protocol in [Protocol::Prp, Protocol::Hsr] {
+        let mut frames = on_both(protocol);
+        // If only one copy is lost, nothing is lost.
+        frames.remove(1_001);
+        let plain = |frames: &[(i64, Lan, Vec<u8>)]| {
+            let frames: Vec<_> = frames.iter().map(|(at, _, frame)| (Some(*at), frame.clone())).collect();
+            analyse(&frames).0
+        };
+        let summary = plain(&frames);
+        let counts = &only(&summary).tally.counters;
+        assert_eq!((counts.lost, counts.duplicate, counts.conflicting), (0, 0, 0));
+        assert_eq!((summary.other, summary.malformed, summary.hidden.len()), (0, 0, 0));
+        let lans = summary.redundancy.unwrap();
+        assert!(!lans.has_ports);
+        assert_eq!(lans.lans.each_ref().map(|lan| lan.counts.lost), [0, 1]);
+        assert_eq!(lans.lans.each_ref().map(|lan| lan.counts.received), [2_000, 1_999]);
+        // Both copies are lost.
+        frames.drain(2_001..2_003);
+        let summary = plain(&frames);
+        assert_eq!(only(&summary).tally.counters.lost, 1);
+        assert_eq!(summary.redundancy.unwrap().sources[0].neither, 1);
+    }
+}
+
+#[test]
+fn the_account_of_each_lan_is_in_the_summary() {
+    let mut frames = on_both(Protocol::Prp);
+    // LAN B delivers nothing for a quarter of a second, LAN A loses every hundredth frame there and elsewhere.
+    let is_cut = |number: usize| (800..1_800).contains(&number);
+    let mut number = 0;
+    frames.retain(|(_, lan, _)| {
+        let kept = match lan {
+            Lan::A => number / 2 % 100 != 50,
+            Lan::B => !is_cut(number / 2),
+        };
+        number += 1;
+        kept
+    });
+    let summary = with_ports(&frames, |_| {});
+    let both_lost = (800..1_800).filter(|number| number % 100 == 50).count() as u64;
+    assert_eq!(only(&summary).tally.counters.lost, both_lost);
+    let lans = summary.redundancy.unwrap();
+    let [a, b] = &lans.lans;
+    assert_eq!((a.counts.lost, b.counts.lost), (20 - both_lost, 1_000 - both_lost));
+    assert_eq!(
+        (a.tally.max_ns, b.tally.max_ns, b.counts.most_after_ns),
+        (Some(0), Some(10_000), 10_000)
+    );
+    assert_eq!((a.frames, b.frames, a.unmarked), (1_980, 1_000, 0));
+    assert_eq!(
+        (lans.sources[0].neither, lans.sources[0].together),
+        (both_lost, 2_000 - both_lost)
+    );
+}
+
+#[test]
+fn a_lan_is_judged_only_while_it_was_captured() {
+    let mut frames = on_both(Protocol::Prp);
+    let (from, to) = (frames[400].0, frames[3_600].0);
+    frames.retain(|(at, lan, _)| *lan == Lan::A || (from..=to).contains(at));
+    let summary = with_ports(&frames, |analysis| {
+        analysis.lan_from(Lan::B, from);
+        analysis.lan_to(Lan::B, to);
+    });
+    let counts = summary.redundancy.unwrap().lans[1].counts;
+    // Also the last one before the end of LAN B: its copy came too late for the capture.
+    assert_eq!((counts.lost, counts.undecided), (0, 200 + 200));
+}
+
+#[test]
+fn a_lan_without_a_frame_is_never_complete() {
+    let frames: Vec<_> = on_both(Protocol::Prp)
+        .into_iter()
+        .filter(|frame| frame.1 == Lan::A)
+        .collect();
+    for is_captured in [true, false] {
+        let summary = with_ports(&frames, |analysis| {
+            if !is_captured {
+                analysis.lan_from(Lan::B, i64::MAX);
+            }
+        });
+        let lans = summary.redundancy.unwrap();
+        let counts = lans.lans[1].counts;
+        assert!(!lans.lans[1].has_spoken());
+        assert_eq!(counts.lost + counts.undecided, 2_000);
+        assert_eq!(counts.lost > 0, is_captured);
+    }
+}
+
+#[test]
+fn crossed_ports_and_nodes_are_told() {
+    let mut frames = on_both(Protocol::Prp);
+    for (_, lan, _) in &mut frames {
+        *lan = lan.other();
+    }
+    let supervision = Supervision {
+        path: 0,
+        version: 1,
+        sequence: 0,
+        node: Node::PrpDiscard,
+        mac: Mac([2, 0, 0, 0, 0, 1]),
+        red_box: None,
+    };
+    let at = frames[10].0;
+    frames.insert(10, (at, Lan::A, supervision.encode(supervision.mac)));
+    let summary = with_ports(&frames, |_| {});
+    assert_eq!(summary.other, 0);
+    let lans = summary.redundancy.unwrap();
+    assert_eq!(
+        lans.lans.each_ref().map(|lan| (lan.counts.wrong, lan.counts.received)),
+        [(2_000, 0); 2]
+    );
+    assert_eq!(
+        (lans.supervision, lans.nodes.len(), lans.nodes[0].frames),
+        (1, 1, [1, 0])
+    );
+}
+
+#[test]
+fn a_capture_without_marks_has_no_lans() {
+    let (summary, _) = analyse(&even(0..100));
+    assert!(summary.redundancy.is_none());
+}
