@@ -71,6 +71,7 @@ mod guest;
 mod help;
 mod judge;
 mod junit;
+mod lans;
 mod matrix;
 mod named;
 mod over_host;

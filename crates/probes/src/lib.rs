@@ -29,6 +29,7 @@ mod port;
 mod probe;
 pub mod publish;
 mod reception;
+mod redundant;
 pub mod reflect;
 pub mod relay;
 pub mod replay;
@@ -53,6 +54,7 @@ pub use nic::{Directions, NicStamps, ReceiveStamps, Stamps};
 pub use port::Port;
 pub use probe::{About, Probe};
 pub use reception::Receive;
+pub use redundant::{Numbers, Pair};
 pub use rest::Rest;
 pub use sender::SenderEnd;
 

@@ -5,12 +5,14 @@ use crate::copier::FrameCopier;
 use crate::error::ProbeError;
 use crate::frame::Frame;
 use crate::nic::{Directions, NicClock, NicStamps, Stamps};
+use crate::redundant::Pair;
 use run::Recorder;
 use sys::SysError;
 use sys::link::LinkStatistics;
 use sys::packet::{self, PacketPort, PacketSender, PartialSend, PortOptions, TxBatch, TxEvent};
 use sys::xdp::{XdpPort, XdpSender};
 use units::{Monotonic, Tai};
+use wire::redundancy::Lan;
 
 /// A port that uses either mechanism, with or without a capture.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Port {
 enum Engine {
     Packet(PacketPort),
     Xdp(XdpPort),
+    /// Sends and receives in two LANs.
+    Redundant(Box<Pair>),
     /// Receives through the ring, sends by AF_XDP.
     Mixed(PacketPort, XdpSender),
 }
@@ -36,6 +40,17 @@ impl From<PacketPort> for Port {
     fn from(port: PacketPort) -> Self {
         Self {
             engine: Engine::Packet(port),
+            copier: None,
+            numbered: 0,
+            nic: None,
+        }
+    }
+}
+
+impl From<Pair> for Port {
+    fn from(pair: Pair) -> Self {
+        Self {
+            engine: Engine::Redundant(Box::new(pair)),
             copier: None,
             numbered: 0,
             nic: None,
@@ -108,6 +123,7 @@ impl Port {
     pub fn describe(&self) -> String {
         match &self.engine {
             Engine::Packet(_) => "AF_PACKET, TPACKET_V2 ring".to_owned(),
+            Engine::Redundant(pair) => pair.describe(),
             Engine::Xdp(port) => format!("AF_XDP, {}", port.mode()),
             Engine::Mixed(port, _) if port.ring_frames() == 0 => "AF_XDP, sends only".to_owned(),
             Engine::Mixed(..) => "AF_PACKET, TPACKET_V2 ring; sends by AF_XDP".to_owned(),
@@ -119,6 +135,9 @@ impl Port {
         let interface = self.interface();
         match (stamps, self.packet()) {
             (Stamps::Off, _) | (Stamps::Software, Some(_)) => Ok(()),
+            (_, None) if self.is_redundant() => Err(format!(
+                "{interface}: two LANs have no stamps of sent frames: use --stamps off, or leave out --lan-b"
+            )),
             (_, None) => Err(format!(
                 "{interface}: AF_XDP has no time stamps here: use --stamps off, or --engine packet"
             )),
@@ -142,6 +161,7 @@ impl Port {
     pub fn mac(&self) -> [u8; 6] {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.mac(),
+            Engine::Redundant(pair) => pair.a().mac(),
             Engine::Xdp(port) => port.mac(),
         }
     }
@@ -150,6 +170,7 @@ impl Port {
     pub fn mtu(&self) -> u32 {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.mtu(),
+            Engine::Redundant(pair) => pair.a().mtu(),
             Engine::Xdp(port) => port.mtu(),
         }
     }
@@ -158,7 +179,16 @@ impl Port {
     pub fn interface(&self) -> &str {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.interface(),
+            Engine::Redundant(pair) => pair.a().interface(),
             Engine::Xdp(port) => port.interface(),
+        }
+    }
+
+    /// The interfaces, in words.
+    pub fn interfaces(&self) -> String {
+        match &self.engine {
+            Engine::Redundant(pair) => pair.interfaces(),
+            Engine::Packet(_) | Engine::Xdp(_) | Engine::Mixed(..) => self.interface().to_owned(),
         }
     }
 
@@ -166,7 +196,20 @@ impl Port {
     pub fn packet(&self) -> Option<&PacketPort> {
         match &self.engine {
             Engine::Packet(port) => Some(port),
-            Engine::Xdp(_) | Engine::Mixed(..) => None,
+            Engine::Redundant(_) | Engine::Xdp(_) | Engine::Mixed(..) => None,
+        }
+    }
+
+    /// True for a port of two LANs.
+    pub fn is_redundant(&self) -> bool {
+        matches!(self.engine, Engine::Redundant(_))
+    }
+
+    /// Frames that the port of one LAN did not accept, but that of the other did: of LAN A and LAN B.
+    pub(crate) fn refused_on(&self) -> [u64; 2] {
+        match &self.engine {
+            Engine::Redundant(pair) => Lan::BOTH.map(|lan| pair.refused(lan)),
+            Engine::Packet(_) | Engine::Xdp(_) | Engine::Mixed(..) => [0; 2],
         }
     }
 
@@ -183,6 +226,7 @@ impl Port {
                 self.numbered = self.numbered.wrapping_add(u32::from(packet::counts(&outcome)));
                 outcome
             }
+            Engine::Redundant(pair) => pair.send(frame),
             Engine::Xdp(port) => port.send(frame),
             Engine::Mixed(_, sender) => sender.send(frame),
         };
@@ -222,6 +266,7 @@ impl Port {
                 self.numbered = self.numbered.wrapping_add(u32::from(packet::counts(&outcome)));
                 outcome
             }
+            Engine::Redundant(pair) => pair.send(frame),
             Engine::Xdp(port) => port.send(frame),
             Engine::Mixed(_, sender) => sender.send(frame),
         };
@@ -245,6 +290,7 @@ impl Port {
                 self.numbered = self.numbered.wrapping_add(numbered(&outcome, batch.len()));
                 outcome
             }
+            Engine::Redundant(pair) => pair.send_all(batch),
             Engine::Xdp(port) => port.send_all(batch),
             Engine::Mixed(_, sender) => sender.send_all(batch),
         };
@@ -313,6 +359,10 @@ impl Port {
     pub fn next(&mut self) -> Option<Frame<'_>> {
         let frame = match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => Frame::Packet(port.next()?),
+            Engine::Redundant(pair) => {
+                let (lan, frame) = pair.next()?;
+                Frame::Lan(lan, frame)
+            }
             Engine::Xdp(port) => Frame::Xdp(port.next()?),
         };
         if let Some(copier) = &mut self.copier {
@@ -328,6 +378,7 @@ impl Port {
     pub fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.wait(timeout_ns),
+            Engine::Redundant(pair) => pair.wait(timeout_ns),
             Engine::Xdp(port) => port.wait(timeout_ns),
         }
     }
@@ -336,6 +387,7 @@ impl Port {
     pub(crate) fn gone(&self) -> Result<(), SysError> {
         let is_gone = match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.is_gone(),
+            Engine::Redundant(pair) => pair.is_gone(),
             Engine::Xdp(port) => port.is_gone(),
         };
         match is_gone {
@@ -350,6 +402,10 @@ impl Port {
     pub(crate) fn link_statistics(&mut self) -> Option<LinkStatistics> {
         match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.link_statistics().ok(),
+            Engine::Redundant(pair) => {
+                let [a, b] = pair.ports_mut().map(|port| port.link_statistics().ok());
+                a.zip(b).map(|(a, b)| a.and(b))
+            }
             Engine::Xdp(_) => None,
         }
     }
@@ -358,6 +414,10 @@ impl Port {
     pub fn dropped(&mut self) -> u64 {
         match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.statistics().map_or(0, |counted| counted.dropped),
+            Engine::Redundant(pair) => {
+                let dropped = |port: &mut PacketPort| port.statistics().map_or(0, |counted| counted.dropped);
+                pair.ports_mut().into_iter().map(dropped).sum()
+            }
             Engine::Xdp(port) => port
                 .statistics()
                 .map_or(0, |counted| counted.dropped + counted.ring_full),

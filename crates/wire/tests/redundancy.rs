@@ -224,6 +224,26 @@ fn frames_before_the_watch_of_a_lan_are_not_lost_there() {
     assert_eq!((counts.lost, counts.undecided, counts.received), (0, 500, 1_500));
 }
 
+/// Copies of the first frames came before the account began.
+#[test]
+fn the_first_frames_only_fill_the_memory() {
+    let mut discard = Discard::new(1, 1);
+    discard.begins(0);
+    for index in 0..2_000_i64 {
+        // LAN A is 30 ms ahead, and its first frames came before.
+        if index >= 30 {
+            came(&mut discard, on(Lan::A, index as u16, (index - 30) * MS));
+        }
+        if index != 1_000 {
+            came(&mut discard, on(Lan::B, index as u16, index * MS));
+        }
+    }
+    discard.end(3_000 * MS);
+    let [a, b] = Lan::BOTH.map(|lan| discard.lan(lan));
+    assert_eq!((a.lost, a.on_its_way, a.undecided), (0, 30, 0));
+    assert_eq!((b.lost, b.on_its_way, b.undecided), (1, 0, 0));
+}
+
 #[test]
 fn crossed_lans_deliver_nothing_by_their_own_ports() {
     let mut discard = Discard::new(1, 1);

@@ -3,14 +3,15 @@
 use super::goose::SuperviseArgs;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
+use crate::lans::LanArgs;
 use crate::ready::ready;
 use crate::run_file::Run;
 use crate::streams::SetArgs;
 use crate::time_sync::{TimeSyncArgs, relation};
 use model::EventKind;
 use probes::options::duration;
-use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options, say_unread};
-use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
+use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, lan_port_options, port_options, say_unread};
+use probes::{Numbers, Port, Probe, Receive, ReceiveStamps, SenderEnd};
 use session::{RunSpec, SessionError};
 use streamset::Selection;
 
@@ -19,7 +20,8 @@ use streamset::Selection;
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  triptime subscribe eth1 --rate 4800 --cpu 3 --duration 60s\n  \
-                  triptime subscribe eth1 --scl station.scd --cpu 3 --duration 60s"
+                  triptime subscribe eth1 --scl station.scd --cpu 3 --duration 60s\n  \
+                  triptime subscribe eth1 --lan-b eth2 --cpu 3 --duration 60s"
 )]
 pub(crate) struct SubscribeArgs {
     #[command(flatten)]
@@ -50,6 +52,8 @@ pub(crate) struct SubscribeArgs {
     /// Keep every sample with its stamps in the run file: about 2 bytes each
     #[arg(long)]
     record: bool,
+    #[command(flatten)]
+    lans: LanArgs,
     #[command(flatten)]
     goose: SuperviseArgs,
     #[command(flatten)]
@@ -93,7 +97,17 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         labels: Vec::new(),
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
-    let open = || Port::open(&args.port.interface, &args.stamps.asked_of(port_options()));
+    if args.lans.lan_b.is_some() && args.stamps != ReceiveStamps::Software {
+        let text = "subscribe: in two LANs frames are stamped by the kernel: leave out --stamps, or --lan-b";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    let open = || match args
+        .lans
+        .open(&args.port.interface, &lan_port_options(), &Numbers::default())?
+    {
+        Some(port) => Ok(port),
+        None => Port::open(&args.port.interface, &args.stamps.asked_of(port_options())),
+    };
     // Checks before there is a run.
     drop(open()?);
     let spec = RunSpec {

@@ -8,7 +8,7 @@ use super::stream::{ListenedStream, Pace};
 use crate::error::ProbeError;
 use crate::framing::Framing;
 use crate::port::Port;
-use crate::reception::{Account, Arrival, Reception};
+use crate::reception::{Account, Arrival, Lans, Reception};
 use analysis::{Credit, SrClass};
 use model::StreamId;
 use run::{Feed, LABEL_BYTES, Stop};
@@ -77,6 +77,7 @@ impl Receiver {
         };
         Self {
             reception: Reception {
+                lans: Lans::of(&port, None),
                 port,
                 receive: config.receive,
                 gather_ns: None,

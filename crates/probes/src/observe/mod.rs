@@ -19,7 +19,7 @@ use crate::need::{Need, of_port};
 use crate::nic::ReceiveStamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
-use crate::reception::{Receive, Reception};
+use crate::reception::{Lans, Receive, Reception};
 use account::{Listener, Seeing, write};
 use model::{Shot, kind};
 use observation::{Config, Observer, Seen, Series};
@@ -132,6 +132,7 @@ impl Probe for ObserveConfig {
         let (found, to_write) = rtrb::RingBuffer::new(FOUND);
         let mut listener = Listener {
             reception: Reception {
+                lans: Lans::of(&port, None),
                 port,
                 receive: self.receive,
                 gather_ns: None,

@@ -1,7 +1,7 @@
 //! Waiting for the next GOOSE frame, at both ends of a ping-pong.
 
 use crate::port::Port;
-use crate::reception::{Receive, Reception};
+use crate::reception::{Lans, Receive, Reception};
 use run::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -17,6 +17,7 @@ const LINK_DOWN_NS: i64 = 1_000_000;
 /// Reception from a port by a thread that polls it at its own times.
 pub(super) fn reception(port: Port, receive: Receive, stop: &Stop) -> Reception {
     Reception {
+        lans: Lans::of(&port, None),
         port,
         receive,
         gather_ns: None,

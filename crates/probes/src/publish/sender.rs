@@ -58,6 +58,15 @@ impl Sender {
             let now = sys::clock::monotonic();
             feed.notice(series::LATENESS, series::Notice::Refused, now, self.refused, 0);
         }
+        for (lan, refused) in (0..).zip(self.port.refused_on()).filter(|(_, refused)| *refused > 0) {
+            feed.notice(
+                series::LATENESS,
+                series::Notice::RefusedOnLan,
+                sys::clock::monotonic(),
+                refused,
+                lan,
+            );
+        }
         self.close_departures(feed);
         published
     }

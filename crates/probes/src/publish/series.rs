@@ -20,6 +20,8 @@ notices! {
         Refused = 1,
         /// Frames without a stamp.
         Unstamped = 2,
+        /// Frames that went to the other LAN only, and the number of this LAN.
+        RefusedOnLan = 3,
     }
 }
 
@@ -41,7 +43,7 @@ impl Publish {
         Self {
             config: config.clone(),
             paces: paces(&config.streams),
-            interface: port.interface().to_owned(),
+            interface: port.interfaces(),
             nic: port.nic_clock(),
         }
     }
@@ -116,7 +118,7 @@ impl Describe for Publish {
         }
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> Option<(EventKind, String)> {
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
         let told = match Notice::of(code)? {
             Notice::Unstamped if self.nic.is_some() => {
                 (EventKind::Incomplete, crate::nic::unstamped_text(&self.interface, a))
@@ -125,6 +127,7 @@ impl Describe for Publish {
                 EventKind::Incomplete,
                 format!("{name}: {a} frames have no stamp of the driver: they are counted but not measured"),
             ),
+            Notice::RefusedOnLan => (EventKind::Note, crate::redundant::refused_text(name, a, b)),
             Notice::Refused => (
                 EventKind::SocketDrop,
                 format!("{name}: {a} frames were not sent: the kernel had no room for them, or the link was down"),

@@ -1,12 +1,14 @@
 //! Receiving until a stop is requested: common parts of `subscribe` and `listen`.
 
 mod kernel_clock;
+mod lans;
 
 use crate::error::ProbeError;
 use crate::frame::Frame;
 use crate::nic::NicClock;
 use crate::port::Port;
 use kernel_clock::KernelClock;
+pub(crate) use lans::Lans;
 use run::{Feed, Stop};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -134,6 +136,8 @@ pub(crate) struct Reception {
     pub(crate) frames: Arc<AtomicU64>,
     /// Number of frames without a usable stamp.
     pub(crate) unstamped: u64,
+    /// Account of both LANs, for a port of two.
+    pub(crate) lans: Option<Lans>,
 }
 
 /// State between two polls, for a thread that receives at its own times.
@@ -173,6 +177,9 @@ impl Reception {
         let last = self.take_all(Until::End(None), clock, accepted, account, feed);
         let now = last.unwrap_or_else(sys::clock::monotonic);
         account.look(now, feed);
+        if let Some(lans) = &mut self.lans {
+            lans.look(now, feed);
+        }
         let was_down = polling.is_down;
         if last.is_some() {
             polling.is_down = false;
@@ -228,6 +235,9 @@ impl Reception {
         while !self.stop.requested() {
             let last = self.take_all(Until::End(end), clock, accepted, account, feed);
             account.look(now, feed);
+            if let Some(lans) = &mut self.lans {
+                lans.look(now, feed);
+            }
             if let Some(at) = last
                 && is_down
             {
@@ -290,10 +300,15 @@ impl Reception {
                 tpid: tag.tpid,
                 tci: tag.tci,
             });
+            last = Some(arrival.at);
+            if let Some((lans, lan)) = self.lans.as_mut().zip(frame.lan())
+                && !lans.is_for_application(frame.data(), vlan, lan, &arrival, feed)
+            {
+                continue;
+            }
             let is_accepted = account.take(frame.data(), vlan, &arrival, feed);
             *accepted += u64::from(is_accepted);
             self.unstamped += u64::from(is_accepted && arrival.kernel.is_none());
-            last = Some(arrival.at);
             if matches!(until, Until::End(_)) && self.stop.requested() {
                 break;
             }

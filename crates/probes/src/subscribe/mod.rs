@@ -16,6 +16,7 @@ mod expected;
 mod goose;
 mod instants;
 mod key;
+mod lans;
 mod notice;
 mod receiver;
 mod recording;
@@ -47,6 +48,7 @@ use sys::packet::PortOptions;
 use sys::thread::Policy;
 use units::Ns;
 pub use unread::say_unread;
+use wire::redundancy::{Lan, SUPERVISION};
 
 /// Relation of the publisher's clock to this machine's `CLOCK_REALTIME`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -218,6 +220,13 @@ pub fn port_options() -> PortOptions {
     }
 }
 
+/// Same as [`port_options`], for the port of one of two LANs: supervision frames as well.
+pub fn lan_port_options() -> PortOptions {
+    let mut options = port_options();
+    options.ethertypes.push(SUPERVISION);
+    options
+}
+
 /// Records a second that the recorder's ring has room for: 50 000 frames/s with three records each. For 20 streams at 4800
 /// samples/s, two in a frame, the ring of 19 MB holds 4.2 s.
 const RECORDS_PER_SECOND: u64 = 150_000;
@@ -243,6 +252,7 @@ pub static ABOUT: About = About {
         &kind::SPACING,
         &kind::GOOSE,
         &kind::GOOSE_TRANSFER,
+        &kind::LAN,
     ],
     page: "guide/sampled-values.md",
 };
@@ -283,13 +293,17 @@ pub(crate) fn receiver(
 ) -> Result<(Receiver, Feed), ProbeError> {
     check(config)?;
     port.follow_nic(recorder)?;
-    let slots = usize::from(series::slots(config.max_streams) + goose::slots(config.goose.max_blocks));
+    let lans = if port.is_redundant() { Lan::BOTH.as_slice() } else { &[] };
+    let slots = usize::from(series::lan_slot(config)) + lans.len();
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
     if config.record {
         feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
     }
     feed.announce(series::DELIVERY, config.taker());
+    for (slot, lan) in (series::lan_slot(config)..).zip(lans) {
+        feed.announce(slot, &lan.letter().to_string());
+    }
     let awaited = expected::awaited(config);
     for stream in &awaited {
         stream.announce(&mut feed);

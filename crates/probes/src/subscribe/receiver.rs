@@ -3,12 +3,13 @@
 use super::SubscribeConfig;
 use super::goose::{Blocks, is_goose};
 use super::key;
+use super::lans::tell_lans;
 use super::notice::Notice;
-use super::series::{DELIVERY, Family, families, slots};
+use super::series::{DELIVERY, Family, families, lan_slot, slots};
 use super::stream::{Sample, SvStream};
 use crate::error::ProbeError;
 use crate::port::Port;
-use crate::reception::{Account, Arrival, Polling, Reception};
+use crate::reception::{Account, Arrival, Lans, Polling, Reception};
 use run::{Feed, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -131,6 +132,7 @@ impl Receiver {
         let table = StreamTable::new(config, awaited, counted_before);
         Self {
             reception: Reception {
+                lans: Lans::of(&port, Some(lan_slot(&table.config))),
                 port,
                 receive: table.config.receive,
                 gather_ns: table.config.relay.as_ref().and_then(|relay| relay.gather_ns),
@@ -212,6 +214,10 @@ impl Receiver {
 
     fn end(&mut self, accepted: u64, now: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         self.table.end(now, feed);
+        if let Some(lans) = &mut self.reception.lans {
+            lans.end(now, feed);
+            tell_lans(lans, lan_slot(&self.table.config), now, feed);
+        }
         let dropped = self.reception.port.dropped();
         if dropped > 0 {
             feed.notice(DELIVERY, Notice::SocketDrop, now, dropped, 0);

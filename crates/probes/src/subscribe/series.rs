@@ -33,6 +33,11 @@ pub(super) fn slots(streams: u16) -> u16 {
     1 + streams.saturating_mul(3)
 }
 
+/// Slot of `lan/A`, which that of `lan/B` follows.
+pub(super) fn lan_slot(config: &SubscribeConfig) -> u16 {
+    slots(config.max_streams) + super::goose::slots(config.goose.max_blocks)
+}
+
 /// Names and settings of the series of `subscribe`.
 pub(super) struct Subscribe {
     pub(super) config: SubscribeConfig,
@@ -45,7 +50,7 @@ impl Subscribe {
     pub(super) fn of(config: &SubscribeConfig, port: &Port) -> Self {
         Self {
             config: config.clone(),
-            interface: port.interface().to_owned(),
+            interface: port.interfaces(),
             goose: Words::of(&config.goose, slots(config.max_streams)),
             nic: port.nic_clock(),
         }
@@ -91,6 +96,9 @@ impl Subscribe {
 
 impl Describe for Subscribe {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        if slot >= lan_slot(&self.config) {
+            return super::lans::series(label, self.settings(slot));
+        }
         if let Some(mut spec) = self.goose.series(slot, label, self.settings(slot)) {
             if spec.kind == Some(&kind::GOOSE_TRANSFER) {
                 spec.settings.extend(self.config.clock.settings());
@@ -159,6 +167,9 @@ impl Describe for Subscribe {
     }
 
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+        if let Some(told) = super::lans::told(code, name, a, b) {
+            return Some(told);
+        }
         match GooseNotice::of(code) {
             Some(notice) => Some(self.goose.told(notice, name, a, b)),
             None => Some(self.told(Notice::of(code)?, name, a, b)),

@@ -50,7 +50,7 @@ use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::publish::{Batch, PublishConfig, StreamConfig, Waveform, check_stream, lateness};
-use crate::reception::{Receive, Reception};
+use crate::reception::{Lans, Receive, Reception};
 use crate::second::next_second;
 use conductor::Conductor;
 use ears::Hearing;
@@ -314,6 +314,7 @@ impl TripConfig {
         };
         let mut listener = Listener {
             reception: Reception {
+                lans: Lans::of(&port, None),
                 port,
                 receive: self.receive,
                 gather_ns: None,

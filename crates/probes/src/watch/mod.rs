@@ -18,7 +18,7 @@ use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
-use crate::reception::{Receive, Reception};
+use crate::reception::{Lans, Receive, Reception};
 use model::kind;
 use run::{Recorder, Stop};
 use std::str::FromStr;
@@ -153,6 +153,7 @@ impl Probe for WatchConfig {
         }
         let mut watcher = Watcher {
             reception: Reception {
+                lans: Lans::of(&port, None),
                 port,
                 receive: self.receive,
                 gather_ns: None,

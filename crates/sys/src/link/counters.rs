@@ -42,6 +42,18 @@ impl LinkStatistics {
         }
     }
 
+    /// The counts of two interfaces together. The queues after the drivers serve both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            received: self.received + other.received,
+            missed: self.missed + other.missed,
+            damaged: self.damaged + other.damaged,
+            dropped: self.dropped + other.dropped,
+            no_room: self.no_room.max(other.no_room),
+        }
+    }
+
     /// Of the frames counted by [`LinkStatistics::since`], those that were lost between the driver and the sockets. `dropped` alone
     /// is no evidence of a loss: with tagged streams it includes every received frame. The result is an upper bound, since the
     /// queues serve all interfaces; 0 if the host does not report its queues.

@@ -6,6 +6,7 @@
 //! its own interface (`PACKET_IGNORE_OUTGOING`); a reflector would otherwise reflect them.
 
 mod egress;
+mod either;
 mod events;
 mod filter;
 mod launch;
@@ -17,6 +18,7 @@ mod socket;
 mod transmit;
 
 pub use egress::Egress;
+pub use either::wait_either;
 pub use events::{LaunchError, LaunchFault, TxEvent, TxStage, TxStamp};
 pub use listeners::{Listener, Process, listeners};
 pub use port::PacketPort;

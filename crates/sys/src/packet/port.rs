@@ -248,6 +248,12 @@ impl PacketPort {
         })
     }
 
+    /// Stamp of the frame that [`PacketPort::next`] would return, in ns on the clock that made it. The frame stays.
+    #[inline]
+    pub fn next_stamp_ns(&self) -> Option<i64> {
+        self.ring.as_ref()?.next_stamp_ns()
+    }
+
     /// Returns the oldest received frame not yet taken: one read of memory, no system call. Its slot returns to the kernel when the
     /// frame is dropped.
     #[inline]
@@ -283,16 +289,20 @@ impl PacketPort {
             1.. => Ok(true),
             _ => match last_errno() {
                 Errno::INTR => Ok(false),
-                errno => Err(SysError::Refused {
-                    operation: "wait on",
-                    target: Arc::clone(&self.name),
-                    errno,
-                }),
+                errno => Err(self.wait_refusal(errno)),
             },
         }
     }
 
-    fn socket_error(&self) -> Result<(), SysError> {
+    pub(super) fn wait_refusal(&self, errno: Errno) -> SysError {
+        SysError::Refused {
+            operation: "wait on",
+            target: Arc::clone(&self.name),
+            errno,
+        }
+    }
+
+    pub(super) fn socket_error(&self) -> Result<(), SysError> {
         let errno = match rustix::net::sockopt::socket_error(&self.fd) {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(errno)) | Err(errno) => errno,

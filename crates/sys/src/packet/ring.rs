@@ -140,6 +140,19 @@ impl Ring {
         unsafe { self.memory.add(self.next * self.layout.slot_bytes) }
     }
 
+    /// Stamp of the oldest frame not yet taken, in ns on the clock that made it. The frame stays.
+    #[inline]
+    pub(super) fn next_stamp_ns(&self) -> Option<i64> {
+        let slot = self.slot().cast::<tpacket2_hdr>();
+        if status_of(slot).load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+            return None;
+        }
+        // SAFETY: the acquire load saw that the slot belongs to this side, so the kernel has filled the header and does not touch it
+        // until the frame is taken and dropped, which needs an exclusive borrow; the copies are plain integers.
+        let (seconds, ns) = unsafe { ((*slot.as_ptr()).tp_sec, (*slot.as_ptr()).tp_nsec) };
+        Some(i64::from(seconds) * 1_000_000_000 + i64::from(ns))
+    }
+
     /// Returns the oldest frame not yet taken, if any: one read of memory.
     #[inline]
     pub(super) fn next(&mut self) -> Option<RxFrame<'_>> {

@@ -74,7 +74,7 @@ pub struct LanCounts {
     pub conflicting: u64,
     /// Missing copies of which the loss is not decided: this LAN was not watched then, or the end came first.
     pub undecided: u64,
-    /// Missing copies that may have been on their way at the end.
+    /// Missing copies that may have come before the begin, or may have been on their way at the end.
     pub on_its_way: u64,
     /// Longest time of a copy after the first one within the window, in ns.
     pub most_after_ns: u64,
@@ -112,9 +112,15 @@ impl LanCounts {
 pub(super) struct Watched {
     from_ns: i64,
     to_ns: i64,
+    settles_ns: i64,
 }
 
 impl Watched {
+    /// True for a frame of which a copy may have come before the account began.
+    pub(super) fn is_settling(self, at_ns: i64) -> bool {
+        at_ns < self.settles_ns
+    }
+
     pub(super) fn holds(self, at_ns: i64) -> bool {
         (self.from_ns..=self.to_ns).contains(&at_ns)
     }
@@ -144,6 +150,7 @@ impl Discard {
             watched: [Watched {
                 from_ns: i64::MIN,
                 to_ns: i64::MAX,
+                settles_ns: i64::MIN,
             }; 2],
             spare: (0..ready.min(most_sources)).map(|_| Room::new()).collect(),
             unplaced: 0,
@@ -158,6 +165,14 @@ impl Discard {
     /// States that a LAN is watched up to this instant only.
     pub fn watched_to(&mut self, lan: Lan, at_ns: i64) {
         self.watched[lan.number()].to_ns = at_ns;
+    }
+
+    /// States that the account begins at this instant, while frames are on their way. For as long as a node remembers a frame, a
+    /// missing copy may have come before.
+    pub fn begins(&mut self, at_ns: i64) {
+        for watched in &mut self.watched {
+            watched.settles_ns = at_ns.saturating_add_unsigned(ENTRY_FORGET_NS);
+        }
     }
 
     /// The sources, in the order of their first frames.

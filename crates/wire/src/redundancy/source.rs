@@ -198,10 +198,13 @@ impl Source {
         for lan in Lan::BOTH.into_iter().filter(|lan| slot.came & bit(*lan) == 0) {
             let newest = self.newest_on[lan.number()];
             let counts = &mut self.lans[lan.number()];
-            match watched[lan.number()].holds(slot.at_ns) {
-                true => *missing(counts, newest) += 1,
-                false => counts.undecided += 1,
-            }
+            let watched = watched[lan.number()];
+            let counter = match watched.holds(slot.at_ns) {
+                false => &mut counts.undecided,
+                true if watched.is_settling(slot.at_ns) => &mut counts.on_its_way,
+                true => missing(counts, newest),
+            };
+            *counter += 1;
         }
     }
 

@@ -49,6 +49,9 @@ impl Node {
         found.map_or(0, |(number, _)| *number)
     }
 
+    /// Every sort.
+    pub const EVERY: [Self; 4] = [Self::PrpDiscard, Self::PrpAccept, Self::HsrAnnounce, Self::Hsr];
+
     /// Its description in a report.
     pub const fn words(self) -> &'static str {
         match self {

@@ -6,6 +6,7 @@ use super::goose::GooseArgs;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
+use crate::lans::LanArgs;
 use crate::ready::ready;
 use crate::run_file::Run;
 use crate::streams::SetArgs;
@@ -15,7 +16,7 @@ use model::EventKind;
 use probes::options::duration;
 use probes::publish::{LONGEST_FRAME, PublishConfig, PublishOptions, StreamConfig, port_options, start_all};
 use probes::subscribe::ClockRelation;
-use probes::{Port, Stamps};
+use probes::{Numbers, Port, Stamps};
 use session::SessionError;
 use streamset::{Selection, StreamSet};
 use sys::packet::PacketPort;
@@ -36,7 +37,7 @@ enum EngineArg {
 #[command(
     mut_args(beside_a_set),
     after_help = "Examples:\n  triptime publish eth1 --streams 8 --profile F4800S2I4U4 --spin-ahead 60us --cpu 2 --duration 60s\n  \
-                  triptime publish eth1 --set bays.toml --cpu 2\n  triptime publish eth1 --scl station.scd --ied MU01 --cpu 2\n  \
+                  triptime publish eth1 --set bays.toml --cpu 2\n  triptime publish eth1 --lan-b eth2 --streams 2 --cpu 2\n  triptime publish eth1 --scl station.scd --ied MU01 --cpu 2\n  \
                   triptime publish eth1 --scl station.scd --ied RELAY1 --goose-from-scl"
 )]
 pub(crate) struct PublishArgs {
@@ -59,6 +60,8 @@ pub(crate) struct PublishArgs {
     /// Keep of each sampled value when it was due and when it was handed to the kernel, for merge with the recordings of a host and a guest
     #[arg(long, help_heading = "Sending")]
     record: bool,
+    #[command(flatten)]
+    lans: LanArgs,
     #[command(flatten)]
     waveform: WaveformArgs,
     #[command(flatten)]
@@ -115,11 +118,18 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
                 .to_owned(),
         ));
     }
-    let port = open(&args, config.streams.len())?;
+    let numbers = Numbers::default();
+    let port = open(&args, config.streams.len(), &numbers)?;
     let (blocks, of_blocks) = args.goose.blocks(&set.unwrap_or_default(), args.options.simulate)?;
     // The capture contains the sampled values, or GOOSE if there is nothing else.
     let is_beside = blocks.is_some() && !config.streams.is_empty();
-    let beside = is_beside.then(|| PacketPort::open(&args.port.interface, &port_options()));
+    let beside = is_beside.then(
+        || match args.lans.open(&args.port.interface, &port_options(), &numbers) {
+            Ok(Some(port)) => Ok(port),
+            Ok(None) => Ok(PacketPort::open(&args.port.interface, &port_options())?.into()),
+            Err(failure) => Err(failure),
+        },
+    );
     let beside = beside.transpose()?;
     let cpus = args.port.cpu.into_iter().chain(args.goose.goose_cpu).collect();
     let spec = args
@@ -138,7 +148,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead));
     let (sv, goose) = match (&goose, beside) {
         (Some(goose), None) => (None, Some((goose, port))),
-        (Some(goose), Some(beside)) => (Some((&config, port)), Some((goose, beside.into()))),
+        (Some(goose), Some(beside)) => (Some((&config, port)), Some((goose, beside))),
         (None, _) => (Some((&config, port)), None),
     };
     let watch = args.time.watch(ClockRelation::SameHost, &mut run.session.recorder);
@@ -155,8 +165,17 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
 const LEAST_AT_ONCE: usize = 64;
 
 /// Opens the port of the requested engine, for this number of streams.
-fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
+fn open(args: &PublishArgs, streams: usize, numbers: &Numbers) -> Result<Port, Failure> {
     let interface = &args.port.interface;
+    if args.lans.lan_b.is_some() && (args.engine != EngineArg::Packet || args.stamps != Stamps::Off) {
+        return Err(Failure::Usage(
+            "publish: two LANs are sent to by AF_PACKET, without stamps: leave out --engine and --stamps, or --lan-b"
+                .to_owned(),
+        ));
+    }
+    if let Some(port) = args.lans.open(interface, &port_options(), numbers)? {
+        return Ok(port);
+    }
     Ok(match args.engine {
         EngineArg::Packet => Port::open(interface, &args.stamps.asked_of(port_options()))?,
         EngineArg::Xdp if args.stamps != Stamps::Off => {

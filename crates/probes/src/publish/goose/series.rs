@@ -28,7 +28,7 @@ impl Publish {
     pub(super) fn of(config: &GooseConfig, port: &Port) -> Self {
         Self {
             config: config.clone(),
-            interface: port.interface().to_owned(),
+            interface: port.interfaces(),
         }
     }
 }

@@ -1,0 +1,223 @@
+//! A doubly attached publisher and subscriber over two pairs of interfaces, against a ledger made from a capture of both LANs.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use support::{end, json, namespace, root_or_skip, series, start, stderr, until_sent, until_thread, wait};
+use sys::netns::NetNs;
+use testing::Running;
+use wire::ether::EthernetView;
+use wire::redundancy::{Lan, Redundancy};
+
+/// A control block beside the streams.
+const GOOSE: &str = r#"
+[[goose]]
+gocb_ref = "IED1LD0/LLN0$GO$gcbTrip"
+dat_set = "IED1LD0/LLN0$dsTrip"
+dst = "01:0c:cd:01:00:01"
+appid = 1
+vlan = 100
+max_time = "100ms"
+tal_factor = 1000
+member = [{ name = "trip", type = "boolean" }]
+"#;
+
+/// A namespace with LAN A between `v0` and `v1`, and LAN B between `w0` and `w1`.
+fn two_lans() -> NetNs {
+    let namespace = namespace();
+    let made = namespace.run(|| {
+        sys::link::add_veth("w0", "w1", &namespace)?;
+        sys::link::set_up("w0")?;
+        sys::link::set_up("w1")
+    });
+    made.expect("a thread in it").expect("a veth pair");
+    let until = Instant::now() + Duration::from_secs(30);
+    while !matches!(
+        namespace.run(|| sys::link::find("w1").map(|link| link.carrier)),
+        Ok(Ok(true))
+    ) {
+        assert!(Instant::now() < until, "no carrier");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    namespace
+}
+
+fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Running {
+    let command = words.split(' ').next().unwrap_or_default();
+    let out = directory.join(format!("{command}.triptime"));
+    let mut all: Vec<&str> = words.split_whitespace().collect();
+    let out = out.to_str().expect("UTF-8");
+    all.extend([
+        "--policy",
+        "other",
+        "--json",
+        "--quiet",
+        "--no-flight-recorder",
+        "--out",
+        out,
+    ]);
+    namespace.run(|| start(&all)).expect("a thread in the namespace")
+}
+
+/// The LANs on which each number came, in the order of the capture.
+fn ledger(capture: &Path) -> Vec<[bool; 2]> {
+    let mut reader = capture::Reader::open(capture).expect("a capture");
+    let mut came: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
+    let mut newest: u32 = 1 << 20;
+    while let Some(frame) = reader.next_frame().expect("whole") {
+        let ethernet = EthernetView::parse(frame.data).expect("a header");
+        let mark = Redundancy::of(&ethernet).expect("every frame is marked");
+        // Numbers wrap; no frame is more than a few thousand behind the newest.
+        let step = mark.sequence.wrapping_sub(newest as u16) as i16;
+        let number = newest.wrapping_add_signed(i32::from(step));
+        newest = newest.max(number);
+        came.entry(number).or_default()[mark.lan().number()] = true;
+    }
+    came.into_values().collect()
+}
+
+fn count(document: &Value, name: &str, counter: &str) -> u64 {
+    series(document, name)[counter].as_u64().expect("a number")
+}
+
+/// Frames that an interface in a program's namespace has sent.
+fn sent(child: &Running, interface: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/net/dev", child.id())).expect("a running program");
+    let of = |line: &str| {
+        line.trim()
+            .strip_prefix(interface)?
+            .strip_prefix(':')
+            .map(str::to_owned)
+    };
+    let line = text.lines().find_map(of).expect("the interface");
+    // Eight fields of received frames, then sent bytes and sent frames.
+    line.split_whitespace()
+        .nth(9)
+        .and_then(|sent| sent.parse().ok())
+        .expect("a number")
+}
+
+fn link(namespace: &NetNs, interface: &str, state: &str) {
+    let done = namespace.run(|| {
+        std::process::Command::new("ip")
+            .args(["link", "set", interface, state])
+            .status()
+    });
+    assert!(done.expect("a thread in the namespace").expect("ip").success());
+}
+
+/// A subscriber for three seconds while a publisher sends; LAN A is cut at `cut` for a while. The subscriber's result, its capture and
+/// the publisher's result.
+fn cut_lan_a(directory: &Path, protocol: &str, cut: &str) -> (Value, PathBuf, Value) {
+    let namespace = two_lans();
+    let goose = directory.join("goose.toml");
+    std::fs::write(&goose, GOOSE).expect("a file");
+    let capture = directory.join("seen.pcapng");
+    let lans = format!("--redundancy {protocol} --lan-b");
+    let far = begin(
+        &namespace,
+        directory,
+        &format!("publish v0 {lans} w0 --streams 2 --goose {}", goose.display()),
+    );
+    until_sent(&far, "w0", 100);
+    let mut near = begin(
+        &namespace,
+        directory,
+        &format!(
+            "subscribe v1 {lans} w1 --duration 3s --capture-all --capture {}",
+            capture.display()
+        ),
+    );
+    until_thread(&mut near, "subscribe");
+    until_sent(&far, "w0", sent(&far, "w0") + 8_000);
+    link(&namespace, cut, "down");
+    until_sent(&far, "w0", sent(&far, "w0") + 6_000);
+    link(&namespace, cut, "up");
+    let near = wait(near, &["subscribe"]);
+    let far = end(far, &["publish"]);
+    assert_eq!(far.status.code(), Some(0), "{}", stderr(&far));
+    assert_eq!(near.status.code(), Some(0), "{}", stderr(&near));
+    (json(&near), capture, json(&far))
+}
+
+#[test]
+fn a_cut_of_lan_a_loses_nothing_together_and_every_frame_there() {
+    if !root_or_skip("a_cut_of_lan_a_loses_nothing_together_and_every_frame_there") {
+        return;
+    }
+    // At the publisher's port, and at the subscriber's.
+    for (protocol, cut) in [("prp", "v0"), ("prp", "v1"), ("hsr", "v0")] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (near, capture, far) = cut_lan_a(directory.path(), protocol, cut);
+        let came = ledger(&capture);
+        let of = |lan: Lan| came.iter().filter(|came| came[lan.number()]).count() as u64;
+        let lost_on_a = came.len() as u64 - of(Lan::A);
+        assert!(lost_on_a > 1_000, "LAN A was cut: {lost_on_a} of {}", came.len());
+        for lan in Lan::BOTH {
+            let name = format!("lan/{}", lan.letter());
+            // The capture has up to two frames after the end.
+            let received = count(&near, &name, "received");
+            assert!(
+                (received..=received + 2).contains(&of(lan)),
+                "{protocol}, {cut}: {name}: {received}, {}",
+                of(lan)
+            );
+            for counter in ["late", "duplicate", "conflicting", "wrong"] {
+                assert_eq!(count(&near, &name, counter), 0, "{protocol}, {cut}: {name} {counter}");
+            }
+        }
+        // The newest frames may be on their way when the reception ends.
+        let counted = count(&near, "lan/A", "lost");
+        assert!(
+            lost_on_a.abs_diff(counted) <= 6,
+            "{protocol}, {cut}: {counted} of {lost_on_a}"
+        );
+        assert!(count(&near, "lan/B", "lost") <= came.len() as u64 - of(Lan::B));
+        // Each frame that came on any LAN is delivered once, and only samples that the publisher slept through are missing.
+        let delivered = count(&near, "delivery/subscribe", "received");
+        let all = came.len() as u64;
+        assert!(
+            (delivered..=delivered + 2).contains(&all),
+            "{protocol}, {cut}: {delivered} of {all}"
+        );
+        let streams = ["spacing/MU01", "spacing/MU02"];
+        let lost: u64 = streams.iter().map(|stream| count(&near, stream, "lost")).sum();
+        let missed = count(&far, "publish/lateness", "missed") + count(&far, "publish/lateness", "lost");
+        assert!(
+            lost <= missed,
+            "{protocol}, {cut}: {lost} lost together, {missed} not sent: {near}"
+        );
+        for stream in streams {
+            assert_eq!(count(&near, stream, "duplicate"), 0, "{protocol}, {cut}");
+        }
+        let events = near["events"].to_string();
+        assert!(
+            !events.contains("on neither LAN"),
+            "SV and GOOSE share their numbers: {events}"
+        );
+        let refused = far["events"].to_string().contains("frames were not sent on LAN A");
+        assert_eq!(refused, cut == "v0", "{}", far["events"]);
+    }
+}
+
+#[test]
+fn frames_of_a_publisher_with_one_port_prove_nothing_about_a_lan() {
+    if !root_or_skip("frames_of_a_publisher_with_one_port_prove_nothing_about_a_lan") {
+        return;
+    }
+    let namespace = two_lans();
+    let directory = tempfile::tempdir().expect("a directory");
+    let far = begin(&namespace, directory.path(), "publish v0 --streams 1");
+    until_sent(&far, "v0", 100);
+    let near = begin(&namespace, directory.path(), "subscribe v1 --lan-b w1 --duration 1s");
+    let near = wait(near, &["subscribe"]);
+    let _ = end(far, &["publish"]);
+    let document = json(&near);
+    assert!(count(&document, "spacing/MU01", "received") > 1_000);
+    let events = document["events"].to_string();
+    assert!(
+        events.contains("no marks of PRP or HSR") && events.contains("nothing is known about this LAN"),
+        "{events}"
+    );
+}
