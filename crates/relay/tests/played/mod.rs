@@ -11,7 +11,7 @@ use wire::quality::SvQuality;
 const RATE: u64 = 4_800;
 
 /// Number of instants at which a fault begins, spread over a cycle.
-const INSTANTS: u64 = 24;
+const INSTANTS: u64 = 20;
 
 /// Steady state before the fault, and the time for which the relay is watched after it, in samples.
 const SETTLE: u64 = 2_400;
@@ -53,29 +53,53 @@ impl Outcome {
     }
 }
 
-/// A relay with these functions and one trip for all of them.
-fn relay(volts: u32, functions: &str) -> Config {
+/// A relay with one trip.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Set {
+    /// Rated current in A, and voltage from phase to phase in V.
+    pub(crate) rated: [u32; 2],
+    /// Further keys of its stream.
+    pub(crate) stream: &'static str,
+    /// Its functions: name and settings.
+    pub(crate) functions: &'static [(&'static str, &'static str)],
+    /// Settings of the breaker failure function, whose back-trip is then the trip that counts; empty without it.
+    pub(crate) breaker: &'static str,
+    /// Scenarios for which it is set.
+    pub(crate) scenarios: &'static [&'static str],
+}
+
+fn relay(set: &Set) -> Config {
+    let ([amps, volts], stream) = (set.rated, set.stream);
+    let functions: String = set
+        .functions
+        .iter()
+        .map(|(name, settings)| format!("[[function]]\nname = \"{name}\"\nsettings.{settings}\n"))
+        .collect();
+    let breaker = match set.breaker {
+        "" => String::new(),
+        settings => format!("breaker-failure.settings = {{ {settings} }}\n"),
+    };
     let text = format!(
-        "[relay]\nname = \"R\"\n[rated]\ncurrent-a = 400\nvoltage-v = {volts}\n[[stream]]\nname = \"bay1\"\n\
-         sv = {{ svID = \"MU01\", profile = \"F4800S1I4U4\" }}\n{functions}[[trip]]\nname = \"Q0\"\n"
+        "[relay]\nname = \"R\"\n[rated]\ncurrent-a = {amps}\nvoltage-v = {volts}\n[[stream]]\nname = \"bay1\"\n\
+         sv = {{ svID = \"MU01\", profile = \"F4800S1I4U4\" }}\n{stream}\n{functions}[[trip]]\nname = \"Q0\"\n{breaker}"
     );
     parse(&text, "relay.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The scenario, at every instant of a cycle.
-pub(crate) fn outcomes(volts: u32, functions: &str, name: &str) -> impl Iterator<Item = Outcome> {
-    let config = relay(volts, functions);
+pub(crate) fn outcomes(set: &Set, name: &str) -> impl Iterator<Item = Outcome> {
+    let (config, backtrip) = (relay(set), !set.breaker.is_empty());
     let sampling = Sampling::new(RATE as u32);
     let scenario = find(name, &sampling).unwrap_or_else(|error| panic!("{error}"));
     (0..INSTANTS).map(move |instant| {
         // Instants that divide neither a cycle nor a task.
         let lead = SETTLE + instant * 96 / INSTANTS + 7 * instant;
         let shot = scenario.shot(&sampling, lead, 0.0, instant).expect("a shot");
-        played(&config, &scenario, &shot, instant)
+        played(&config, backtrip, &scenario, &shot, instant)
     })
 }
 
-fn played(config: &Config, scenario: &Scenario, shot: &Shot, instant: u64) -> Outcome {
+fn played(config: &Config, backtrip: bool, scenario: &Scenario, shot: &Shot, instant: u64) -> Outcome {
     let mut engine = Engine::new(config).expect("an engine");
     let (mut trip, mut tripped) = (None, Phases::NONE);
     let end = shot.end + AFTER;
@@ -85,7 +109,8 @@ fn played(config: &Config, scenario: &Scenario, shot: &Shot, instant: u64) -> Ou
         }
         for event in engine.task(from + 5).events {
             match (event.subject, event.change) {
-                (Subject::Trip(0), Change::Operate(_)) => trip = trip.or(Some(event.at)),
+                (Subject::Trip(0), Change::Operate(_)) if !backtrip => trip = trip.or(Some(event.at)),
+                (Subject::Breaker(0), Change::Backtrip) if backtrip => trip = trip.or(Some(event.at)),
                 (Subject::Function(_), Change::Operate(phases)) if event.at < shot.end => {
                     tripped = Phases::of_bits(tripped.bits() | phases.bits());
                 }

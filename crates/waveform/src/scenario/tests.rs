@@ -189,7 +189,7 @@ fn no_current_has_a_step_where_a_fault_ends() {
     let sampling = Sampling::new(4_800);
     for name in names() {
         let scenario = find(name, &sampling).expect(name);
-        for lead in (2_400..2_496).step_by(7) {
+        for lead in (2_400..2_496).step_by(31) {
             let shot = scenario.shot(&sampling, lead, 0.0, 0).expect(name);
             let of = |samples: std::ops::Range<u64>| {
                 let steps = (0..3).map(|member| steepest(&values(&shot.table, member, samples.clone())));
