@@ -3,8 +3,9 @@
 
 mod played;
 
-use played::{Set, outcomes};
-use waveform::scenario;
+use played::{Set, found, outcomes, outcomes_of};
+use waveform::sample::Flaw;
+use waveform::scenario::{self, Expect, Scenario, Selection};
 
 /// Zone 1 over 80 % of the line of the scenarios.
 const ZONE: (&str, &str) = (
@@ -443,4 +444,66 @@ fn each_false_relay_is_unmasked() {
         );
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// Load at 110 kV for 200 ms, with a flaw of the samples.
+fn flawed(flaw: Flaw) -> Scenario {
+    let fault = found("zone1-abc");
+    Scenario {
+        expect: Expect::NoTrip,
+        selection: Selection::default(),
+        wave: fault.wave.clone().at_load(),
+        flaw: Some(flaw),
+        ..fault
+    }
+}
+
+/// Instantaneous stages and a zone, with the supervision of fuses.
+const FAST: Set = Set {
+    functions: &[
+        ZONE,
+        ("I>>", "pioc = { pickup = 5 }"),
+        ("I0>", "ptoc = { quantity = 'residual', pickup = 0.5, delay-ms = 300 }"),
+    ],
+    stream: "fuse = {}",
+    ..BARE
+};
+
+#[test]
+fn flaws_of_the_samples_trip_no_relay_that_looks_at_more_than_one_sample() {
+    for flaw in [
+        Flaw::SingleSample,
+        Flaw::StuckCurrent,
+        Flaw::StuckVoltage,
+        Flaw::SwappedPhases,
+        Flaw::ReversedPolarity,
+        Flaw::WrongRatio,
+    ] {
+        for outcome in outcomes_of(&FAST, flawed(flaw)) {
+            assert_eq!(outcome.wrong(), None, "{flaw:?}: {outcome:?}");
+        }
+    }
+    // One without its check of single samples trips for one, and one that is set too low for the others.
+    let trusting = Set {
+        functions: &[("I>>", "pioc = { pickup = 5 }")],
+        stream: "measuring = { spikes = { current = 0, voltage = 0 } }",
+        ..BARE
+    };
+    let low = Set {
+        functions: &[
+            ("I0>", "pioc = { quantity = 'residual', pickup = 0.5 }"),
+            ("I>", "pioc = { pickup = 1.2 }"),
+            UNDERVOLTAGE,
+        ],
+        ..BARE
+    };
+    for (set, flaw) in [
+        (&trusting, Flaw::SingleSample),
+        (&low, Flaw::ReversedPolarity),
+        (&low, Flaw::WrongRatio),
+        (&low, Flaw::StuckVoltage),
+    ] {
+        let mut all = outcomes_of(set, flawed(flaw));
+        assert!(all.any(|outcome| outcome.wrong().is_some()), "{flaw:?}");
+    }
 }

@@ -3,6 +3,7 @@
 use super::script::Manner;
 use serde::Deserialize;
 use std::fmt;
+use waveform::sample::Flaw;
 use waveform::scenario::{Expect, Scenario};
 use wire::quality::SvQuality;
 
@@ -32,6 +33,18 @@ pub enum Security {
     StormOfSv,
     /// After each frame of the load come ten GOOSE messages of another control block
     StormOfGoose,
+    /// The load; one sample in 7200 of a phase current is 150 kA, of good quality
+    SingleSample,
+    /// The load; the current of phase a keeps its value, of good quality
+    StuckCurrent,
+    /// The load; the voltage of phase a keeps its value, of good quality
+    StuckVoltage,
+    /// The load; the currents of phases b and c are exchanged
+    SwappedPhases,
+    /// The load; the current of phase a has the wrong sign
+    ReversedPolarity,
+    /// The load; all currents are twice as large
+    WrongRatio,
 }
 
 impl Security {
@@ -43,7 +56,13 @@ impl Security {
             Self::Reordered => Manner::Reordered,
             Self::Unsynchronised => Manner::Unsynchronised,
             Self::Corrupted => Manner::Corrupted,
-            Self::Invalid => Manner::Plain,
+            Self::Invalid
+            | Self::SingleSample
+            | Self::StuckCurrent
+            | Self::StuckVoltage
+            | Self::SwappedPhases
+            | Self::ReversedPolarity
+            | Self::WrongRatio => Manner::Plain,
             Self::Simulated => Manner::Simulated,
             Self::SecondPublisher => Manner::SecondPublisher,
             Self::Late => Manner::Late,
@@ -52,10 +71,25 @@ impl Security {
         }
     }
 
+    /// Flaw of the samples; `None` if they are those of a merging unit without one.
+    fn flaw(self) -> Option<Flaw> {
+        match self {
+            Self::SingleSample => Some(Flaw::SingleSample),
+            Self::StuckCurrent => Some(Flaw::StuckCurrent),
+            Self::StuckVoltage => Some(Flaw::StuckVoltage),
+            Self::SwappedPhases => Some(Flaw::SwappedPhases),
+            Self::ReversedPolarity => Some(Flaw::ReversedPolarity),
+            Self::WrongRatio => Some(Flaw::WrongRatio),
+            _ => None,
+        }
+    }
+
     /// Makes the scenario of the disturbance from a scenario with a fault.
     pub(super) fn scenario(self, fault: &Scenario) -> Scenario {
         let wave = fault.wave.clone();
+        let flaw = self.flaw();
         let wave = match self {
+            _ if flaw.is_some() => wave.at_load(),
             Self::Lost
             | Self::Duplicated
             | Self::Reordered
@@ -64,10 +98,11 @@ impl Security {
             | Self::StormOfSv
             | Self::StormOfGoose => wave.at_load(),
             Self::Invalid => wave.with_quality(SvQuality::INVALID),
-            Self::Corrupted | Self::Simulated | Self::SecondPublisher => wave,
+            _ => wave,
         };
         Scenario {
             expect: Expect::NoTrip,
+            flaw,
             wave,
             ..fault.clone()
         }
@@ -87,6 +122,12 @@ impl Security {
             Self::Late => "load, and each frame comes 4 ms late",
             Self::StormOfSv => "load, and after each frame ten frames of another svID",
             Self::StormOfGoose => "load, and after each frame ten GOOSE messages of another control block",
+            Self::SingleSample => "load, and one sample in 7200 of a phase current is 150 kA",
+            Self::StuckCurrent => "load, and the current of phase a keeps its value",
+            Self::StuckVoltage => "load, and the voltage of phase a keeps its value",
+            Self::SwappedPhases => "load, and the currents of phases b and c are exchanged",
+            Self::ReversedPolarity => "load, and the current of phase a has the wrong sign",
+            Self::WrongRatio => "load, and all currents are twice as large",
         }
     }
 }
@@ -105,6 +146,12 @@ impl fmt::Display for Security {
             Self::Late => "late",
             Self::StormOfSv => "storm-of-sv",
             Self::StormOfGoose => "storm-of-goose",
+            Self::SingleSample => "single-sample",
+            Self::StuckCurrent => "stuck-current",
+            Self::StuckVoltage => "stuck-voltage",
+            Self::SwappedPhases => "swapped-phases",
+            Self::ReversedPolarity => "reversed-polarity",
+            Self::WrongRatio => "wrong-ratio",
         })
     }
 }

@@ -18,6 +18,10 @@ use waveform::type_test::PointOnWave;
 /// Time from making a script to its start, in ns. If a busy CPU takes the script over too late, the publisher reports it.
 const AHEAD_NS: i64 = 50_000_000;
 
+/// Part of it that has to be left once the samples of a shot are made, and its limit: it is doubled until that holds.
+const IN_HAND_NS: i64 = 20_000_000;
+const LONGEST_AHEAD_NS: i64 = 3_000_000_000;
+
 /// Reciprocal of the span, in seconds, in which the fault begins at a random sample. It covers every point on the wave, and every
 /// phase of a task of up to 100 ms.
 const SPREAD_PARTS: u32 = 10;
@@ -64,6 +68,8 @@ pub(super) struct Stage {
     /// First sample since which the signal is in the steady state.
     steady: u64,
     shots: u64,
+    /// Time from the begin of a plan to the start of its script, in ns.
+    ahead_ns: i64,
     /// Samples that were not sent as planned, since the last shot was placed.
     troubles: Vec<Trouble>,
 }
@@ -119,6 +125,7 @@ impl Stage {
             free: 0,
             steady: 0,
             shots: 0,
+            ahead_ns: AHEAD_NS,
             troubles: Vec::new(),
         }
     }
@@ -143,16 +150,29 @@ impl Stage {
     pub(super) fn plan(&mut self, scenario: &Scenario, point: PointOnWave) -> Result<Planned, WaveformError> {
         self.listen();
         self.troubles.clear();
-        let ahead = self.first_at(sys::clock::monotonic() + AHEAD_NS);
+        let chance = self.random.next_u64();
+        self.shots += 1;
+        loop {
+            let planned = self.placed(scenario, point, chance)?;
+            let left_ns = self.due(planned.base) - sys::clock::monotonic();
+            if left_ns > IN_HAND_NS || self.ahead_ns >= LONGEST_AHEAD_NS {
+                return Ok(planned);
+            }
+            // A network that takes long to simulate: the shot begins later.
+            self.ahead_ns *= 2;
+        }
+    }
+
+    fn placed(&mut self, scenario: &Scenario, point: PointOnWave, chance: u64) -> Result<Planned, WaveformError> {
+        let ahead = self.first_at(sys::clock::monotonic() + self.ahead_ns);
         let base = ahead.max(self.free).next_multiple_of(self.asdus);
         let spread = u64::from((self.sampling.rate / SPREAD_PARTS).max(1));
         let settled = (self.steady + self.settle).saturating_sub(base);
         let shift_deg = self.phase_deg_at(base)?;
         let step_deg = 360.0 * scenario.wave.frequency_hz() / f64::from(self.sampling.rate);
         let phase_deg = |lead: u64| (shift_deg + step_deg * lead as f64).rem_euclid(360.0);
-        let anywhere = settled + 1 + self.random.next_u64() % spread;
+        let anywhere = settled + 1 + chance % spread;
         let lead = anywhere + point.samples_until(phase_deg(anywhere), step_deg);
-        self.shots += 1;
         let shot = scenario.shot(&self.sampling, lead, shift_deg, self.shots)?;
         let fault_s = shot.fault as f64 / f64::from(self.sampling.rate);
         Ok(Planned {

@@ -453,6 +453,34 @@ fn a_careful_relay_trips_for_no_disturbance_of_the_samples_and_a_trusting_one_do
     assert_eq!(unwanted, [1, 1, 1, 0], "corrupted frames cannot be read by any");
 }
 
+/// The small relay trips for a single sample over its threshold; it looks at phase a, in which one of three such samples is.
+#[test]
+fn flaws_of_good_quality_are_sent_and_a_relay_without_a_filter_trips_for_a_single_sample() {
+    if !can_run("flaws_of_good_quality_are_sent_and_a_relay_without_a_filter_trips_for_a_single_sample") {
+        return;
+    }
+    let kind = RelayKind::default();
+    let cases = [
+        Security::SingleSample,
+        Security::StuckCurrent,
+        Security::StuckVoltage,
+        Security::SwappedPhases,
+        Security::ReversedPolarity,
+        Security::WrongRatio,
+    ];
+    let config = TripConfig {
+        relays: vec![heard_of(&kind, None)],
+        controls: Vec::new(),
+        security: cases.to_vec(),
+        ..few(3, &["overcurrent"])
+    };
+    let (recorded, ended) = tested(&config, &[kind]);
+    ended.expect("it ends well");
+    let unwanted = cases.map(|case| recorded.counters(&format!("security/samples/{case}")).unwanted);
+    assert!(unwanted[0] > 0, "{unwanted:?}");
+    assert_eq!(unwanted[1..], [0; 5], "the load is far below its threshold");
+}
+
 #[test]
 fn late_frames_and_storms_go_over_the_wire() {
     if !can_run("late_frames_and_storms_go_over_the_wire") {

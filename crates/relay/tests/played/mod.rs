@@ -88,9 +88,18 @@ fn relay(set: &Set) -> Config {
 
 /// The scenario, at every instant of a cycle.
 pub(crate) fn outcomes(set: &Set, name: &str) -> impl Iterator<Item = Outcome> {
+    outcomes_of(set, found(name))
+}
+
+/// The built-in scenario of this name.
+pub(crate) fn found(name: &str) -> Scenario {
+    find(name, &Sampling::new(RATE as u32)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// This scenario, at every instant of a cycle.
+pub(crate) fn outcomes_of(set: &Set, scenario: Scenario) -> impl Iterator<Item = Outcome> {
     let (config, backtrip) = (relay(set), !set.breaker.is_empty());
     let sampling = Sampling::new(RATE as u32);
-    let scenario = find(name, &sampling).unwrap_or_else(|error| panic!("{error}"));
     (0..INSTANTS).map(move |instant| {
         // Instants that divide neither a cycle nor a task.
         let lead = SETTLE + instant * 96 / INSTANTS + 7 * instant;

@@ -25,6 +25,9 @@ pub(crate) struct Transient<'a> {
     /// Inverse of the matrix of the closed poles.
     inverse: Vec<f64>,
     volts: Vec<f64>,
+    /// Currents of the branches that do not depend on the voltages at the end of the step, and their sums at the nodes.
+    histories: Vec<Three<f64>>,
+    injected: Vec<f64>,
 }
 
 impl<'a> Transient<'a> {
@@ -57,6 +60,8 @@ impl<'a> Transient<'a> {
             faults: vec![Poles::default(); circuit.faults.len()],
             breaker: Poles::closed([!circuit.is_open; 3]),
             inverse: Vec::new(),
+            histories: vec![[0.0; 3]; circuit.branches.len()],
+            injected: vec![0.0; 3 * circuit.nodes],
         };
         transient.refresh();
         transient
@@ -90,11 +95,12 @@ impl<'a> Transient<'a> {
         if self.switch_on() {
             self.refresh();
         }
-        let injected = self.injected();
+        self.inject();
+        let injected = &self.injected;
         let size = injected.len();
         for (place, volt) in self.volts.iter_mut().enumerate() {
             let row = &self.inverse[place * size..(place + 1) * size];
-            *volt = row.iter().zip(&injected).map(|(one, other)| one * other).sum();
+            *volt = row.iter().zip(injected).map(|(one, other)| one * other).sum();
         }
         self.update();
         if self.switch_off() {
@@ -123,16 +129,16 @@ impl<'a> Transient<'a> {
         std::array::from_fn(|phase| driven[phase] + kept[phase])
     }
 
-    fn injected(&self) -> Vec<f64> {
-        let mut injected = vec![0.0; 3 * self.circuit.nodes];
+    fn inject(&mut self) {
+        self.injected.fill(0.0);
         for (number, branch) in self.circuit.branches.iter().enumerate() {
             if number != self.circuit.breaker {
                 let history = self.history(number, branch);
-                put(&mut injected, branch.from, history, -1.0);
-                put(&mut injected, branch.to, history, 1.0);
+                put(&mut self.injected, branch.from, history, -1.0);
+                put(&mut self.injected, branch.to, history, 1.0);
+                self.histories[number] = history;
             }
         }
-        injected
     }
 
     /// Takes over the currents and voltages at the end of the step.
@@ -149,7 +155,7 @@ impl<'a> Transient<'a> {
                 let closed = self.breaker.closed;
                 std::array::from_fn(|phase| if closed[phase] { driven[phase] } else { 0.0 })
             } else {
-                let history = self.history(number, branch);
+                let history = self.histories[number];
                 std::array::from_fn(|phase| driven[phase] + history[phase])
             };
         }

@@ -1,11 +1,13 @@
 //! Samples in published form: the members of a dataset, scaled, rounded and encoded as bytes.
 
 mod dataset;
+mod flaw;
 mod opening;
 mod table;
 mod writer;
 
 pub use dataset::{Dataset, Member, MemberError, MemberRole, Quantity};
+pub use flaw::Flaw;
 pub(crate) use table::check_size;
 pub use table::{MAX_OCTETS, Mark, SampleTable};
 pub use writer::{Source, Writer};

@@ -6,7 +6,7 @@ use super::{Expect, Scenario, Selection, Wave};
 use crate::WaveformError;
 use crate::library::{self, Origin};
 use crate::network;
-use crate::sample::Sampling;
+use crate::sample::{Flaw, Sampling};
 use crate::synth::{self, Synth};
 use serde::Deserialize;
 
@@ -15,6 +15,7 @@ use serde::Deserialize;
 pub(super) struct File {
     what: String,
     fault: Option<String>,
+    flaw: Option<Flaw>,
     expect: FileExpect,
     waveform: Option<synth::File>,
     network: Option<network::File>,
@@ -121,6 +122,7 @@ impl Scenario {
             fault,
             expect,
             selection,
+            flaw: file.flaw,
             notes,
         })
     }

@@ -16,7 +16,7 @@ pub use simulated::Simulated;
 pub use wave::Wave;
 
 use crate::WaveformError;
-use crate::sample::{SampleTable, Sampling};
+use crate::sample::{Flaw, SampleTable, Sampling};
 use crate::synth::Synth;
 
 /// A disturbance, and the required action of a relay.
@@ -35,6 +35,8 @@ pub struct Scenario {
     pub expect: Expect,
     /// Required phases and function of the trip.
     pub selection: Selection,
+    /// A flaw of the samples from the begin of the fault to the end of the disturbance.
+    pub flaw: Option<Flaw>,
     /// Conclusions and choices for settings that the file leaves open, a sentence each; for the user.
     pub notes: Vec<String>,
 }
@@ -89,14 +91,18 @@ impl Scenario {
     /// # Errors
     /// A signal that these samples cannot hold.
     pub fn shot(&self, sampling: &Sampling, lead: u64, shift_deg: f64, number: u64) -> Result<Shot, WaveformError> {
-        match &self.wave {
+        let mut shot = match &self.wave {
             Wave::Synth(synth) => {
                 let synth = after(synth, sampling, lead).shifted(shift_deg, number);
                 self.synthesised(synth, sampling, lead)
             }
             Wave::Record(replayed) => replayed.shot(sampling, lead, shift_deg, number),
             Wave::Simulated(simulated) => simulated.shot(sampling, lead, shift_deg),
+        }?;
+        if let Some(flaw) = self.flaw {
+            shot.table.spoil(flaw, shot.fault..shot.end, &sampling.dataset, number);
         }
+        Ok(shot)
     }
 
     fn synthesised(&self, synth: Synth, sampling: &Sampling, lead: u64) -> Result<Shot, WaveformError> {

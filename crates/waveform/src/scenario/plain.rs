@@ -58,6 +58,7 @@ impl Scenario {
                 soonest_ns: None,
             },
             selection: Selection::default(),
+            flaw: None,
             notes: Vec::new(),
         }
     }

@@ -10,8 +10,8 @@ use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 use wire::quality::SvQuality;
 
-/// Longest time in s between the last pole and the steady state.
-const SETTLES_S: f64 = 3.0;
+/// Longest time in s between the last pole and the steady state: what is left then fades away in a cycle.
+const SETTLES_S: f64 = 1.0;
 
 /// Share of the largest value of a quantity below which a transient has decayed.
 const DECAYED: f64 = 2e-3;

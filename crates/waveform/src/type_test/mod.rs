@@ -132,6 +132,7 @@ impl TypeTest {
                 fault: fault.unwrap_or_default(),
                 expect,
                 selection,
+                flaw: None,
                 notes: Vec::new(),
             },
             cell,
