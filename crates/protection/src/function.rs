@@ -50,6 +50,12 @@ impl Direction {
     }
 }
 
+/// The samples behind the measured sets, for functions that look at the course of a wave.
+pub trait Waves: std::fmt::Debug {
+    /// The phase currents of sample `at` of a set, in A; `None` if it is not kept. At least one cycle is.
+    fn phase_currents(&self, set: usize, at: u64) -> Option<[f64; 3]>;
+}
+
 /// Input of a task's functions: measured sets of one instant, by index.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
@@ -57,6 +63,8 @@ pub struct Inputs<'a> {
     pub sets: &'a [Measured],
     /// External blocks of the functions: usually none, or [`Blocks::EXTERNAL`].
     pub blocked: Blocks,
+    /// The samples of the sets, if there are any: functions that would look at them go without.
+    pub waves: Option<&'a dyn Waves>,
 }
 
 impl<'a> Inputs<'a> {
@@ -66,6 +74,16 @@ impl<'a> Inputs<'a> {
         Self {
             sets,
             blocked: Blocks::NONE,
+            waves: None,
+        }
+    }
+
+    /// The same with the samples of the sets.
+    #[must_use]
+    pub fn with_waves(self, waves: &'a dyn Waves) -> Self {
+        Self {
+            waves: Some(waves),
+            ..self
         }
     }
 }

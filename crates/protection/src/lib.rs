@@ -31,7 +31,7 @@ pub mod voltage;
 
 pub use complex::Complex;
 pub use error::SettingError;
-pub use function::{Direction, Function, Inputs, Node, Output, Source};
+pub use function::{Direction, Function, Inputs, Node, Output, Source, Waves};
 pub use list::FunctionSettings;
 pub use phases::Phases;
 pub use rated::Rated;

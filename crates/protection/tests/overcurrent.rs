@@ -246,6 +246,7 @@ fn blocked_says_why_and_does_not_operate() {
     let blocked = Inputs {
         sets: &[set],
         blocked: Blocks::EXTERNAL,
+        waves: None,
     };
     assert_eq!(function.step(&blocked).blocked, Blocks::EXTERNAL);
     set.current[1].re = f64::NAN;

@@ -69,6 +69,12 @@ impl Compensation {
     pub fn apply(&self, [a, b, c]: [Complex; 3]) -> [Complex; 3] {
         self.0.map(|[x, y, z]| a * x + b * y + c * z)
     }
+
+    /// The compensated samples of an instant.
+    #[must_use]
+    pub fn apply_to(&self, [a, b, c]: [f64; 3]) -> [f64; 3] {
+        self.0.map(|[x, y, z]| a * x + b * y + c * z)
+    }
 }
 
 impl VectorGroup {

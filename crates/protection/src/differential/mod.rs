@@ -3,6 +3,7 @@
 mod characteristic;
 mod group;
 mod pdif;
+mod saturation;
 
 pub use characteristic::Characteristic;
 pub use group::{Compensation, GroupError, VectorGroup};

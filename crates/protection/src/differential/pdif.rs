@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::characteristic::Characteristic;
 use super::group::{Compensation, VectorGroup};
+use super::saturation::Saturation;
 use crate::complex::Complex;
 use crate::error::{Check, SettingError};
 use crate::function::{Function, Inputs, Node, Output, Source, combining};
@@ -50,6 +51,8 @@ pub struct PdifSettings {
     pub fifth_harmonic: f64,
     /// True if the 2nd harmonic of one phase blocks all.
     pub cross_block: bool,
+    /// True if a fault outside the object, whose current transformers may saturate, blocks the function.
+    pub saturation: bool,
     /// Consecutive runs of the task above the characteristic before it operates, 1 to 20.
     pub confirmations: u32,
 }
@@ -66,6 +69,7 @@ impl Default for PdifSettings {
             second_harmonic: 0.15,
             fifth_harmonic: 0.35,
             cross_block: true,
+            saturation: true,
             confirmations: 2,
         }
     }
@@ -79,6 +83,7 @@ impl Default for PdifSettings {
 pub struct Pdif {
     settings: PdifSettings,
     compensations: [Compensation; 2],
+    saturation: Saturation,
     tasks: [u32; 3],
     high_tasks: [u32; 3],
 }
@@ -119,6 +124,7 @@ impl Pdif {
                 Object::Transformer { vector_group } => vector_group.compensations(),
             },
             settings,
+            saturation: Saturation::new(rated),
             tasks: [0; 3],
             high_tasks: [0; 3],
         })
@@ -172,6 +178,28 @@ impl Pdif {
         Ok(second | fifth)
     }
 
+    /// Phases that a fault outside the object blocks. The compensation of a transformer spreads the error of one phase over others.
+    fn outside(&mut self, inputs: &Inputs<'_>) -> Phases {
+        let PdifSettings {
+            sides, rated_current_a, ..
+        } = self.settings;
+        let at = inputs
+            .sets
+            .get(sides[0])
+            .map(|set| set.at)
+            .filter(|_| self.settings.saturation);
+        let Some(at) = at else {
+            return Phases::NONE;
+        };
+        let found = self
+            .saturation
+            .step(inputs, at, sides, &self.compensations, rated_current_a);
+        match self.settings.object {
+            Object::Line => found,
+            Object::Transformer { .. } => Phases::ABC.when(found.any()),
+        }
+    }
+
     /// Phases above the restrained characteristic.
     fn above(&self, currents: &Currents) -> Phases {
         Phases::of([0, 1, 2].map(|phase| {
@@ -205,10 +233,12 @@ impl Function for Pdif {
             }
         };
         let above = self.above(&currents);
+        let outside = self.outside(inputs);
         let mut output = Output::default();
         for (phase, name) in Phases::EACH.into_iter().enumerate() {
-            let low = (above & !restrained).contains(name);
-            let high = currents.differential[phase].norm() > self.settings.high;
+            let is_inside = !outside.contains(name);
+            let low = is_inside && (above & !restrained).contains(name);
+            let high = is_inside && currents.differential[phase].norm() > self.settings.high;
             self.tasks[phase] = if low { self.tasks[phase].saturating_add(1) } else { 0 };
             self.high_tasks[phase] = if high {
                 self.high_tasks[phase].saturating_add(1)
@@ -219,11 +249,14 @@ impl Function for Pdif {
             output.started |= name.when(low || high);
             output.operated |= name.when(most >= self.settings.confirmations);
         }
-        output.blocked = Blocks::HARMONICS.when((above & restrained).any() && !output.started.any());
+        let harmonics = Blocks::HARMONICS.when((above & restrained).any());
+        let saturation = Blocks::SATURATION.when((above & outside).any());
+        output.blocked = (harmonics | saturation).when(!output.started.any());
         output
     }
 
     fn reset(&mut self) {
+        self.saturation.reset();
         self.tasks = [0; 3];
         self.high_tasks = [0; 3];
     }

@@ -94,8 +94,10 @@ impl Blocks {
     pub const FUSE: Self = Self(4096);
     /// Voltages and currents swing, without a fault.
     pub const SWING: Self = Self(8192);
+    /// A current transformer saturates in a fault outside the object.
+    pub const SATURATION: Self = Self(16384);
 
-    const NAMES: [&str; 14] = [
+    const NAMES: [&str; 15] = [
         "quality",
         "lost samples",
         "synchronisation",
@@ -110,6 +112,7 @@ impl Blocks {
         "the host's PTP",
         "VT fuse",
         "power swing",
+        "CT saturation",
     ];
 
     /// True if there is any reason.

@@ -8,8 +8,12 @@ use protection::measure::Synch;
 use protection::measure::{Bay, Blocks, Channels, Measured, Reference, Swing, Tracker, TrackerSettings};
 use protection::supervision::{FuseSupervision, Fuses, Lsvs, Questionable, SampleState, Simulation};
 use protection::supervision::{SwingSupervision, bad_channels};
-use protection::{Output, Phases, SettingError};
+use protection::{Complex, Output, Phases, SettingError, Waves};
 use wire::quality::SvQuality;
+
+/// Least positive-sequence current, in x In, that the reference follows if the relay has no voltage, and the largest share of the negative sequence.
+const LEAST_CURRENT: f64 = 0.2;
+const BALANCED: f64 = 0.2;
 
 /// State of a stream as last reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,9 +45,22 @@ pub(super) struct Lane {
     clock: u16,
     /// Rated phase-to-earth voltage in V.
     pub(super) rated_v: f64,
+    /// Rated current in A.
+    rated_a: f64,
     told: Told,
     /// Number of restarts whose first sample a task has processed.
     restarts: u64,
+}
+
+/// The samples in the windows of all streams.
+#[derive(Debug)]
+pub(super) struct Samples<'a>(pub(super) &'a [Lane]);
+
+impl Waves for Samples<'_> {
+    fn phase_currents(&self, set: usize, at: u64) -> Option<[f64; 3]> {
+        let [a, b, c, ..] = *self.0.get(set)?.bay.sample(at)?;
+        Some([a, b, c])
+    }
 }
 
 impl Lane {
@@ -74,6 +91,7 @@ impl Lane {
             in_test: config.in_test,
             clock: stream.clock,
             rated_v: rated.phase_voltage_v(),
+            rated_a: rated.current_a,
             told: Told::default(),
             restarts: 0,
         })
@@ -176,6 +194,15 @@ impl Lane {
         let usable = !set.health.blocks(Channels::PHASE_VOLTAGES).any();
         set.frequency = self.tracker.step(set.at, phasor, usable, reference);
         usable && phasor.is_at_least(TrackerSettings::default().least * self.rated_v)
+    }
+
+    /// The positive sequence of the currents in x In, halved, if the reference can follow it: balanced, and 0.2 In at least.
+    pub(super) fn turning_current(&self, set: &Measured) -> Option<Complex> {
+        let currents = set.current_sequence;
+        let usable = !set.health.blocks(Channels::PHASE_CURRENTS).any();
+        let is_balanced = currents.negative.norm() <= BALANCED * currents.positive.norm();
+        let follows = usable && is_balanced && currents.positive.is_at_least(LEAST_CURRENT * self.rated_a);
+        follows.then(|| currents.positive * (0.5 / self.rated_a))
     }
 
     /// True while a fuse of its voltage transformers counts as blown.

@@ -21,7 +21,7 @@ use crate::events::{Change, Event, Subject};
 use crate::ptp::PtpState;
 use align::Axis;
 use host::HostClock;
-use lane::Lane;
+use lane::{Lane, Samples};
 use logic::Logic;
 use outputs::Outputs;
 use protection::measure::Synch;
@@ -72,14 +72,26 @@ pub struct Aligned<'a> {
     pub bad: Channels,
 }
 
+/// Time in s without a voltage of any stream after which the reference follows a current.
+const WITHOUT_VOLTAGE_S: f64 = 2.0;
+
+/// The quantity that the reference follows, by its stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Master {
+    Voltage(usize),
+    Current(usize),
+}
+
 /// Engine of a relay.
 pub struct Engine {
     rate: f64,
     axis: Axis,
     reference: Reference,
     steering: Tracker,
-    /// Number of the stream whose voltage controls the reference.
-    master: Option<usize>,
+    /// The quantity that controls the reference.
+    master: Option<Master>,
+    /// Sample of the last usable voltage of any stream.
+    voltage_at: Option<u64>,
     lanes: Box<[Lane]>,
     sets: Box<[Measured]>,
     logic: Logic,
@@ -135,6 +147,7 @@ impl Engine {
             reference: Reference::new(&rated, 0),
             steering: Tracker::new(TrackerSettings::default(), &rated, 1.0)?,
             master: None,
+            voltage_at: None,
             sets: vec![Measured::default(); lanes.len()].into_boxed_slice(),
             events: Vec::with_capacity(CHANGES * (1 + 3 * lanes.len() + logic.subjects())),
             outputs: Outputs::new(config),
@@ -189,16 +202,40 @@ impl Engine {
             lane.measure(&self.reference, last, self.logic.needs_half_cycle(index), set);
             set.health.stream |= self.host.blocks();
             let is_there = lane.track(&mut self.reference, set);
-            if is_there && (tracked.is_none() || self.master == Some(index)) {
-                tracked = Some(index);
+            let voltage = Some(Master::Voltage(index));
+            if is_there && (tracked.is_none() || self.master == voltage) {
+                tracked = voltage;
+                self.voltage_at = Some(last);
             }
         }
+        let tracked = tracked.or_else(|| self.current_to_follow(last));
         self.steer(last, tracked);
     }
 
-    /// The reference follows one voltage; a switch to another voltage is no change of frequency.
-    fn steer(&mut self, last: u64, tracked: Option<usize>) {
-        let phasor = |index: usize| self.sets[index].voltage_sequence.positive * (1.0 / self.lanes[index].rated_v);
+    /// The stream whose current controls the reference, if there was no voltage for some time: that of a close fault, or of a line that is switched
+    /// off, comes back.
+    fn current_to_follow(&self, last: u64) -> Option<Master> {
+        let without = WITHOUT_VOLTAGE_S * self.rate;
+        if self.voltage_at.is_some_and(|at| ((last - at) as f64) < without) {
+            return None;
+        }
+        let follows = |index: &usize| self.lanes[*index].turning_current(&self.sets[*index]).is_some();
+        let held = match self.master {
+            Some(Master::Current(index)) => Some(index).filter(follows),
+            _ => None,
+        };
+        let found = held.or_else(|| (0..self.lanes.len()).find(follows));
+        found.map(Master::Current)
+    }
+
+    /// The reference follows one voltage, or one current; a switch to another one is no change of frequency.
+    fn steer(&mut self, last: u64, tracked: Option<Master>) {
+        let phasor = |master: Master| match master {
+            Master::Voltage(index) => self.sets[index].voltage_sequence.positive * (1.0 / self.lanes[index].rated_v),
+            Master::Current(index) => self.lanes[index]
+                .turning_current(&self.sets[index])
+                .unwrap_or(Complex::ZERO),
+        };
         let phasor = tracked.map_or(Complex::ZERO, phasor);
         if tracked != self.master {
             self.steering.step(last, Complex::ZERO, false, &mut self.reference);
@@ -226,7 +263,9 @@ impl Engine {
                 lane.fuse_changes(|change| tell(Subject::Fuse(index), change));
                 lane.swing_changes(|change| tell(Subject::Swing(index), change));
             }
-            self.logic.step(at, &Inputs::of(&self.sets), &mut tell);
+            let inputs = Inputs::of(&self.sets);
+            let waves = Samples(&self.lanes);
+            self.logic.step(at, &inputs.with_waves(&waves), &mut tell);
         }
         // Inputs and the host's clock are followed even without samples.
         if is_fresh || has_new_state || self.outputs.has_new_input() {

@@ -324,6 +324,13 @@ impl Bay {
         set.health.stream = Blocks::SETTLING.when(!self.settled());
     }
 
+    /// Sample `at`, primary A and V, while it is kept: for a cycle at least. A single implausible value may still be in the last one.
+    #[must_use]
+    pub fn sample(&self, at: u64) -> Option<&[f64; CHANNELS]> {
+        let kept = at >= self.since && at < self.next && self.next - at < self.ring.len() as u64;
+        kept.then(|| &self.ring[self.slot(at)])
+    }
+
     /// Channels with a bad sample in the window that ends with sample `at`.
     fn bad_at(&self, at: u64) -> Channels {
         let mut bad = Channels::NONE;

@@ -1,0 +1,182 @@
+//! Saturated current transformers in faults outside the object.
+//!
+//! A current transformer needs some milliseconds of a fault current to saturate. Until then the currents of an outside fault flow through the object:
+//! the restraint rises, and the differential current does not. In a fault of the object both rise at once. So the first milliseconds tell the two
+//! apart, whatever the transformers do later; products detect outside faults in the same way. In each cycle a saturated transformer follows its current
+//! for a time again, after it has changed its sign: while that is seen, the fault is still outside. The margins and times are our choice.
+
+use super::group::Compensation;
+use crate::function::{Inputs, Waves};
+use crate::phases::Phases;
+use crate::rated::Rated;
+
+/// Change of the restraint within a cycle that begins a fault, x rated current of the object, as RMS.
+const BEGINS: f64 = 0.3;
+
+/// Time in ms after that in which restraint and differential current are compared.
+const COMPARED_MS: f64 = 1.75;
+
+/// Share of the restraint in these below which the differential current is that of a fault outside.
+const THROUGH: f64 = 0.25;
+
+/// Restraint in x rated, as RMS, from which a transformer may saturate.
+const HIGH: f64 = 1.0;
+
+/// Time in ms in a row in which the current flows through the object, and the share of the differential current in it.
+const FOLLOWS_MS: f64 = 1.25;
+const FOLLOWS: f64 = 0.5;
+
+/// Restraint in x rated, as RMS, below which it is not seen whether the current flows through.
+const VISIBLE: f64 = 0.15;
+
+/// Time in ms after which a fault that is not seen to be outside counts as one of the object.
+const HOLD_MS: f64 = 50.0;
+
+/// Currents of a phase at an instant, in x rated (peak).
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    one: f64,
+    other: f64,
+}
+
+impl Pair {
+    fn differential(self) -> f64 {
+        (self.one + self.other).abs()
+    }
+
+    fn restraint(self) -> f64 {
+        (self.one - self.other).abs() / 2.0
+    }
+}
+
+/// A phase of the object.
+#[derive(Debug, Clone, Copy, Default)]
+struct Phase {
+    /// Samples left of the comparison, and the sums over it.
+    compares: u64,
+    differential: f64,
+    restraint: f64,
+    /// Sample up to which a fault that has begun is not looked for again.
+    busy_until: u64,
+    /// Sample of the last high restraint.
+    high_at: Option<u64>,
+    /// Samples in a row in which the current flowed through.
+    through: u64,
+    /// The fault is outside.
+    is_outside: bool,
+    until: u64,
+}
+
+/// Detection of outside faults, from the samples of both sides.
+#[derive(Debug, Clone)]
+pub(super) struct Saturation {
+    cycle: u64,
+    compared: u64,
+    follows: u64,
+    hold: u64,
+    phases: [Phase; 3],
+    next: Option<u64>,
+}
+
+impl Saturation {
+    pub(super) fn new(rated: &Rated) -> Self {
+        Self {
+            cycle: rated.samples_per_cycle(),
+            compared: rated.samples_in_ms(COMPARED_MS).max(2),
+            follows: rated.samples_in_ms(FOLLOWS_MS).max(2),
+            hold: rated.samples_in_ms(HOLD_MS),
+            phases: [Phase::default(); 3],
+            next: None,
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.phases = [Phase::default(); 3];
+        self.next = None;
+    }
+
+    /// Looks at all samples up to `at`; returns the phases with a fault outside.
+    pub(super) fn step(
+        &mut self,
+        inputs: &Inputs<'_>,
+        at: u64,
+        sides: [usize; 2],
+        compensations: &[Compensation; 2],
+        rated_a: [f64; 2],
+    ) -> Phases {
+        let Some(waves) = inputs.waves else {
+            return Phases::NONE;
+        };
+        let oldest = at.saturating_sub(self.cycle - 1);
+        for number in self.next.unwrap_or(at).max(oldest)..=at {
+            let pairs = |number| pairs(waves, number, sides, compensations, rated_a);
+            if let (Some(now), Some(before)) = (pairs(number), number.checked_sub(self.cycle).and_then(pairs)) {
+                for (phase, (now, before)) in self.phases.iter_mut().zip(now.into_iter().zip(before)) {
+                    phase.step(
+                        number,
+                        now,
+                        before,
+                        [self.cycle, self.compared, self.follows, self.hold],
+                    );
+                }
+            }
+        }
+        self.next = Some(at + 1);
+        Phases::of(self.phases.map(|phase| phase.is_outside && at < phase.until))
+    }
+}
+
+/// Currents of both sides at a sample; `None` if it is not there.
+fn pairs(
+    waves: &dyn Waves,
+    number: u64,
+    sides: [usize; 2],
+    compensations: &[Compensation; 2],
+    rated_a: [f64; 2],
+) -> Option<[Pair; 3]> {
+    let side = |side: usize| {
+        let samples = waves.phase_currents(sides[side], number)?;
+        Some(compensations[side].apply_to(samples.map(|sample| sample / rated_a[side])))
+    };
+    let (one, other) = (side(0)?, side(1)?);
+    Some([0, 1, 2].map(|phase| Pair {
+        one: one[phase],
+        other: other[phase],
+    }))
+}
+
+impl Phase {
+    fn step(&mut self, at: u64, now: Pair, before: Pair, [cycle, compared, follows, hold]: [u64; 4]) {
+        let peak = std::f64::consts::SQRT_2;
+        let change = Pair {
+            one: now.one - before.one,
+            other: now.other - before.other,
+        };
+        if change.restraint() > BEGINS * peak {
+            let is_known = self.is_outside && at < self.until;
+            if at >= self.busy_until && !is_known {
+                (self.compares, self.differential, self.restraint) = (compared, 0.0, 0.0);
+            }
+            self.busy_until = at + cycle;
+        }
+        if self.compares > 0 {
+            self.compares -= 1;
+            self.differential += change.differential();
+            self.restraint += change.restraint();
+            if self.compares == 0 {
+                self.is_outside = self.differential < THROUGH * self.restraint;
+                self.until = at + hold;
+            }
+        }
+        let restraint = now.restraint();
+        if restraint > HIGH * peak {
+            self.high_at = Some(at);
+        }
+        let is_high = self.high_at.is_some_and(|high| at - high <= cycle);
+        let flows = restraint > VISIBLE * peak && now.differential() < FOLLOWS * restraint;
+        self.through = if flows { self.through + 1 } else { 0 };
+        if self.through >= follows && is_high && at < self.until {
+            self.until = at + hold;
+        }
+    }
+}

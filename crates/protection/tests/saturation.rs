@@ -1,0 +1,372 @@
+//! Differential protection with current transformers that saturate: faults outside the object, and in it.
+
+mod common;
+
+use common::{Rig, rated};
+use protection::differential::{Object, Pdif, PdifSettings, VectorGroup};
+use protection::measure::{BaySettings, Synch};
+use protection::{Function, Inputs, Rated, Waves};
+use std::f64::consts::{SQRT_2, TAU};
+
+const RATE: f64 = 4000.0;
+const TASK: u64 = 4;
+
+/// Begin of the fault in samples, and its end.
+const BEGINS: u64 = 800;
+const ENDS: u64 = 2000;
+
+/// Steps of the transformer's integration in a sample.
+const STEPS: u32 = 20;
+
+/// Random numbers (SplitMix64).
+struct Seed(u64);
+
+impl Seed {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn between(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.next()
+    }
+}
+
+/// A fault current in x rated, with load before it.
+#[derive(Debug, Clone, Copy)]
+struct Current {
+    load: f64,
+    fault: f64,
+    /// Angles at the begin of the fault, and the time constant of the DC that joins the two.
+    load_deg: f64,
+    fault_deg: f64,
+    constant_s: f64,
+}
+
+impl Current {
+    /// The load `seconds` after the begin of the fault, of a phase that is turned by `turn_deg`.
+    fn load_at(&self, seconds: f64, turn_deg: f64) -> f64 {
+        wave(self.load, self.load_deg + turn_deg, seconds)
+    }
+
+    /// Current of a faulted phase.
+    fn at(&self, seconds: f64, turn_deg: f64) -> f64 {
+        let fault = |seconds| wave(self.fault, self.fault_deg + turn_deg, seconds);
+        if seconds < 0.0 {
+            self.load_at(seconds, turn_deg)
+        } else {
+            fault(seconds) + (self.load_at(0.0, turn_deg) - fault(0.0)) * (-seconds / self.constant_s).exp()
+        }
+    }
+}
+
+fn wave(size: f64, angle_deg: f64, seconds: f64) -> f64 {
+    SQRT_2 * size * (TAU * 50.0 * seconds + angle_deg.to_radians()).cos()
+}
+
+/// A current transformer with a resistive burden: it transforms until its flux, the integral of the current, reaches a limit. Beyond the limit it
+/// magnetises through a small inductance. Flux in x rated times s; burden and ratio are 1.
+#[derive(Debug, Clone, Copy)]
+struct Transformer {
+    limit: f64,
+    flux: f64,
+}
+
+/// Inductances below and above the limit, relative to the burden, in s.
+const LINEAR_S: f64 = 5.0;
+const SATURATED_S: f64 = 5e-5;
+
+impl Transformer {
+    const IDEAL: Self = Self {
+        limit: f64::INFINITY,
+        flux: 0.0,
+    };
+
+    /// A transformer that saturates `ms` after the begin of the fault in one of the phases, with a remanence in the same direction.
+    fn saturating(current: &Current, turn_deg: f64, ms: f64, remanence: f64) -> Self {
+        let dt = 1e-5;
+        let steps = (ms / 1000.0 / dt) as u32;
+        let flux: f64 = (0..steps)
+            .map(|step| current.at(f64::from(step) * dt, turn_deg) * dt)
+            .sum();
+        let limit = flux.abs().max(0.008) / (1.0 - remanence);
+        Self {
+            limit,
+            flux: remanence * limit * flux.signum(),
+        }
+    }
+
+    /// Secondary current after a step of `dt` s with a primary current.
+    fn step(&mut self, primary: f64, dt: f64) -> f64 {
+        // Implicit: flux' = flux + dt (i - m(flux')).
+        let linear = (self.flux + dt * primary) / (1.0 + dt / LINEAR_S);
+        self.flux = if linear.abs() <= self.limit {
+            linear
+        } else {
+            let sign = linear.signum();
+            let knee = sign * self.limit;
+            (self.flux + dt * (primary - knee / LINEAR_S + knee / SATURATED_S)) / (1.0 + dt / SATURATED_S)
+        };
+        let magnetising = if self.flux.abs() <= self.limit {
+            self.flux / LINEAR_S
+        } else {
+            let knee = self.flux.signum() * self.limit;
+            knee / LINEAR_S + (self.flux - knee) / SATURATED_S
+        };
+        primary - magnetising
+    }
+}
+
+/// Two bays whose samples can be looked at.
+struct Station {
+    rigs: [Rig; 2],
+}
+
+impl std::fmt::Debug for Station {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Station")
+    }
+}
+
+impl Waves for Station {
+    fn phase_currents(&self, set: usize, at: u64) -> Option<[f64; 3]> {
+        let [a, b, c, ..] = *self.rigs[set].bay.sample(at)?;
+        Some([a, b, c])
+    }
+}
+
+fn base() -> Rated {
+    rated(RATE, 50.0)
+}
+
+/// A case: the currents into the object from both sides, and the transformers of both sides by phase.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    phases: [bool; 3],
+    currents: [Current; 2],
+    transformers: [[Transformer; 3]; 2],
+    /// Phases of each side whose fault current has ended.
+    has_ended: [[bool; 3]; 2],
+    /// Sample from which the far side feeds the fault in the object too.
+    inner: Option<u64>,
+}
+
+impl Case {
+    fn samples(&mut self, n: u64) -> [[f64; 8]; 2] {
+        let dt = 1.0 / (RATE * f64::from(STEPS));
+        let mut out = [[0.0; 8]; 2];
+        for (side, samples) in out.iter_mut().enumerate() {
+            for (phase, sample) in samples.iter_mut().take(3).enumerate() {
+                let turn = -120.0 * phase as f64;
+                for step in 1..=STEPS {
+                    let seconds = (n as f64 - BEGINS as f64 - 1.0 + f64::from(step) / f64::from(STEPS)) / RATE;
+                    let moved = side == 1 && self.inner.is_some_and(|inner| n >= inner);
+                    let load = self.currents[side].load_at(seconds, turn);
+                    let fault = self.currents[side].at(seconds, turn);
+                    let ended = &mut self.has_ended[side][phase];
+                    // A pole of the breaker clears at current zero.
+                    *ended |= n >= ENDS && fault.abs() < 0.05 * self.currents[side].fault;
+                    let primary = match self.phases[phase] && !*ended {
+                        true if moved => -0.5 * fault,
+                        true => fault,
+                        false => load,
+                    };
+                    *sample = 1000.0 * self.transformers[side][phase].step(primary, dt);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Time of operation in ms after the begin of the fault.
+fn operates(mut case: Case, settings: PdifSettings) -> Option<f64> {
+    let measuring = BaySettings {
+        harmonics: vec![2, 5],
+        ..BaySettings::default()
+    };
+    let mut station = Station {
+        rigs: [(); 2].map(|()| Rig::new(base(), &measuring, false)),
+    };
+    let mut function = Pdif::new(settings, &base()).expect("settings");
+    for n in 0..ENDS + 400 {
+        let samples = case.samples(n);
+        let mut sets = [protection::measure::Measured::default(); 2];
+        for (side, set) in sets.iter_mut().enumerate() {
+            *set = *station.rigs[side].push(samples[side]);
+            set.health.synch = Synch::GLOBAL;
+        }
+        if n % TASK == 0 && n > 200 {
+            let output = function.step(&Inputs::of(&sets).with_waves(&station));
+            assert!(n >= BEGINS || !output.started.any(), "{n}: load");
+            if output.operated.any() {
+                return Some((n as f64 - BEGINS as f64) * 1000.0 / RATE);
+            }
+        }
+    }
+    None
+}
+
+fn settings(second_harmonic: f64, saturation: bool) -> PdifSettings {
+    PdifSettings {
+        sides: [0, 1],
+        second_harmonic,
+        fifth_harmonic: 0.0,
+        saturation,
+        ..PdifSettings::default()
+    }
+}
+
+const KINDS: [[bool; 3]; 5] = [
+    [true, false, false],
+    [false, true, false],
+    [false, false, true],
+    [true, true, false],
+    [true, true, true],
+];
+
+fn current(seed: &mut Seed, fault: f64) -> Current {
+    Current {
+        load: seed.between(0.1, 0.5),
+        fault,
+        load_deg: seed.between(0.0, 360.0),
+        fault_deg: seed.between(0.0, 360.0),
+        constant_s: seed.between(0.02, 0.15),
+    }
+}
+
+/// Transformers of one side of which the faulted phases saturate.
+fn saturating(current: &Current, phases: [bool; 3], ms: f64, remanence: f64) -> [Transformer; 3] {
+    [0, 1, 2].map(|phase| match phases[phase] {
+        true => Transformer::saturating(current, -120.0 * phase as f64, ms, remanence),
+        false => Transformer::IDEAL,
+    })
+}
+
+/// A fault outside whose currents on the far side are transformed with saturation.
+fn outside(seed: &mut Seed, phases: [bool; 3], fault: f64, ms: f64) -> Case {
+    let near = current(seed, fault);
+    let far = Current {
+        load_deg: near.load_deg + 180.0,
+        fault_deg: near.fault_deg + 180.0,
+        ..near
+    };
+    let remanence = seed.between(0.0, 0.7);
+    Case {
+        phases,
+        currents: [near, far],
+        transformers: [[Transformer::IDEAL; 3], saturating(&far, phases, ms, remanence)],
+        has_ended: [[false; 3]; 2],
+        inner: None,
+    }
+}
+
+#[test]
+fn saturation_in_faults_outside_operates_nothing() {
+    let mut seed = Seed(1);
+    let star: VectorGroup = "YNyn0".parse().expect("a vector group");
+    for object in [Object::Line, Object::Transformer { vector_group: star }] {
+        let of = |saturation| PdifSettings {
+            object,
+            ..settings(0.0, saturation)
+        };
+        let (mut runs, mut control, mut wrong) = (0, 0, Vec::new());
+        for ms in [3.0, 4.0, 5.0, 7.0, 10.0] {
+            for fault in [4.0, 8.0, 15.0, 25.0] {
+                for phases in KINDS {
+                    for _ in 0..2 {
+                        let case = outside(&mut seed, phases, fault, ms);
+                        runs += 1;
+                        control += u32::from(operates(case, of(false)).is_some());
+                        if let Some(at) = operates(case, of(true)) {
+                            wrong.push((ms, at, case));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        assert!(control > runs * 3 / 4, "{control} of {runs}");
+    }
+}
+
+/// Times of operation of faults inside, sorted; and how many operate in another task than without the detection.
+fn inside(seed: &mut Seed, second_harmonic: f64, ms: Option<f64>) -> (Vec<f64>, u32, u32) {
+    let (mut times, mut missed, mut later) = (Vec::new(), 0, 0);
+    for fault in [2.0, 4.0, 8.0, 20.0] {
+        for phases in KINDS {
+            for _ in 0..4 {
+                let near = current(seed, fault);
+                let far = Current {
+                    load_deg: near.load_deg + 180.0,
+                    fault_deg: near.fault_deg + seed.between(-40.0, 40.0),
+                    fault: fault * seed.next(),
+                    ..near
+                };
+                let remanence = seed.between(0.0, 0.7);
+                let ideal = [Transformer::IDEAL; 3];
+                // Load flows through; the far side feeds the fault at another angle.
+                let case = Case {
+                    phases,
+                    currents: [near, far],
+                    transformers: [ms.map_or(ideal, |ms| saturating(&near, phases, ms, remanence)), ideal],
+                    has_ended: [[false; 3]; 2],
+                    inner: None,
+                };
+                let with = operates(case, settings(second_harmonic, true));
+                later += u32::from(with != operates(case, settings(second_harmonic, false)));
+                match with {
+                    Some(at) => times.push(at),
+                    None => missed += 1,
+                }
+            }
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    (times, missed, later)
+}
+
+#[test]
+fn faults_inside_operate_with_saturation_in_the_same_task() {
+    let mut seed = Seed(2);
+    for ms in [None, Some(3.0), Some(6.0)] {
+        let (times, missed, later) = inside(&mut seed, 0.0, ms);
+        assert_eq!((missed, later), (0, 0), "{ms:?}");
+        assert!(times.last().is_some_and(|worst| *worst <= 8.0), "{times:?}");
+    }
+}
+
+/// Saturation has a second harmonic, too: its restraint delays faults inside, with and without the detection. The page has the figures.
+#[test]
+fn the_second_harmonic_delays_faults_with_saturation() {
+    let mut seed = Seed(3);
+    for ms in [3.0, 6.0] {
+        let (times, missed, later) = inside(&mut seed, 0.15, Some(ms));
+        assert_eq!(later, 0);
+        assert!(times[times.len() / 2] < 60.0, "{times:?}");
+        assert!(missed <= 3, "{missed}");
+    }
+}
+
+/// A fault that moves into the object 100 ms after it began outside.
+#[test]
+fn faults_that_move_into_the_object_operate() {
+    let mut seed = Seed(4);
+    let mut times = Vec::new();
+    for ms in [3.0, 6.0, 1000.0] {
+        for fault in [4.0, 8.0, 15.0] {
+            for phases in KINDS {
+                let mut case = outside(&mut seed, phases, fault, ms);
+                case.inner = Some(BEGINS + 400);
+                let at = operates(case, settings(0.0, true)).expect("it operates");
+                assert!(at > 100.0, "{at}");
+                times.push(at - 100.0);
+            }
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    assert!(times.last().is_some_and(|worst| *worst <= 90.0), "{times:?}");
+}
