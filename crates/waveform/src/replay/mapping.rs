@@ -11,7 +11,8 @@ use crate::sample::{Dataset, Member, MemberRole, Quantity};
 pub struct Assignment {
     /// Member: `Ia`.
     pub member: String,
-    /// Channel: its name or its number in the record, with `-` in front to invert its sign; `none` for a member of quality invalid.
+    /// Channel: its name or its number in the record, with `-` in front to invert its sign, and `:` with a unit behind it that replaces the record's;
+    /// `none` for a member of quality invalid.
     pub channel: String,
 }
 
@@ -28,7 +29,7 @@ pub fn parse_assignments(text: &str) -> Result<Vec<Assignment>, String> {
                 channel: channel.trim().to_owned(),
             }),
             _ => Err(format!(
-                "\"{part}\" is not a channel of a member: write it as Ia=IA_GC1 (name) or Ia=5 (number)"
+                "\"{part}\" is not a channel of a member: write it as Ia=IA_GC1 (name), Ia=5 (number) or Ia=5:A (with its unit)"
             )),
         })
         .collect()
@@ -92,7 +93,8 @@ pub(super) fn origins(
     )))
 }
 
-fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side) -> Result<Feed, WaveformError> {
+/// The channel of these words: its name or number, and a minus sign before it if it is inverted.
+fn channel_of(analog: &[AnalogChannel], wanted: &str) -> Option<(usize, f64)> {
     let find = |wanted: &str| {
         let named = analog
             .iter()
@@ -102,32 +104,41 @@ fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side
             analog.iter().position(|channel| channel.number == number)
         })
     };
-    let turned = wanted.strip_prefix('-').map(str::trim);
-    let (channel, sign) = match (find(wanted), turned.and_then(find)) {
-        (Some(channel), _) => (channel, 1.0),
-        (None, Some(channel)) => (channel, -1.0),
-        (None, None) => {
+    let upright = find(wanted).map(|channel| (channel, 1.0));
+    upright.or_else(|| Some((find(wanted.strip_prefix('-')?.trim())?, -1.0)))
+}
+
+fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side) -> Result<Feed, WaveformError> {
+    let (found, given) = match (channel_of(analog, wanted), wanted.rsplit_once(':')) {
+        (None, Some((channel, unit))) => (channel_of(analog, channel.trim()), Some(unit.trim())),
+        (found, _) => (found, None),
+    };
+    let Some((channel, sign)) = found else {
+        return Err(WaveformError::setting(format!(
+            "{}: the record has no analog channel \"{wanted}\" (have: {})",
+            member.name,
+            names(analog)
+        )));
+    };
+    let recorded = &analog[channel].unit;
+    let expected = match member.quantity {
+        Quantity::Current => "A",
+        Quantity::Voltage => "V",
+    };
+    let factor = match (unit::parse(given.unwrap_or(recorded)), given) {
+        (Some((quantity, factor)), _) if quantity == member.quantity => factor,
+        // If the recorder gave no unit, the user's explicit choice of the channel decides.
+        (None, None) if recorded.is_empty() => 1.0,
+        (_, Some(given)) => {
             return Err(WaveformError::setting(format!(
-                "{}: the record has no analog channel \"{wanted}\" (have: {})",
-                member.name,
-                names(analog)
+                "{}: \"{given}\" after the channel is no unit of it: expected {expected}, or k{expected}",
+                member.name
             )));
         }
-    };
-    let factor = match unit::parse(&analog[channel].unit) {
-        Some((quantity, factor)) if quantity == member.quantity => factor,
-        // If the recorder gave no unit, the user's explicit choice of the channel decides.
-        None if analog[channel].unit.is_empty() => 1.0,
-        _ => {
+        (_, None) => {
             return Err(WaveformError::setting(format!(
-                "{}: channel {} has the unit \"{}\": expected {}",
-                member.name,
-                analog[channel].name,
-                analog[channel].unit,
-                match member.quantity {
-                    Quantity::Current => "A",
-                    Quantity::Voltage => "V",
-                }
+                "{}: channel {} has the unit \"{recorded}\": expected {expected}; if it is one, write {}={}:{expected}",
+                member.name, analog[channel].name, member.name, analog[channel].number
             )));
         }
     };

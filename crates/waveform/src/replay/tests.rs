@@ -361,7 +361,12 @@ fn channels_by_name_and_number() {
     assert_eq!(row[4], row[5]);
     for (text, part) in [
         ("Ia=9", "no analog channel \"9\" (have: 1 IA [A]"),
-        ("Ia=4", "has the unit \"kV\": expected A"),
+        ("Ia=4", "has the unit \"kV\": expected A; if it is one, write Ia=4:A"),
+        (
+            "Ia=4:Hz",
+            "\"Hz\" after the channel is no unit of it: expected A, or kA",
+        ),
+        ("Ia=9:A", "no analog channel \"9:A\""),
         ("Ix=1", "have: Ia"),
     ] {
         let refused = table(&record, &Sampling::new(4_800), &with(text))
@@ -373,6 +378,12 @@ fn channels_by_name_and_number() {
         members(&replayed(&record, &with("In=Other")), 0)[3].0 != 0,
         "a channel without unit, on request"
     );
+    let plain = members(&replayed(&record, &with("Ia=1")), 0)[0].0;
+    for (text, times) in [("Ia=1:A", 1), ("Ia=-IA:kA", -1000), ("Ia = 1 : mA", 0)] {
+        let found = members(&replayed(&record, &with(text)), 0)[0].0;
+        let near = if times == 0 { plain / 1000 } else { plain * times };
+        assert_eq!(found, near, "{text}");
+    }
     assert!(parse_assignments("Ia").is_err() && parse_assignments("Ia=").is_err());
     let mut without = record.clone();
     without.config.analog[2].unit = "Hz".into();

@@ -24,7 +24,7 @@ pub(crate) struct WaveformArgs {
     /// Replay this COMTRADE record: a .cff, or a .cfg with its .dat
     #[arg(long, value_name = "FILE")]
     comtrade: Option<PathBuf>,
-    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign [default: by phase and unit]
+    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign, and 6:A names the unit [default: by phase and unit]
     #[arg(long, value_name = "MEMBER=CHANNEL,...", value_parser = channels, requires = "comtrade")]
     comtrade_channels: Option<Channels>,
     /// Interpolation between the record's samples: sinc or linear

@@ -87,7 +87,7 @@ struct ReplayArgs {
     /// Play a type test instead, one inside triptime or a TOML file, in simulated time: shows what the functions do, without a network
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay", "junit", "limits"])]
     type_test: Option<String>,
-    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign; if the relay has several
+    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign, and 6:A names the unit; if the relay has several
     /// streams, the stream and a colon come first (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
     #[arg(long, value_name = "[STREAM:]MEMBER=CHANNEL,...", value_parser = replay::channels, requires = "replay")]
     channels: Vec<Channels>,

@@ -1,6 +1,7 @@
 //! Finds the phase of a channel.
 //!
-//! The phase fields are used if they name all three phases in one notation; otherwise the names of the channels are used, if they name all three.
+//! The phase fields are used if they name all three phases in one notation; otherwise the names of the channels are used, if they name all three: at
+//! their beginning (`IA_GC1`), else in a later part (`HV IR`), else as a bare letter (`BAY1 A`).
 //! Numbers in the fields have the lowest priority, because they may be those of inputs. If neither names all, single letters are used, except those
 //! of a field that is the same on all channels: some programs write `A` or `1` on each.
 
@@ -9,7 +10,7 @@ mod word;
 use super::unit;
 use crate::comtrade::AnalogChannel;
 use crate::sample::Quantity;
-use word::{NUMBERS, Word, in_field, in_name, is_between, lettering, place};
+use word::{NUMBERS, Word, bare_in_name, in_field, in_name, is_between, lettering, place, within_name};
 
 /// Index of the residual in [`Phases`], after the phases a, b and c.
 pub(super) const RESIDUAL: usize = 3;
@@ -59,7 +60,13 @@ impl<'r> Phases<'r> {
         let words = |read: fn(&AnalogChannel, Quantity) -> Word| -> Vec<Word> {
             mine.iter().map(|(_, channel, _)| read(channel, quantity)).collect()
         };
-        let (fields, names) = (words(in_field), words(in_name));
+        let (fields, mut names) = (words(in_field), words(in_name));
+        if lettering(&names).is_none() {
+            names = deeper(words(within_name), names);
+        }
+        if lettering(&names).is_none() && lettering(&fields).is_none() {
+            names = deeper(words(bare_in_name), names);
+        }
         let between = mine
             .iter()
             .zip(fields.iter().zip(&names))
@@ -123,6 +130,11 @@ impl<'r> Phases<'r> {
     fn at(&self, place: usize) -> impl Iterator<Item = &Channel<'r>> {
         self.channels.iter().filter(move |channel| channel.place == Some(place))
     }
+}
+
+/// The words of another part of the names, if they have all three phases; else those so far.
+fn deeper(words: Vec<Word>, so_far: Vec<Word>) -> Vec<Word> {
+    if lettering(&words).is_some() { words } else { so_far }
 }
 
 /// Amperes or volts per unit of the channel, if the unit belongs to `quantity`.

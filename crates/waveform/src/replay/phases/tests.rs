@@ -73,6 +73,41 @@ fn numbers_without_the_others_are_no_phases() {
 }
 
 #[test]
+fn phases_in_a_later_part_of_the_names() {
+    assert_eq!(found(&[":HV IR", ":HV IS", ":HV IT", ":HV IN"]), [1, 2, 3, 4]);
+    assert_eq!(found(&[":LV IR", ":HV IS", ":LV IS", ":LV IT", ":HV IN"]), [1, 3, 4, 0]);
+    assert_eq!(
+        found(&[":LINE SUM ILA", ":LINE SUM ILB", ":LINE SUM ILC"]),
+        [1, 2, 3, 0]
+    );
+    assert_eq!(found(&["1:F1-IA", "2:F2-IB", "3:F3-IC", "4:F4-IG"]), [1, 2, 3, 4]);
+    assert_eq!(found(&[":Bay 2 IL1", ":Bay 2 IL2", ":Bay 2 IL3"]), [1, 2, 3, 0]);
+    assert_eq!(
+        found(&[":X IA", ":IA", ":IB", ":IC"]),
+        [2, 3, 4, 0],
+        "the beginning comes first"
+    );
+    assert_eq!(found(&[":HV IR", ":HV IS"]), [0; 4], "two are not all");
+    assert_eq!(found(&[":HV I1", ":HV I2", ":HV I0"]), [0; 4], "symmetrical components");
+}
+
+#[test]
+fn bare_letters_at_the_end_are_phases_if_all_are_there() {
+    assert_eq!(found(&[":BAY1_A", ":BAY1_B", ":BAY1_C", ":BAY1_N"]), [1, 2, 3, 4]);
+    assert_eq!(found(&[":Line L1", ":Line L2", ":Line L3"]), [1, 2, 3, 0]);
+    assert_eq!(
+        found(&[
+            ":\u{442}\u{43e}\u{43a} \u{410}",
+            ":\u{442}\u{43e}\u{43a} \u{412}",
+            ":\u{442}\u{43e}\u{43a} \u{421}"
+        ]),
+        [1, 2, 3, 0]
+    );
+    assert_eq!(found(&["\u{410}:x", "\u{412}:x", "\u{421}:x"]), [1, 2, 3, 0], "fields");
+    assert_eq!(found(&[":BAY1_A", ":BAY1_B"]), [0; 4]);
+}
+
+#[test]
 fn a_residual_is_of_the_circuit_or_the_only_one() {
     assert_eq!(found(&[":IN2", ":IA1", ":IB1", ":IC1", ":IA2"]), [2, 3, 4, 0]);
     assert_eq!(found(&[":IN_2", ":IN_1", ":IA_1", ":IB_1", ":IC_1"]), [3, 4, 5, 2]);

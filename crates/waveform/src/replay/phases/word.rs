@@ -31,13 +31,13 @@ pub(super) fn in_field(channel: &AnalogChannel, quantity: Quantity) -> Word {
     if channel.phase.is_empty() {
         return name;
     }
-    let phase = channel.phase.to_ascii_uppercase();
+    let phase = capitals(&channel.phase);
     Word { phase, ..name }
 }
 
 /// Parses the name: `IA_GC1`, `U L1`, `Ua2`, `3U0`.
 pub(super) fn in_name(channel: &AnalogChannel, quantity: Quantity) -> Word {
-    let upper = channel.name.to_ascii_uppercase();
+    let upper = capitals(&channel.name);
     let letters: &[char] = match quantity {
         Quantity::Current => &['I'],
         Quantity::Voltage => &['U', 'V'],
@@ -61,6 +61,66 @@ pub(super) fn in_name(channel: &AnalogChannel, quantity: Quantity) -> Word {
         phase: phase.to_owned(),
         rest: body[if is_threefold { end } else { phase.len() }..].to_owned(),
     }
+}
+
+/// Parses the last part of the name that begins with the letter of the quantity and goes on with a phase: `HV IR`, `F1-IA`, `LINE SUM ILA`.
+pub(super) fn within_name(channel: &AnalogChannel, quantity: Quantity) -> Word {
+    let letters: &[char] = match quantity {
+        Quantity::Current => &['I'],
+        Quantity::Voltage => &['U', 'V'],
+    };
+    last_part(channel, |part| {
+        let body = part.strip_prefix(letters)?;
+        let phase = match body.strip_prefix('L') {
+            Some(phase) if phase.len() == 1 && !phase.starts_with(|c: char| c.is_ascii_digit()) => phase,
+            _ => without_number(body),
+        };
+        is_phase(phase).then_some(phase)
+    })
+}
+
+/// Parses the last part of the name that is a phase and nothing else: `BAY1 A`, `Phase L2`.
+pub(super) fn bare_in_name(channel: &AnalogChannel, _: Quantity) -> Word {
+    last_part(channel, |part| is_phase(part).then_some(part))
+}
+
+fn last_part(channel: &AnalogChannel, phase: impl Fn(&str) -> Option<&str>) -> Word {
+    let upper = capitals(&channel.name);
+    let parts: Vec<&str> = upper.split(|c: char| !c.is_alphanumeric()).collect();
+    let found = (0..parts.len()).rev().find_map(|at| Some((at, phase(parts[at])?)));
+    found.map_or_else(Word::default, |(at, phase)| {
+        let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
+        let numbers = parts[at].trim_start_matches(|c: char| !c.is_ascii_digit());
+        let number = if phase.ends_with(numbers) { "" } else { numbers };
+        let rest: Vec<&str> = others.map(|(_, part)| *part).chain([number]).collect();
+        Word {
+            phase: phase.to_owned(),
+            rest: rest.join(" "),
+        }
+    })
+}
+
+/// True for a phase in letters, two of them, or the residual.
+fn is_phase(word: &str) -> bool {
+    let lettered = LETTERINGS.iter().filter(|lettering| **lettering != NUMBERS);
+    matches!(word, "N" | "G" | "RES")
+        || lettered.flatten().any(|phase| *phase == word)
+        || is_between(word) && !is_number(word)
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|octet| octet.is_ascii_digit())
+}
+
+/// A text in capitals; the Cyrillic letters that look like the phases A, B and C, of UTF-8 or of Windows-1251 read as ISO-8859-1, count as these.
+fn capitals(text: &str) -> String {
+    let letter = |letter: char| match letter {
+        '\u{410}' | '\u{430}' | '\u{c0}' | '\u{e0}' => 'A',
+        '\u{412}' | '\u{432}' | '\u{c2}' | '\u{e2}' => 'B',
+        '\u{421}' | '\u{441}' | '\u{d1}' | '\u{f1}' => 'C',
+        other => other.to_ascii_uppercase(),
+    };
+    text.chars().map(letter).collect()
 }
 
 /// `A` from `A2`: a number after the letter belongs to a circuit.
