@@ -9,6 +9,8 @@ use wire::goose::{Followed, Follower, Frame, Heard, Simulation};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Input {
     value: bool,
+    /// True if a message has come that can be used.
+    is_heard: bool,
     /// Instant of expiry, on the clock of the frames; `None` if it does not expire.
     until_ns: Option<i64>,
 }
@@ -48,6 +50,7 @@ impl Listener {
             if follower.take(&frame, Heard::at(Some(at_ns))) != Followed::Other {
                 let input = Input {
                     value: follower.live_value().unwrap_or(false),
+                    is_heard: follower.live_value().is_some(),
                     until_ns: follower.deadline_ns(),
                 };
                 tell(number, input);
@@ -77,8 +80,8 @@ impl Inputs {
     /// Passes the value of each input at `now_ns` to the engine: false if the last message has expired, or none has come.
     pub fn tell(&self, engine: &mut Engine, now_ns: i64) {
         for (number, input) in self.0.iter().enumerate() {
-            let is_live = input.until_ns.is_none_or(|until| now_ns <= until);
-            engine.set_input(number, input.value && is_live);
+            let is_live = input.is_heard && input.until_ns.is_none_or(|until| now_ns <= until);
+            engine.set_input(number, is_live.then_some(input.value));
         }
     }
 }

@@ -80,6 +80,25 @@ fn an_input_is_followed_without_samples_and_false_when_it_expires() {
     assert_eq!(at(None, 25), (true, off), "and no longer");
 }
 
+/// LGOS: true while a message is live, whatever its value.
+#[test]
+fn the_supervision_of_an_input_is_published() {
+    let config = parse(&text(r#"gocb_ref = "TEST/LLN0$GO$ping""#, "live:ping"), "r.toml").expect("a relay");
+    let mut engine = Engine::new(&config).expect("a relay");
+    let (mut listener, mut inputs) = (Listener::new(&config), Inputs::new(&config));
+    let mut at = |came: Option<&Message>, ms| {
+        let (is_new, _) = task(&mut engine, (&mut listener, &mut inputs), came, ms);
+        (is_new, engine.output(Feed::Live(0)))
+    };
+    let [on, off] = [State::Boolean(true), State::Boolean(false)];
+    assert_eq!(at(None, 0), (false, off), "none has come");
+    assert_eq!(at(Some(&message(1, false)), 1), (true, on), "its value is false");
+    assert_eq!(at(Some(&message(2, true)), 3), (false, on));
+    assert_eq!(at(None, 23), (false, on));
+    assert_eq!(at(None, 24), (true, off), "it has expired");
+    assert_eq!(at(Some(&message(3, false)), 30), (true, on));
+}
+
 #[test]
 fn what_is_simulated_is_no_input() {
     let mut config = relay();

@@ -5,7 +5,8 @@ mod common;
 use common::{RATE, Rig, relay, sample};
 use protection::measure::Blocks;
 use protection::{Complex, Phases};
-use relay::config::parse;
+use relay::config::{Feed, Watch, parse};
+use relay::engine::State;
 use relay::events::{Change, Subject};
 
 /// A zone 1 of 8 ohm.
@@ -56,6 +57,39 @@ fn a_swing_trips_only_without_its_block() {
         });
         assert_eq!(!detected.is_empty(), !stream.is_empty());
         assert!(detected.iter().all(|at| (4120..4400).contains(at)), "{detected:?}");
+    }
+}
+
+/// RPSB, LSVS and RFUF as members of a control block.
+#[test]
+fn the_supervision_of_a_stream_is_published() {
+    let member = |name: &str| format!("{{ name = \"{name}:bay1\", type = \"boolean\" }}");
+    let names = ["samples", "synchronised", "fuse", "swing"].map(member).join(", ");
+    let block = "[[goose]]\ngocb_ref = \"RLD0/LLN0$GO$gcb\"\ndat_set = \"RLD0/LLN0$ds\"\ndst = \"01:0c:cd:01:00:01\"\nappid = 1\n";
+    let text = |stream: &str| format!("{}{block}member = [{names}]\n", file(stream, ""));
+    let config = relay(&text("swing = {}\nfuse = {}"));
+    let mut rig = Rig::new(&config);
+    let all = [Watch::Samples, Watch::Synchronised, Watch::Fuse, Watch::Swing];
+    let states = |rig: &Rig| all.map(|watch| rig.engine.output(Feed::Stream(0, watch)) == State::Boolean(true));
+    assert_eq!(states(&rig), [false; 4], "before the first sample");
+    for n in 0..8000 {
+        let mut next = sample(&slipping(n), n);
+        next.smp_synch = if n < 1000 { 0 } else { 2 };
+        rig.step(&[Some(next)]);
+        match n {
+            900 => assert_eq!(states(&rig), [true, false, false, false]),
+            3900 => assert_eq!(states(&rig), [true, true, false, false]),
+            5000 => assert_eq!(states(&rig), [true, true, false, true]),
+            _ => {}
+        }
+    }
+    for _ in 0..400 {
+        rig.step(&[None]);
+    }
+    assert!(!states(&rig)[0], "no samples come");
+    for (stream, lacks) in [("fuse = {}", "no swing"), ("swing = {}", "no fuse")] {
+        let error = parse(&text(stream), "relay.toml").unwrap_err().to_string();
+        assert!(error.contains(lacks), "{error}");
     }
 }
 

@@ -24,10 +24,27 @@ pub enum Feed {
     Signal(Signal, Attribute),
     /// An input, by its number, as a boolean. False while it is not known.
     Input(usize),
+    /// Supervision of an input, by its number, as a boolean (`LGOS.St`): true while a message of it is live.
+    Live(usize),
+    /// Supervision of a stream, by its number, as a boolean.
+    Stream(usize, Watch),
     /// `Health` of the relay, as a whole number: 1 all well, 2 samples are missing, 3 a stream cannot be processed.
     Health,
     /// Quality: good, or invalid while the health is 3.
     Quality,
+}
+
+/// Supervised property of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// Its samples come, and can be used (`LSVS.St`).
+    Samples,
+    /// Its publisher follows a clock (`smpSynch` above 0).
+    Synchronised,
+    /// A fuse of its voltage transformers counts as blown (RFUF).
+    Fuse,
+    /// A power swing blocks its distance zones (`RPSB.BlkZn`).
+    Swing,
 }
 
 /// State of a function or a trip, which is given by its number.
@@ -105,13 +122,13 @@ pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<Goos
 /// Checks that a member with this value can follow that state.
 pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
     let fits = match (feed, value) {
-        (Feed::Signal(..) | Feed::Input(_), Value::Boolean(_))
+        (Feed::Signal(..) | Feed::Input(_) | Feed::Live(_) | Feed::Stream(..), Value::Boolean(_))
         | (Feed::Health, Value::Integer(_) | Value::Unsigned(_)) => true,
         (Feed::Quality, Value::BitString { unused, bits }) => *unused == 3 && bits.len() == 2,
         _ => false,
     };
     let wanted = match feed {
-        Feed::Signal(..) | Feed::Input(_) => "boolean",
+        Feed::Signal(..) | Feed::Input(_) | Feed::Live(_) | Feed::Stream(..) => "boolean",
         Feed::Health => "integer or unsigned",
         Feed::Quality => "quality",
     };
@@ -150,14 +167,47 @@ pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> 
         let names = config.inputs.iter().map(|input| input.name.as_str());
         names::find("input", rest, names)
     };
-    let kinds = ["start", "operate", "trip", "retrip", "backtrip", "input"];
+    let stream = || {
+        let names = config.streams.iter().map(|stream| stream.name.as_str());
+        names::find("stream", rest, names)
+    };
+    let kinds = [
+        "start",
+        "operate",
+        "trip",
+        "retrip",
+        "backtrip",
+        "input",
+        "live",
+        "samples",
+        "synchronised",
+        "fuse",
+        "swing",
+    ];
     let signal = match names::find("kind of state", kind, kinds.into_iter())? {
         0 => Signal::Start(function()?),
         1 => Signal::Operate(function()?),
         2 => Signal::Trip(trip()?),
         3 => Signal::Retrip(failure()?),
         4 => Signal::Backtrip(failure()?),
-        _ => return Ok(Some(Feed::Input(input()?))),
+        5 => return Ok(Some(Feed::Input(input()?))),
+        6 => return Ok(Some(Feed::Live(input()?))),
+        7 => return Ok(Some(Feed::Stream(stream()?, Watch::Samples))),
+        8 => return Ok(Some(Feed::Stream(stream()?, Watch::Synchronised))),
+        9 => {
+            let number = stream()?;
+            let is_there = config.streams[number].fuse.is_some();
+            is_there.then_some(()).ok_or(format!("stream \"{rest}\" has no fuse"))?;
+            return Ok(Some(Feed::Stream(number, Watch::Fuse)));
+        }
+        _ => {
+            let number = stream()?;
+            let is_there = config.streams[number].swing.is_some();
+            is_there
+                .then_some(())
+                .ok_or(format!("stream \"{rest}\" has no swing"))?;
+            return Ok(Some(Feed::Stream(number, Watch::Swing)));
+        }
     };
     Ok(Some(Feed::Signal(signal, Attribute::named(attribute)?)))
 }

@@ -17,7 +17,7 @@ mod values;
 
 pub use cpus::{Cpus, CpusError};
 pub use file::{parse, parse_with};
-pub use goose::{Attribute, Feed, GooseOutput, Signal};
+pub use goose::{Attribute, Feed, GooseOutput, Signal, Watch};
 pub use inputs::GooseInput;
 pub(crate) use order::RESIDUALS;
 pub use order::{CHANNELS, Order};

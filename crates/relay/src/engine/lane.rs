@@ -2,6 +2,7 @@
 
 use super::Sample;
 use super::align::{Aligner, Axis, Placement, Slot};
+use super::outputs::{ALARM, Watched, health};
 use crate::config::{Config, Stream};
 use crate::events::{Change, changes};
 use protection::measure::Synch;
@@ -203,6 +204,17 @@ impl Lane {
         let is_balanced = currents.negative.norm() <= BALANCED * currents.positive.norm();
         let follows = usable && is_balanced && currents.positive.is_at_least(LEAST_CURRENT * self.rated_a);
         follows.then(|| currents.positive * (0.5 / self.rated_a))
+    }
+
+    /// Supervision of the stream, for members of a control block.
+    pub(super) fn watched(&self) -> Watched {
+        let status = self.supervision.status();
+        Watched {
+            samples: status.active && health(std::iter::once(status)) != ALARM,
+            synchronised: status.synch.value != 0,
+            fuse: self.has_blown_fuse(),
+            swing: self.swings.blocks,
+        }
     }
 
     /// True while a fuse of its voltage transformers counts as blown.

@@ -269,6 +269,9 @@ impl Engine {
         }
         // Inputs and the host's clock are followed even without samples.
         if is_fresh || has_new_state || self.outputs.has_new_input() {
+            for (index, lane) in self.lanes.iter().enumerate() {
+                self.outputs.supervise(index, lane.watched());
+            }
             let states = self.lanes.iter().map(|lane| lane.supervision.status());
             let fuses = if self.lanes.iter().any(Lane::has_blown_fuse) {
                 WARNING
@@ -284,8 +287,8 @@ impl Engine {
         }
     }
 
-    /// Sets an input, by its number; the next [`Engine::decide`] publishes it.
-    pub fn set_input(&mut self, number: usize, value: bool) {
+    /// Sets an input, by its number; `None` while no message is live. The next [`Engine::decide`] publishes it.
+    pub fn set_input(&mut self, number: usize, value: Option<bool>) {
         self.outputs.set_input(number, value);
     }
 

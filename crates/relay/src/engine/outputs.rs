@@ -1,7 +1,7 @@
 //! The published part of the relay's state.
 
 use super::logic::Logic;
-use crate::config::{Config, Feed};
+use crate::config::{Config, Feed, Watch};
 use protection::supervision::{SampleState, SampleStatus};
 
 /// Values of `Health` (IEC 61850-7-3): all well.
@@ -22,6 +22,26 @@ pub enum State {
     Quality(bool),
 }
 
+/// Supervision of a stream.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Watched {
+    pub(super) samples: bool,
+    pub(super) synchronised: bool,
+    pub(super) fuse: bool,
+    pub(super) swing: bool,
+}
+
+impl Watched {
+    fn is(self, watch: Watch) -> bool {
+        match watch {
+            Watch::Samples => self.samples,
+            Watch::Synchronised => self.synchronised,
+            Watch::Fuse => self.fuse,
+            Watch::Swing => self.swing,
+        }
+    }
+}
+
 /// Members of a control block that follow a state, with their last values.
 type Members = Box<[(Feed, State)]>;
 
@@ -30,7 +50,8 @@ type Members = Box<[(Feed, State)]>;
 pub(super) struct Outputs {
     blocks: Box<[Members]>,
     health: u8,
-    inputs: Box<[bool]>,
+    inputs: Box<[Option<bool>]>,
+    streams: Box<[Watched]>,
     /// True if an input has changed since the last step.
     has_new_input: bool,
 }
@@ -44,16 +65,24 @@ impl Outputs {
         Self {
             blocks: config.gooses.iter().map(block).collect(),
             health: ALARM,
-            inputs: vec![false; config.inputs.len()].into(),
+            inputs: vec![None; config.inputs.len()].into(),
+            streams: vec![Watched::default(); config.streams.len()].into(),
             has_new_input: false,
         }
     }
 
     /// Sets an input.
-    pub(super) fn set_input(&mut self, number: usize, value: bool) {
+    pub(super) fn set_input(&mut self, number: usize, value: Option<bool>) {
         if let Some(input) = self.inputs.get_mut(number) {
             self.has_new_input |= *input != value;
             *input = value;
+        }
+    }
+
+    /// Sets the supervision of a stream.
+    pub(super) fn supervise(&mut self, number: usize, watched: Watched) {
+        if let Some(stream) = self.streams.get_mut(number) {
+            *stream = watched;
         }
     }
 
@@ -66,11 +95,11 @@ impl Outputs {
     pub(super) fn step(&mut self, logic: &Logic, health: u8) -> u64 {
         self.health = health;
         self.has_new_input = false;
-        let inputs = &self.inputs;
+        let (inputs, streams) = (&self.inputs, &self.streams);
         let mut changed = 0;
         for (index, block) in self.blocks.iter_mut().enumerate() {
             for (feed, state) in block.iter_mut() {
-                let now = state_of(logic, inputs, health, *feed);
+                let now = state_of(logic, (inputs, streams), health, *feed);
                 changed |= u64::from(*state != now) << index;
                 *state = now;
             }
@@ -79,14 +108,17 @@ impl Outputs {
     }
 
     pub(super) fn state(&self, logic: &Logic, feed: Feed) -> State {
-        state_of(logic, &self.inputs, self.health, feed)
+        state_of(logic, (&self.inputs, &self.streams), self.health, feed)
     }
 }
 
-fn state_of(logic: &Logic, inputs: &[bool], health: u8, feed: Feed) -> State {
+fn state_of(logic: &Logic, (inputs, streams): (&[Option<bool>], &[Watched]), health: u8, feed: Feed) -> State {
+    let input = |number: usize| inputs.get(number).copied().flatten();
     match feed {
         Feed::Signal(signal, attribute) => State::Boolean(logic.is_set(signal, attribute)),
-        Feed::Input(number) => State::Boolean(inputs.get(number).is_some_and(|input| *input)),
+        Feed::Input(number) => State::Boolean(input(number).unwrap_or(false)),
+        Feed::Live(number) => State::Boolean(input(number).is_some()),
+        Feed::Stream(number, watch) => State::Boolean(streams.get(number).is_some_and(|stream| stream.is(watch))),
         Feed::Health => State::Number(health),
         Feed::Quality => State::Quality(health != ALARM),
     }
