@@ -27,6 +27,7 @@ fuzz_target!(|octets: &[u8]| {
         max_streams: 4,
         rate: None,
         window_ns: Some(1_000_000),
+        port_mbit: None,
     };
     let mut sums = Sums::default();
     let mut analysis = Analysis::new(config, &mut sums);

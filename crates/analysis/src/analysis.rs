@@ -31,6 +31,8 @@ pub struct Config {
     pub rate: Option<u32>,
     /// Length of a window of capture time; `None`: one window for the whole capture.
     pub window_ns: Option<u64>,
+    /// Rate of the port that the talkers of AVTP streams send on, in Mbit/s; `None`: their shapers are not judged.
+    pub port_mbit: Option<u32>,
 }
 
 /// An unfinished analysis.
@@ -368,7 +370,8 @@ impl<'a> Analysis<'a> {
             let notes = &mut notes(self.sink, at, arrival);
             let stream = &mut self.table.streams[at];
             if kind == StreamKind::Avtp && stream.is_new() {
-                stream.shaped_as(ethernet.vlan().map(VlanTag::pcp).and_then(SrClass::of));
+                let class = ethernet.vlan().map(VlanTag::pcp).and_then(SrClass::of);
+                stream.shaped_as(class, self.config.port_mbit);
             }
             stream.follow_source(ethernet.src(), notes);
             stream.counted(arrival, notes, number);

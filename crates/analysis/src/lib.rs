@@ -34,7 +34,7 @@ pub use gaps::Gap;
 pub use goose::GooseCounts;
 pub use lans::{LanSummary, RedundancySummary, RedundantSource};
 pub use losses::Loss;
-pub use shaping::{Credit, Shaping, SrClass};
+pub use shaping::{Credit, Leads, Shaping, SrClass};
 pub use sink::{Event, EventKind, Sink, Window};
 pub use summary::{Detail, FirstMalformed, RoutedCounts, StreamSummary, Summary};
 

@@ -5,6 +5,8 @@
 //! interval by more than the time of the longest frame at the port's rate. This is the generic cell rate algorithm (ITU-T I.371), with the
 //! interval as increment.
 
+use model::{Counter, Tally};
+
 /// Part of the interval that is allowed for the difference between the talker's clock and that of the stamps: 200 ppm, one part of this many.
 const CLOCK_TOLERANCE: i64 = 5_000;
 
@@ -104,15 +106,42 @@ impl Credit {
     }
 }
 
+/// Leads of the frames of a stream against a port of known rate.
+#[derive(Debug, Clone)]
+pub struct Leads {
+    /// The most that a shaper of that port allows, in ns.
+    pub most_ns: u64,
+    /// Each frame, 0 if it did not come early.
+    pub tally: Tally,
+}
+
+impl Leads {
+    fn of_port(mbit_per_second: u32) -> Self {
+        Self {
+            most_ns: Shaping::most_ns(mbit_per_second.into()).unsigned_abs(),
+            tally: Tally::default(),
+        }
+    }
+
+    fn take(&mut self, lead_ns: i64) {
+        self.tally.sample(lead_ns, 1);
+        if lead_ns.unsigned_abs() > self.most_ns {
+            self.tally.count(Counter::Overflow, 1);
+        }
+    }
+}
+
 /// The state of one stream.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Shaped {
     credit: Credit,
     shaping: Shaping,
+    leads: Option<Box<Leads>>,
+    last_ns: Option<i64>,
 }
 
 impl Shaped {
-    pub(crate) fn new(class: SrClass) -> Self {
+    pub(crate) fn new(class: SrClass, port_mbit: Option<u32>) -> Self {
         Self {
             credit: Credit::of_class(class),
             shaping: Shaping {
@@ -120,6 +149,8 @@ impl Shaped {
                 lead_ns: 0,
                 frame: 0,
             },
+            leads: port_mbit.map(Leads::of_port).map(Box::new),
+            last_ns: None,
         }
     }
 
@@ -127,16 +158,28 @@ impl Shaped {
     pub(crate) fn take(&mut self, time_ns: Option<i64>, frame: u64) {
         let Some(time_ns) = time_ns else {
             self.credit.forget();
+            self.leads = None;
             return;
         };
+        if self.last_ns.replace(time_ns).is_some_and(|last_ns| time_ns < last_ns) {
+            self.leads = None;
+        }
         let lead_ns = self.credit.lead_ns(time_ns);
+        if let Some(leads) = &mut self.leads {
+            leads.take(lead_ns);
+        }
         if lead_ns > self.shaping.lead_ns {
             (self.shaping.lead_ns, self.shaping.frame) = (lead_ns, frame);
         }
     }
 
-    pub(crate) fn shaping(self) -> Shaping {
+    pub(crate) fn shaping(&self) -> Shaping {
         self.shaping
+    }
+
+    /// The leads; `None` if no rate is known, or a stamp is missing or goes back.
+    pub(crate) fn leads(self) -> Option<Leads> {
+        self.leads.map(|leads| *leads)
     }
 }
 
@@ -146,7 +189,7 @@ mod tests {
 
     /// The longest lead of frames with these stamps.
     fn lead(class: SrClass, times: impl IntoIterator<Item = i64>) -> (i64, u64) {
-        let mut credit = Shaped::new(class);
+        let mut credit = Shaped::new(class, None);
         for (frame, time_ns) in times.into_iter().enumerate() {
             credit.take(Some(time_ns), frame as u64);
         }

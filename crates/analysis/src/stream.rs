@@ -157,8 +157,8 @@ impl AnalysedStream {
     }
 
     /// Judges the stream by the shaper of its class, if its first frame has the priority of one.
-    pub(crate) fn shaped_as(&mut self, class: Option<SrClass>) {
-        self.credit = class.map(Shaped::new);
+    pub(crate) fn shaped_as(&mut self, class: Option<SrClass>, port_mbit: Option<u32>) {
+        self.credit = class.map(|class| Shaped::new(class, port_mbit));
     }
 
     /// Notes the end mark of the stream.
@@ -347,7 +347,8 @@ impl AnalysedStream {
             stamps_back: back,
             unstamped,
             stamp_step_ns,
-            shaping: self.credit.map(Shaped::shaping),
+            shaping: self.credit.as_ref().map(Shaped::shaping),
+            leads: self.credit.and_then(Shaped::leads),
             events_unlisted: self.budget.unlisted,
             detail,
         }

@@ -5,7 +5,7 @@ use crate::gaps::Gap;
 use crate::goose::GooseCounts;
 use crate::lans::RedundancySummary;
 use crate::losses::Loss;
-use crate::shaping::Shaping;
+use crate::shaping::{Leads, Shaping};
 use model::StreamId;
 use model::Tally;
 use std::collections::BTreeMap;
@@ -105,6 +105,9 @@ pub struct StreamSummary {
     pub events_unlisted: u64,
     /// Conformance to a credit-based shaper, of an AVTP stream with the priority of an SR class.
     pub shaping: Option<Shaping>,
+    /// The time by which each of its frames came before its interval, where the rate of the talker's port is known and every frame has a stamp that
+    /// does not go back. Over the threshold: further than the credit of a shaper on that port allows.
+    pub leads: Option<Leads>,
     /// Details of its protocol.
     pub detail: Detail,
 }

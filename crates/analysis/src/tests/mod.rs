@@ -21,6 +21,7 @@ const CONFIG: Config = Config {
     max_streams: 10,
     rate: Some(4_000),
     window_ns: None,
+    port_mbit: None,
 };
 
 /// Everything that a sink receives, in short form.

@@ -14,6 +14,7 @@ mod measured;
 mod merged;
 mod reach;
 mod required;
+mod shaper;
 mod stamps;
 pub(crate) mod starts;
 mod taken;
@@ -206,7 +207,8 @@ impl Judgement {
                     limit: limit.clone(),
                     why: merged::no_such_run(run, limit)
                         + &taken::by_a_task(run, limit)
-                        + &way::without_hop(run, limit),
+                        + &way::without_hop(run, limit)
+                        + &shaper::without_rate(run, limit),
                 });
             }
         }

@@ -34,7 +34,8 @@ pub(super) fn uncertain_ns(series: &SeriesView, quantity: Quantity) -> f64 {
 pub(super) fn doubts(run: &RunView, series: &SeriesView, limit: &Limit, measured: f64) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let uncertain = uncertain_ns(series, limit.quantity);
-    if uncertain > 0.0 && (measured - limit.allowed as f64).abs() <= uncertain {
+    let is_near = uncertain > 0.0 && (measured - limit.allowed as f64).abs() <= uncertain;
+    if is_near || limit.quantity == Quantity::Overflow && is_threshold_near(series) {
         doubts.push(Doubt {
             text: format!(
                 "the stamps come in steps of {}: too coarse to decide on which side of the limit it is",
@@ -50,6 +51,13 @@ pub(super) fn doubts(run: &RunView, series: &SeriesView, limit: &Limit, measured
         });
     }
     doubts
+}
+
+/// True if the largest sample is as near to the threshold as the error of its stamps: whether it was over it is not known.
+fn is_threshold_near(series: &SeriesView) -> bool {
+    let step_ns = series.stamp_step_ns();
+    let apart = series.max_ns.zip(series.spec.threshold_ns);
+    step_ns > 1 && apart.is_some_and(|(max_ns, threshold_ns)| max_ns.unsigned_abs().abs_diff(threshold_ns) < step_ns)
 }
 
 /// True if the source of the stamps is known; only stamps of captures can have an unknown one.

@@ -47,6 +47,7 @@ pub(super) fn analyse(
         max_streams: usize::from(args.max_streams),
         rate: args.rate,
         window_ns,
+        port_mbit: args.port_rate,
     };
     let mut analysis = Analysis::new(config, sink);
     let mut stopped = false;

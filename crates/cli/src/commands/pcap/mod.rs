@@ -11,6 +11,7 @@
 //! were asked for: then their verdict decides.
 
 mod analyse;
+mod credit;
 mod first_events;
 mod lans;
 mod listing;
@@ -50,6 +51,9 @@ pub(crate) struct PcapArgs {
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) rate: Option<u32>,
+    /// Rate of the port that the talkers of AVTP streams send on, in Mbit/s: their shapers are judged by it (IEEE 802.1Qav, series credit/*)
+    #[arg(long, value_name = "MBIT", conflicts_with = "decode", value_parser = clap::value_parser!(u32).range(10..=400_000))]
+    pub(crate) port_rate: Option<u32>,
     /// Source of the time stamps of the capture, if you know it: a tap, a NIC [default: what the capture states]
     #[arg(long, value_name = "WHAT", conflicts_with = "decode", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stamped_by: Option<String>,

@@ -14,6 +14,7 @@ use store::{Batch, RunWriter, StoreError};
 use units::Realtime;
 
 use super::analyse::{Analysed, analyse, series_kind};
+use super::credit;
 use super::lans::{self, OfCapture};
 use super::listing::{Listing, hidden, remarks};
 use super::observe::{Captured, Observing};
@@ -225,14 +226,15 @@ impl RunSink {
         for (at, stream) in summary.streams.iter().enumerate() {
             self.stamps(id(at), stream, &ended.stamps);
         }
+        let capture = OfCapture {
+            name: &self.capture.clone(),
+            stamps: &ended.stamps,
+            duration_ns,
+        };
         if let Some(of) = &summary.redundancy {
-            let capture = OfCapture {
-                name: &self.capture.clone(),
-                stamps: &ended.stamps,
-                duration_ns,
-            };
             self.with_writer(|writer| lans::write(of, &capture, writer));
         }
+        self.with_writer(|writer| credit::write(summary, &capture, writer));
         if let Some(observing) = observing {
             self.observed(
                 observing,

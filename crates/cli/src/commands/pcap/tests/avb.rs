@@ -191,23 +191,25 @@ fn other_profiles_ask_nothing_of_the_stamps_but_what_their_limits_need() {
     std::fs::remove_file(&profile).unwrap();
 }
 
-/// The listing's words about the shaping of 800 frames of class A, of which each eighth frame and its successors come `early_ns` before their
-/// interval.
-fn shaping(name: &str, pcp: u8, early_ns: i64) -> Option<String> {
+/// 800 frames of class A, of which each eighth frame and its successors come `early_ns` before their interval.
+fn early(pcp: u8, early_ns: i64) -> Vec<(i64, Vec<u8>)> {
     let mut template = AafTemplate::new(&AafStream {
         dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
         src: Mac([2, 0, 0, 0, 0, 1]),
         tags: vec![VlanTag::new(pcp, false, 2)],
         unique_id: 1,
     });
-    let frames: Vec<(i64, Vec<u8>)> = (0..800)
-        .map(|n| {
-            template.set_sequence_num(n as u8);
-            let early_ns = if n % 8 == 0 { 0 } else { early_ns };
-            (START_NS + n * INTERVAL_NS - early_ns, template.bytes().to_vec())
-        })
-        .collect();
-    let capture = pcap(name, &frames);
+    let frame = |n: i64| {
+        template.set_sequence_num(n as u8);
+        let early_ns = if n % 8 == 0 { 0 } else { early_ns };
+        (START_NS + n * INTERVAL_NS - early_ns, template.bytes().to_vec())
+    };
+    (0..800).map(frame).collect()
+}
+
+/// The listing's words about their shaping.
+fn shaping(name: &str, pcp: u8, early_ns: i64) -> Option<String> {
+    let capture = pcap(name, &early(pcp, early_ns));
     let (mut out, mut messages) = (Vec::new(), Vec::new());
     run(&args(&capture.0, false), &mut out, &mut messages);
     let text = String::from_utf8(out).unwrap();
@@ -237,4 +239,55 @@ fn a_stream_of_an_sr_class_is_judged_by_the_credit_of_a_shaper() {
         assert!(text.contains(says), "{pcp} {early_ns}: {text}");
     }
     assert_eq!(shaping("avb-shaping-none", 0, 0), None, "no SR class");
+}
+
+/// The verdict on the credit, and the number of frames over it; the reason if nothing was measured.
+fn credit(name: &str, frames: &[(i64, Vec<u8>)], port_rate: Option<u32>) -> (String, u64) {
+    let capture = pcap(name, frames);
+    let out_file = capture.0.with_extension("triptime");
+    let mut args = args(&capture.0, false);
+    args.face.json = true;
+    args.limits = Some("avb".to_owned());
+    args.out = Some(out_file.clone());
+    args.stamped_by = TAP.map(str::to_owned);
+    args.port_rate = port_rate;
+    let (mut out, mut messages) = (Vec::new(), Vec::new());
+    run(&args, &mut out, &mut messages);
+    let _ = std::fs::remove_file(out_file);
+    let document: Value = serde_json::from_slice(&out).expect("a document");
+    let of = |key: &str| {
+        let all = document[key].as_array().expect("a list").iter();
+        all.filter(|one| one["limit"] == "credit.overflow").cloned().next()
+    };
+    match of("checks") {
+        Some(check) => (
+            check["verdict"].as_str().expect("a word").to_owned(),
+            check["measured"].as_u64().unwrap_or(0),
+        ),
+        None => (
+            of("not_measured").expect("open")["why"]
+                .as_str()
+                .expect("a reason")
+                .to_owned(),
+            0,
+        ),
+    }
+}
+
+#[test]
+fn the_rate_of_the_port_decides_on_the_credit_of_a_capture() {
+    let verdict = |early_ns, port_rate| credit(&format!("avb-credit-{early_ns}"), &early(3, early_ns), port_rate);
+    assert_eq!(verdict(10_000, Some(1_000)), ("pass".to_owned(), 0));
+    // 100 times a frame comes early; its successors are early by the same, and so in their time.
+    let (failed, over) = verdict(60_000, Some(1_000));
+    assert!(failed == "fail" && over >= 100, "{failed} {over}");
+    assert_eq!(verdict(60_000, Some(100)), ("pass".to_owned(), 0));
+    let (why, _) = verdict(60_000, None);
+    assert!(why.contains("--port-rate 1000"), "{why}");
+    // Stamps in steps of 100 us show frames before their time that were not.
+    let coarse: Vec<(i64, Vec<u8>)> = early(3, 0)
+        .into_iter()
+        .map(|(at, frame)| (at / 100_000 * 100_000, frame))
+        .collect();
+    assert_eq!(credit("avb-credit-coarse", &coarse, Some(1_000)).0, "inconclusive");
 }

@@ -42,6 +42,7 @@ fn args(file: &Path, decode: bool) -> PcapArgs {
         file: file.to_owned(),
         decode,
         rate: None,
+        port_rate: None,
         stamped_by: None,
         lan_b: None,
         lans: None,
