@@ -24,8 +24,13 @@ fn zone(reach_ohm: f64) -> Config {
 
 /// A time-overcurrent stage for 800 A with this time multiplier; the tests use 0.1.
 fn curve(multiplier: f64) -> Config {
+    stage("iec-normal-inverse", multiplier)
+}
+
+/// A time-overcurrent stage for 800 A.
+fn stage(curve: &str, multiplier: f64) -> Config {
     set(&format!(
-        "ptoc = {{ pickup = 2, curve = \"iec-normal-inverse\", time-multiplier = {multiplier} }}"
+        "ptoc = {{ pickup = 2, curve = \"{curve}\", time-multiplier = {multiplier} }}"
     ))
 }
 
@@ -112,6 +117,27 @@ fn the_curve_is_that_of_the_standard() {
     assert!(off_ns < 20_000_000 && is_within, "{off_ns}");
     let (_, is_within) = furthest(&type_test(&curve(0.12), &test, 1).expect("shots"));
     assert!(!is_within, "a wrong time multiplier is found");
+}
+
+#[test]
+fn all_other_curves_are_those_of_their_tests_and_none_is_another() {
+    let curves = [
+        ("iec-very-inverse", 0.1),
+        ("iec-extremely-inverse", 0.05),
+        ("iec-long-time-inverse", 0.05),
+        ("iec-short-time-inverse", 0.1),
+        ("ieee-moderately-inverse", 0.5),
+        ("ieee-very-inverse", 0.5),
+        ("ieee-extremely-inverse", 0.5),
+    ];
+    for (number, (name, multiplier)) in curves.into_iter().enumerate() {
+        let test = find(name).expect("of the program");
+        let (off_ns, is_within) = furthest(&type_test(&stage(name, multiplier), &test, 1).expect("shots"));
+        assert!(is_within, "{name}: {off_ns} ns");
+        let (other, _) = curves[(number + 1) % curves.len()];
+        let (_, is_within) = furthest(&type_test(&stage(other, multiplier), &test, 1).expect("shots"));
+        assert!(!is_within, "{name} does not find {other}");
+    }
 }
 
 #[test]

@@ -19,6 +19,11 @@ static PROGRAM: Library = Library {
         "iec-normal-inverse",
         "iec-very-inverse",
         "iec-extremely-inverse",
+        "iec-long-time-inverse",
+        "iec-short-time-inverse",
+        "ieee-moderately-inverse",
+        "ieee-very-inverse",
+        "ieee-extremely-inverse",
     ],
 };
 
