@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use support::feeder::RELAY;
 use support::{end, json, namespace, root_or_skip, series, start, stderr, until_sent, until_thread, wait};
 use sys::netns::NetNs;
 use testing::Running;
@@ -220,4 +221,64 @@ fn frames_of_a_publisher_with_one_port_prove_nothing_about_a_lan() {
         events.contains("no marks of PRP or HSR") && events.contains("nothing is known about this LAN"),
         "{events}"
     );
+}
+
+/// Trips of a relay with these LANs under a fault of the LANs, by a doubly attached test set.
+fn trips(relay_lans: &str, fault: &str) -> Value {
+    let directory = tempfile::tempdir().expect("a directory");
+    let namespace = two_lans();
+    let relay = format!("relay {RELAY} v1 {relay_lans} --clock same-host");
+    let mut relay = begin(&namespace, directory.path(), &relay);
+    until_thread(&mut relay, "relay");
+    let trip = begin(
+        &namespace,
+        directory.path(),
+        &format!(
+            "trip v0 --lan-b w0 --scenario overcurrent --shots 4 --profile F4000S1I4U4 --goose F1LD0/LLN0$GO$gcbTrip {fault}"
+        ),
+    );
+    let output = wait(trip, &["trip"]);
+    let _ = end(relay, &["relay"]);
+    json(&output)
+}
+
+#[test]
+fn a_trip_comes_whatever_happens_to_one_lan() {
+    if !root_or_skip("a_trip_comes_whatever_happens_to_one_lan") {
+        return;
+    }
+    for (fault, words) in [
+        ("--lan-fault cut-a", "LAN A is cut at the first faulted sample"),
+        (
+            "--lan-fault delay-b:5ms",
+            "LAN B is delayed by 5.00 ms from the first faulted sample on",
+        ),
+        (
+            "--lan-fault flap:7ms",
+            "LAN A and LAN B are cut in turn for 7.00 ms each from the first faulted sample on",
+        ),
+    ] {
+        let document = trips("--lan-b w1", fault);
+        let trips = series(&document, "trip/overcurrent");
+        // Not every shot counts on a machine with stalls.
+        assert!(trips["received"].as_u64() >= Some(1), "{fault}: {document}");
+        assert_eq!(
+            (&trips["lost"], &trips["unwanted"]),
+            (&0.into(), &0.into()),
+            "{fault}: {document}"
+        );
+        assert_eq!(trips["settings"]["LANs"], words, "{fault}");
+    }
+}
+
+/// The control of the test above: a relay with one port in the LAN that is cut cannot trip.
+#[test]
+fn a_relay_in_the_cut_lan_alone_fails_to_trip() {
+    if !root_or_skip("a_relay_in_the_cut_lan_alone_fails_to_trip") {
+        return;
+    }
+    let document = trips("", "--lan-fault cut-a");
+    let trips = series(&document, "trip/overcurrent");
+    assert_eq!(trips["received"], 0, "{document}");
+    assert!(trips["lost"].as_u64() >= Some(1), "{document}");
 }

@@ -14,7 +14,7 @@ pub(crate) enum RedundancyArg {
 }
 
 /// Heading of the options.
-const HEADING: &str = "Redundancy (IEC 62439-3)";
+pub(crate) const HEADING: &str = "Redundancy (IEC 62439-3)";
 
 /// Options of every command that can be a doubly attached node.
 #[derive(Debug, Clone, clap::Args)]

@@ -54,7 +54,7 @@ pub use nic::{Directions, NicStamps, ReceiveStamps, Stamps};
 pub use port::Port;
 pub use probe::{About, Probe};
 pub use reception::Receive;
-pub use redundant::{Numbers, Pair};
+pub use redundant::{LanFault, Numbers, Pair};
 pub use rest::Rest;
 pub use sender::SenderEnd;
 

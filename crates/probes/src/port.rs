@@ -5,7 +5,7 @@ use crate::copier::FrameCopier;
 use crate::error::ProbeError;
 use crate::frame::Frame;
 use crate::nic::{Directions, NicClock, NicStamps, Stamps};
-use crate::redundant::Pair;
+use crate::redundant::{LanFault, Pair};
 use run::Recorder;
 use sys::SysError;
 use sys::link::LinkStatistics;
@@ -203,6 +203,20 @@ impl Port {
     /// True for a port of two LANs.
     pub fn is_redundant(&self) -> bool {
         matches!(self.engine, Engine::Redundant(_))
+    }
+
+    /// Allocates what a fault of the LANs needs; does nothing at a port that is none of two LANs.
+    pub(crate) fn prepare_fault(&mut self, fault: LanFault) {
+        if let Engine::Redundant(pair) = &mut self.engine {
+            pair.prepare(fault);
+        }
+    }
+
+    /// Begins or ends a fault of the LANs; does nothing at a port that is none of two LANs.
+    pub(crate) fn set_lan_fault(&mut self, fault: Option<LanFault>) {
+        if let Engine::Redundant(pair) = &mut self.engine {
+            pair.set_fault(fault);
+        }
     }
 
     /// Frames that the port of one LAN did not accept, but that of the other did: of LAN A and LAN B.

@@ -51,6 +51,7 @@ use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::publish::{Batch, PublishConfig, StreamConfig, Waveform, check_stream, lateness};
 use crate::reception::{Lans, Receive, Reception};
+use crate::redundant::LanFault;
 use crate::second::next_second;
 use conductor::Conductor;
 use ears::Hearing;
@@ -98,6 +99,8 @@ pub struct TripConfig {
     pub security: Vec<Security>,
     /// A second device whose GOOSE the relay uses; its shots are then published instead of those of the scenarios.
     pub peer: Option<PeerConfig>,
+    /// Fault of the LANs from the first faulted sample to the end of each disturbance, for ports of two LANs.
+    pub lan_fault: Option<LanFault>,
     /// Time before the due instant of a frame at which the thread stops sleeping and spins, in ns.
     pub spin_ahead_ns: u64,
     /// Time in ns after which no shot begins; `None` plays all shots.
@@ -234,6 +237,11 @@ impl TripConfig {
         }
         if self.spin_ahead_ns >= 1_000_000_000 / self.stream.frames_per_second() {
             return usage("--spin-ahead must be shorter than the time between frames");
+        }
+        if self.lan_fault.is_some() && self.breaker_ns.is_some() {
+            return usage(
+                "--lan-fault lasts as long as the disturbance, whose end --breaker moves: leave one of them out",
+            );
         }
         if !self.security.is_empty() && self.type_test.is_some() {
             return usage("--security uses the fault of a scenario, not of a type test: test it in a separate run");

@@ -196,6 +196,7 @@ impl TripOptions {
             controls: self.controls.clone(),
             security: self.security.clone(),
             peer: self.peer()?,
+            lan_fault: None,
             spin_ahead_ns: self.spin_ahead,
             duration_ns: None,
             receive: Receive::Block,

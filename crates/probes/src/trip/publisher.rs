@@ -7,6 +7,7 @@ use super::script::{Prompter, Script, Trouble};
 use crate::error::ProbeError;
 use crate::port::Port;
 use crate::publish::{Batch, Notice, Pace, Timetable};
+use crate::redundant::LanFault;
 use model::Counter;
 use run::{Feed, Stop};
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub(super) struct Publisher {
     /// The other streams.
     others: Batch,
     peer: Option<Peer>,
+    lan_fault: Option<LanFault>,
     script: Script,
     prompter: Prompter,
     /// True if the next frame is prepared.
@@ -51,12 +53,15 @@ impl Publisher {
     /// Makes a publisher that begins with `script`, and stores its progress in `sent`.
     pub(super) fn new(
         config: &TripConfig,
-        port: Port,
+        mut port: Port,
         script: Script,
         others: Batch,
         (prompter, sent): (Prompter, Arc<AtomicU64>),
     ) -> Result<Self, ProbeError> {
         let source = Mac(port.mac());
+        if let Some(fault) = config.lan_fault {
+            port.prepare_fault(fault);
+        }
         let pace = Pace {
             rate: config.stream.rate,
             asdus: config.stream.asdus,
@@ -65,6 +70,7 @@ impl Publisher {
             frames: Frames::of(&config.stream, script.table.seq_data(0), source)?,
             others,
             peer: config.peer.as_ref().map(|peer| Peer::new(peer, source)).transpose()?,
+            lan_fault: config.lan_fault,
             port,
             wait: Wait::spinning_ahead(config.spin_ahead_ns),
             timetable: Timetable::new(pace),
@@ -174,6 +180,9 @@ impl Publisher {
                 self.trouble(script.begin, self.timetable.first_sample());
             }
             // Returned to the conductor, which frees it; the ring has room for all scripts.
+            if script.has_lan_fault != self.script.has_lan_fault {
+                self.port.set_lan_fault(self.lan_fault.filter(|_| script.has_lan_fault));
+            }
             let _ = self.prompter.used.push(std::mem::replace(&mut self.script, script));
         }
     }

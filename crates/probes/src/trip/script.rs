@@ -45,6 +45,8 @@ pub(super) struct Script {
     /// Samples of the second publisher, or of the other svID; `None` if there is none.
     pub(super) second: Option<Arc<SampleTable>>,
     pub(super) manner: Manner,
+    /// True if the LANs have their fault.
+    pub(super) has_lan_fault: bool,
 }
 
 /// Report of samples that were not sent as planned.

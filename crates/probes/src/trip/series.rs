@@ -3,6 +3,7 @@
 use super::notice::Notice;
 use super::under_test::CountedShots;
 use super::{TripConfig, UnderTest};
+use crate::redundant::LanFault;
 use model::{EventKind, SeriesSpec, kind, setting};
 use run::Describe;
 use units::Ns;
@@ -90,6 +91,10 @@ impl Trip {
             ("goose cpu".into(), cpu(config.goose_cpu)),
             ("receive".into(), config.receive.word().into()),
             ("spin ahead".into(), Ns(config.spin_ahead_ns).to_string()),
+            (
+                "LANs".into(),
+                config.lan_fault.map_or_else(|| "no fault".to_owned(), LanFault::words),
+            ),
         ];
         if let Some(ns) = within_ns {
             settings.push(("required within".into(), Ns(ns).to_string()));

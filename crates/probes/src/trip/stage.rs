@@ -61,6 +61,8 @@ pub(super) struct Stage {
     settle: u64,
     grid: Grid,
     exchange: Exchange,
+    /// True if the LANs have a fault in each disturbance.
+    has_lan_fault: bool,
     random: Random,
     signal: Signal,
     /// First sample that no shot is placed on.
@@ -96,6 +98,7 @@ pub(super) fn opening(scenarios: &[Scenario], sampling: &Sampling) -> Result<(Sc
         table: Arc::new(wave.table(sampling)?),
         second: None,
         manner: Manner::Plain,
+        has_lan_fault: false,
     };
     Ok((script, wave))
 }
@@ -115,6 +118,7 @@ impl Stage {
             grid: Grid::per_second(Monotonic::from_ns(0), u64::from(sampling.rate)),
             sampling,
             exchange,
+            has_lan_fault: config.lan_fault.is_some(),
             random: Random::new(config.seed),
             signal: Signal {
                 wave: opening,
@@ -194,6 +198,7 @@ impl Stage {
             table: planned.table,
             second: None,
             manner: Manner::Plain,
+            has_lan_fault: false,
         };
         let mut wave = planned.wave;
         if matches!(manner, Manner::SecondPublisher | Manner::OtherSvId) {
@@ -203,12 +208,17 @@ impl Stage {
             script.second = Some(std::mem::replace(&mut script.table, first));
         }
         self.exchange.push(script.clone());
-        if manner != Manner::Plain {
-            for (begin, manner) in [(planned.fault, manner), (planned.end, Manner::Plain)] {
+        if manner != Manner::Plain || self.has_lan_fault {
+            let changes = [
+                (planned.fault, manner, self.has_lan_fault),
+                (planned.end, Manner::Plain, false),
+            ];
+            for (begin, manner, has_lan_fault) in changes {
                 let script = script.clone();
                 self.exchange.push(Script {
                     begin,
                     manner,
+                    has_lan_fault,
                     ..script
                 });
             }
@@ -273,6 +283,7 @@ impl Stage {
             table: Arc::clone(&table),
             second: None,
             manner: Manner::Plain,
+            has_lan_fault: self.has_lan_fault,
         });
         self.signal = Signal {
             wave,

@@ -5,8 +5,8 @@ use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::Run;
-use probes::Probe;
 use probes::relay::{Found, RelayConfig, port_options};
+use probes::{Numbers, Port, Probe, ProbeError};
 use session::preflight::Intent;
 use session::{RunSpec, SessionError};
 use sys::packet::PacketPort;
@@ -45,7 +45,12 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         beside: Vec::new(),
     };
     ready(&config, &[], Some(interface), &args.run)?;
-    let open = || PacketPort::open(interface, &port_options(&config.relay));
+    let options = port_options(&config.relay);
+    let numbers = Numbers::default();
+    let open = || match args.lans.open(interface, &options, &numbers)? {
+        Some(port) => Ok::<Port, ProbeError>(port),
+        None => Ok(PacketPort::open(interface, &options)?.into()),
+    };
     // Checks before there is a run.
     drop(open()?);
     let mut spec = RunSpec {

@@ -8,6 +8,7 @@ mod type_test;
 
 use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
+use crate::lans::LanArgs;
 use crate::time_sync::{TimeSyncArgs, relation};
 use ::relay::Config;
 use ::relay::config::Cpus;
@@ -39,6 +40,8 @@ pub(crate) struct RelayArgs {
     /// Folder for a COMTRADE record of each trip ([record] of the relay's file sets their length) [default: no records]
     #[arg(long, value_name = "DIR")]
     records: Option<PathBuf>,
+    #[command(flatten)]
+    lans: LanArgs,
     #[command(flatten)]
     live: LiveArgs,
     #[command(flatten)]

@@ -7,15 +7,17 @@ mod watch;
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
+use crate::lans::{HEADING as LAN_HEADING, LanArgs};
 use probes::observe::ObserveOptions;
 use probes::options::positive_duration;
 use probes::ping_pong::PingPongOptions;
 use probes::trip::TripOptions;
 use probes::watch::RelayBlock;
-use probes::{Receive, ReceiveStamps};
+use probes::{LanFault, Receive, ReceiveStamps};
 
 /// Options of faults and streams of our own, and of the other measures: while another injector is observed nothing is sent.
-const NOT_OBSERVED: [&str; 22] = [
+const NOT_OBSERVED: [&str; 23] = [
+    "lan_b",
     "scenario",
     "type_test",
     "shots",
@@ -48,6 +50,7 @@ const NOT_OBSERVED: [&str; 22] = [
     after_help = "Examples:\n  triptime trip eth1 --scenario overcurrent --shots 1000 --cpu 2 --spin-ahead 60us\n  \
                   triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
                   triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0\n  \
+                  triptime trip eth1 --lan-b eth2 --lan-fault cut-a --scenario overcurrent --shots 100 --goose 'IED1LD0/LLN0$GO$gcbTrip'\n  \
                   triptime trip eth1 --type-test zone1 --goose 'IED1LD0/LLN0$GO$gcbTrip' --html zone1.html\n  \
                   triptime trip eth1 --peer partner.toml --peer-role block --goose 'IED1LD0/LLN0$GO$gcbTrip' --shots 20\n  \
                   triptime trip eth1 --ping-pong --goose 'IED1LD0/LLN0$GO$gcbPong' --streams 8 --class p1-ed2\n  \
@@ -59,6 +62,12 @@ pub(crate) struct TripArgs {
     port: PortArgs,
     #[command(flatten)]
     options: TripOptions,
+    #[command(flatten)]
+    lans: LanArgs,
+    /// Fault of the LANs from the first faulted sample to the end of each disturbance: cut-a or cut-b (nothing passes in this LAN),
+    /// delay-a:DURATION or delay-b:DURATION (our frames come later in it), flap:DURATION (each LAN is cut in turn for this time)
+    #[arg(long, value_name = "FAULT", requires = "lan_b", help_heading = LAN_HEADING)]
+    lan_fault: Option<LanFault>,
     /// CPU of the thread that listens to GOOSE; in a ping-pong, of the one that sends the load [default: that of --cpu]
     #[arg(long, value_name = "CPU", help_heading = "GOOSE")]
     goose_cpu: Option<u32>,
@@ -70,7 +79,7 @@ pub(crate) struct TripArgs {
     #[arg(
         long,
         requires = "goose",
-        conflicts_with_all = ["scenario", "shots", "settle", "start_member", "phase_members", "function_members", "breaker", "controls", "security", "peer", "spin_ahead"],
+        conflicts_with_all = ["lan_b", "scenario", "shots", "settle", "start_member", "phase_members", "function_members", "breaker", "controls", "security", "peer", "spin_ahead"],
         help_heading = "Ping-pong"
     )]
     ping_pong: bool,
@@ -81,7 +90,7 @@ pub(crate) struct TripArgs {
         long,
         value_name = "GOCBREF[:MEMBER],...",
         value_delimiter = ',',
-        conflicts_with_all = ["TripOptions", "ping_pong"],
+        conflicts_with_all = ["TripOptions", "ping_pong", "lan_b"],
         help_heading = "Watch"
     )]
     watch: Vec<RelayBlock>,

@@ -4,12 +4,12 @@ use super::TripArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Judged, Run};
-use probes::Probe;
 use probes::publish::port_options;
 use probes::trip::{Ports, TripConfig, goose_port_options, limits};
+use probes::{Numbers, Port, Probe, ProbeError};
 use session::RunSpec;
 use session::preflight::Intent;
-use sys::packet::PacketPort;
+use sys::packet::{PacketPort, PortOptions};
 use units::CpuList;
 
 /// Runs the command; returns its exit status.
@@ -17,8 +17,13 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let config = config(&args)?;
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;
-    let stream = PacketPort::open(interface, &port_options())?;
-    let open = || PacketPort::open(interface, &goose_port_options());
+    let numbers = Numbers::default();
+    let opened = |options: &PortOptions| match args.lans.open(interface, options, &numbers)? {
+        Some(port) => Ok::<Port, ProbeError>(port),
+        None => Ok(PacketPort::open(interface, options)?.into()),
+    };
+    let stream = opened(&port_options())?;
+    let open = || opened(&goose_port_options());
     // Checks before there is a run.
     drop(open()?);
     let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();
@@ -33,7 +38,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let mut run = Run::start_judged(spec, &judged, args.run)?;
     // Opened only now: GOOSE that waited during the preparation of the run is older than the run.
     let goose = match open() {
-        Ok(goose) => goose.into(),
+        Ok(goose) => goose,
         Err(error) => return run.finish(Err(error.into())),
     };
     let stop = run.session.stop.clone();
@@ -54,6 +59,7 @@ fn config(args: &TripArgs) -> Result<TripConfig, Failure> {
         policy: args.port.policy,
         cpu: args.port.cpu,
         goose_cpu: args.goose_cpu.or(args.port.cpu),
+        lan_fault: args.lan_fault,
         ..args.options.config()?
     })
 }

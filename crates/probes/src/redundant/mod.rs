@@ -3,25 +3,55 @@
 //! The node marks each sent frame with a sequence number that both copies share. It passes on all received copies: discarding and
 //! accounting are the receiver's work.
 
+mod fault;
+
+pub use fault::LanFault;
+
 use crate::error::ProbeError;
+use fault::Delayed;
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use sys::SysError;
 use sys::packet::{PacketPort, PartialSend, RxFrame, TxBatch, wait_either};
+use units::{Monotonic, Ns};
 use wire::redundancy::{AddError, Lan, Patch, Protocol, add};
 
 /// Octets by which marks and padding lengthen a frame.
 const LONGER: usize = 64;
+/// Room for a frame with its marks.
+const LONGEST: usize = 2_048;
 
-/// The sequence numbers of a node, shared by all its ports.
+/// The sequence numbers of a node, and the LANs that it has cut off: shared by all its ports.
 #[derive(Debug, Clone, Default)]
-pub struct Numbers(Arc<AtomicU16>);
+pub struct Numbers(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    number: AtomicU16,
+    cut: [AtomicBool; 2],
+}
 
 impl Numbers {
     fn next(&self) -> u16 {
-        self.0.fetch_add(1, Ordering::Relaxed)
+        self.0.number.fetch_add(1, Ordering::Relaxed)
     }
+
+    /// True if nothing passes in this LAN.
+    fn is_cut(&self, lan: Lan) -> bool {
+        self.0.cut[lan.number()].load(Ordering::Relaxed)
+    }
+
+    fn cut(&self, lan: Lan, is_cut: bool) {
+        self.0.cut[lan.number()].store(is_cut, Ordering::Relaxed);
+    }
+}
+
+/// A fault of the LANs under way.
+#[derive(Debug, Clone, Copy)]
+struct Active {
+    fault: LanFault,
+    since: Monotonic,
 }
 
 /// Ports in LAN A and LAN B.
@@ -36,6 +66,10 @@ pub struct Pair {
     down: Cell<[bool; 2]>,
     /// Frames that only the other LAN's port accepted.
     refused: [u64; 2],
+    active: Option<Active>,
+    /// The LAN that [`Pair::prepare`] has memory to delay.
+    delays: Lan,
+    delayed: Option<Box<Delayed>>,
 }
 
 impl Pair {
@@ -55,10 +89,13 @@ impl Pair {
             b,
             protocol,
             numbers: numbers.clone(),
-            frame: Vec::with_capacity(2_048),
+            frame: Vec::with_capacity(LONGEST),
             batches: None,
             down: Cell::new([false; 2]),
             refused: [0; 2],
+            active: None,
+            delays: Lan::B,
+            delayed: None,
         })
     }
 
@@ -87,17 +124,84 @@ impl Pair {
         self.refused[lan.number()]
     }
 
+    /// Allocates what a fault of the LANs needs.
+    pub(crate) fn prepare(&mut self, fault: LanFault) {
+        if let LanFault::Delay(lan, _) = fault {
+            self.delays = lan;
+            self.delayed = Some(Box::new(Delayed::new()));
+        }
+    }
+
+    /// Begins a fault of the LANs at the next frame, or ends it.
+    pub(crate) fn set_fault(&mut self, fault: Option<LanFault>) {
+        self.active = fault.map(|fault| Active {
+            fault,
+            since: sys::clock::monotonic(),
+        });
+        self.follow_fault();
+    }
+
+    /// Cuts and joins the LANs as the fault wants it now, and sends what was delayed.
+    fn follow_fault(&mut self) {
+        let now = sys::clock::monotonic();
+        for lan in Lan::BOTH {
+            let cuts = |active: Active| active.fault.cuts(lan, u64::try_from(now - active.since).unwrap_or(0));
+            self.numbers.cut(lan, self.active.is_some_and(cuts));
+        }
+        if let Some(delayed) = &mut self.delayed {
+            // Only one LAN is delayed, and only by the fault for which there is memory.
+            let port = match self.delays {
+                Lan::A => &self.a,
+                Lan::B => &self.b,
+            };
+            delayed.send_due(port, now);
+        }
+    }
+
+    /// Time by which this LAN is delayed now, in ns.
+    fn delay_ns(&self, lan: Lan) -> Option<u64> {
+        match self.active?.fault {
+            LanFault::Delay(delayed, ns) if delayed == lan => Some(ns),
+            _ => None,
+        }
+    }
+
+    /// Sends the marked frame on one LAN, now or later; `None` if the LAN is cut.
+    fn send_on(&mut self, lan: Lan) -> Option<Result<(), SysError>> {
+        if self.numbers.is_cut(lan) {
+            return None;
+        }
+        let delay_ns = self.delay_ns(lan);
+        if let Some((ns, delayed)) = delay_ns.zip(self.delayed.as_mut())
+            && delayed.keep(&self.frame, sys::clock::monotonic() + Ns(ns))
+        {
+            return Some(Ok(()));
+        }
+        Some(match lan {
+            Lan::A => self.a.send(&self.frame),
+            Lan::B => self.b.send(&self.frame),
+        })
+    }
+
     /// Sends a frame on both LANs.
     ///
     /// # Errors
     /// Neither port accepted it.
     pub(crate) fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
         let patch = mark(&mut self.frame, frame, self.protocol, &self.numbers)?;
-        let a = self.a.send(&self.frame);
+        if self.active.is_some() || self.delayed.is_some() {
+            self.follow_fault();
+        }
+        let a = self.send_on(Lan::A);
         patch.set_lan(&mut self.frame, Lan::B);
-        let b = self.b.send(&self.frame);
-        self.joined(a.map_err(|cause| (1, cause)), b.map_err(|cause| (1, cause)))
-            .map_err(|(_, cause)| cause)
+        let b = self.send_on(Lan::B);
+        match (a, b) {
+            (Some(a), Some(b)) => self
+                .joined(a.map_err(|cause| (1, cause)), b.map_err(|cause| (1, cause)))
+                .map_err(|(_, cause)| cause),
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => Ok(()),
+        }
     }
 
     /// Sends a batch on both LANs.
@@ -105,6 +209,14 @@ impl Pair {
     /// # Errors
     /// Neither port accepted all of it: the greater number of sent frames, and why the next one failed.
     pub(crate) fn send_all(&mut self, batch: &TxBatch) -> Result<(), PartialSend> {
+        if self.active.is_some() || self.delayed.is_some() {
+            // One by one, because the LANs differ.
+            for index in 0..batch.len() {
+                self.send(batch.frame(index))
+                    .map_err(|cause| PartialSend { sent: index, cause })?;
+            }
+            return Ok(());
+        }
         let room = (batch.capacity(), batch.frame_bytes() + LONGER);
         let has_room = |of: &[TxBatch; 2]| of[0].capacity() >= room.0 && of[0].frame_bytes() >= room.1;
         if !self.batches.as_ref().is_some_and(has_room) {
@@ -163,6 +275,13 @@ impl Pair {
     /// Received frame with the oldest stamp of both LANs: after a pause of this program, their frames come in the order of their arrival.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Lan, RxFrame<'_>)> {
+        for lan in Lan::BOTH.into_iter().filter(|lan| self.numbers.is_cut(*lan)) {
+            // Nothing arrives from a LAN that this node has cut off.
+            match lan {
+                Lan::A => while self.a.next().is_some() {},
+                Lan::B => while self.b.next().is_some() {},
+            }
+        }
         let lan = match (self.a.next_stamp_ns(), self.b.next_stamp_ns()) {
             (Some(a), Some(b)) if b < a => Lan::B,
             (Some(_), _) => Lan::A,

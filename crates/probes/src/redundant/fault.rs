@@ -1,0 +1,98 @@
+//! Faults of the LANs that a test set makes at its own ports.
+
+use std::collections::VecDeque;
+use std::str::FromStr;
+use sys::packet::PacketPort;
+use units::{Monotonic, Ns};
+use wire::redundancy::Lan;
+
+/// Frames of a delayed LAN that are kept; a further one is sent at once.
+const MOST_DELAYED: usize = 4_096;
+
+/// A fault of the LANs, from the first faulted sample to the end of a disturbance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LanFault {
+    /// Nothing passes in this LAN, in either direction.
+    Cut(Lan),
+    /// Frames of the test set come later in this LAN, by ns.
+    Delay(Lan, u64),
+    /// Each LAN is cut in turn, for this time in ns.
+    Flap(u64),
+}
+
+impl LanFault {
+    /// Its description in a report.
+    pub fn words(self) -> String {
+        match self {
+            Self::Cut(lan) => format!("{lan} is cut at the first faulted sample"),
+            Self::Delay(lan, ns) => format!("{lan} is delayed by {} from the first faulted sample on", Ns(ns)),
+            Self::Flap(ns) => format!(
+                "LAN A and LAN B are cut in turn for {} each from the first faulted sample on",
+                Ns(ns)
+            ),
+        }
+    }
+
+    /// True for a LAN that is cut at `after_ns` since the fault began.
+    pub(super) fn cuts(self, lan: Lan, after_ns: u64) -> bool {
+        match self {
+            Self::Cut(cut) => cut == lan,
+            Self::Delay(..) => false,
+            Self::Flap(ns) => after_ns / ns.max(1) % 2 == lan.number() as u64,
+        }
+    }
+}
+
+impl FromStr for LanFault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error = || format!("`{text}`: write cut-a, cut-b, delay-a:DURATION, delay-b:DURATION or flap:DURATION");
+        let duration = |text: &str| crate::options::positive_duration(text).map_err(|_| error());
+        match text.split_once(':') {
+            None if text == "cut-a" => Ok(Self::Cut(Lan::A)),
+            None if text == "cut-b" => Ok(Self::Cut(Lan::B)),
+            Some(("delay-a", ns)) => Ok(Self::Delay(Lan::A, duration(ns)?)),
+            Some(("delay-b", ns)) => Ok(Self::Delay(Lan::B, duration(ns)?)),
+            Some(("flap", ns)) => Ok(Self::Flap(duration(ns)?)),
+            _ => Err(error()),
+        }
+    }
+}
+
+/// Frames of a delayed LAN, in memory that is allocated once.
+#[derive(Debug, Default)]
+pub(super) struct Delayed {
+    waiting: VecDeque<(Monotonic, Vec<u8>)>,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Delayed {
+    /// Memory for the frames.
+    pub(super) fn new() -> Self {
+        Self {
+            waiting: VecDeque::with_capacity(MOST_DELAYED),
+            spare: (0..MOST_DELAYED).map(|_| Vec::with_capacity(super::LONGEST)).collect(),
+        }
+    }
+
+    /// Keeps a frame until `due`; false if there is no room.
+    pub(super) fn keep(&mut self, frame: &[u8], due: Monotonic) -> bool {
+        let Some(mut own) = self.spare.pop() else { return false };
+        own.clear();
+        own.extend_from_slice(frame);
+        self.waiting.push_back((due, own));
+        true
+    }
+
+    /// Sends the frames that are due at `now`. A frame that the port does not accept is lost in its LAN.
+    pub(super) fn send_due(&mut self, port: &PacketPort, now: Monotonic) {
+        while self.waiting.front().is_some_and(|(due, _)| *due <= now) {
+            let Some((_, frame)) = self.waiting.pop_front() else {
+                return;
+            };
+            let _ = port.send(&frame);
+            self.spare.push(frame);
+        }
+    }
+}
