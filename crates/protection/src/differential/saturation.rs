@@ -3,7 +3,8 @@
 //! A current transformer needs some milliseconds of a fault current to saturate. Until then the currents of an outside fault flow through the object:
 //! the restraint rises, and the differential current does not. In a fault of the object both rise at once. So the first milliseconds tell the two
 //! apart, whatever the transformers do later; products detect outside faults in the same way. In each cycle a saturated transformer follows its current
-//! for a time again, after it has changed its sign: while that is seen, the fault is still outside. The margins and times are our choice.
+//! for a time again, after it has changed its sign: while that is seen at a current beyond any load, the fault is still outside, for a second at most. The
+//! margins and times are our choice.
 
 use super::group::Compensation;
 use crate::function::{Inputs, Waves};
@@ -19,8 +20,8 @@ const COMPARED_MS: f64 = 1.75;
 /// Share of the restraint in these below which the differential current is that of a fault outside.
 const THROUGH: f64 = 0.25;
 
-/// Restraint in x rated, as RMS, from which a transformer may saturate.
-const HIGH: f64 = 1.0;
+/// Restraint in x rated, as RMS, from which a transformer may saturate: more than any load that lasts.
+const HIGH: f64 = 1.5;
 
 /// Time in ms in a row in which the current flows through the object, and the share of the differential current in it.
 const FOLLOWS_MS: f64 = 1.25;
@@ -31,6 +32,9 @@ const VISIBLE: f64 = 0.15;
 
 /// Time in ms after which a fault that is not seen to be outside counts as one of the object.
 const HOLD_MS: f64 = 50.0;
+
+/// Time in ms after its begin at which a block ends at the latest: a fault in the object waits no longer for it, whatever flows through.
+const MOST_MS: f64 = 1000.0;
 
 /// Currents of a phase at an instant, in x rated (peak).
 #[derive(Debug, Clone, Copy)]
@@ -65,15 +69,24 @@ struct Phase {
     /// The fault is outside.
     is_outside: bool,
     until: u64,
+    /// Sample up to which `until` may move.
+    until_most: u64,
+}
+
+/// Durations in samples.
+#[derive(Debug, Clone, Copy)]
+struct Durations {
+    cycle: u64,
+    compared: u64,
+    follows: u64,
+    hold: u64,
+    most: u64,
 }
 
 /// Detection of outside faults, from the samples of both sides.
 #[derive(Debug, Clone)]
 pub(super) struct Saturation {
-    cycle: u64,
-    compared: u64,
-    follows: u64,
-    hold: u64,
+    durations: Durations,
     phases: [Phase; 3],
     next: Option<u64>,
 }
@@ -81,10 +94,13 @@ pub(super) struct Saturation {
 impl Saturation {
     pub(super) fn new(rated: &Rated) -> Self {
         Self {
-            cycle: rated.samples_per_cycle(),
-            compared: rated.samples_in_ms(COMPARED_MS).max(2),
-            follows: rated.samples_in_ms(FOLLOWS_MS).max(2),
-            hold: rated.samples_in_ms(HOLD_MS),
+            durations: Durations {
+                cycle: rated.samples_per_cycle(),
+                compared: rated.samples_in_ms(COMPARED_MS).max(2),
+                follows: rated.samples_in_ms(FOLLOWS_MS).max(2),
+                hold: rated.samples_in_ms(HOLD_MS),
+                most: rated.samples_in_ms(MOST_MS),
+            },
             phases: [Phase::default(); 3],
             next: None,
         }
@@ -107,17 +123,13 @@ impl Saturation {
         let Some(waves) = inputs.waves else {
             return Phases::NONE;
         };
-        let oldest = at.saturating_sub(self.cycle - 1);
+        let cycle = self.durations.cycle;
+        let oldest = at.saturating_sub(cycle - 1);
         for number in self.next.unwrap_or(at).max(oldest)..=at {
             let pairs = |number| pairs(waves, number, sides, compensations, rated_a);
-            if let (Some(now), Some(before)) = (pairs(number), number.checked_sub(self.cycle).and_then(pairs)) {
+            if let (Some(now), Some(before)) = (pairs(number), number.checked_sub(cycle).and_then(pairs)) {
                 for (phase, (now, before)) in self.phases.iter_mut().zip(now.into_iter().zip(before)) {
-                    phase.step(
-                        number,
-                        now,
-                        before,
-                        [self.cycle, self.compared, self.follows, self.hold],
-                    );
+                    phase.step(number, now, before, self.durations);
                 }
             }
         }
@@ -146,7 +158,8 @@ fn pairs(
 }
 
 impl Phase {
-    fn step(&mut self, at: u64, now: Pair, before: Pair, [cycle, compared, follows, hold]: [u64; 4]) {
+    fn step(&mut self, at: u64, now: Pair, before: Pair, durations: Durations) {
+        let Durations { cycle, hold, most, .. } = durations;
         let peak = std::f64::consts::SQRT_2;
         let change = Pair {
             one: now.one - before.one,
@@ -155,7 +168,7 @@ impl Phase {
         if change.restraint() > BEGINS * peak {
             let is_known = self.is_outside && at < self.until;
             if at >= self.busy_until && !is_known {
-                (self.compares, self.differential, self.restraint) = (compared, 0.0, 0.0);
+                (self.compares, self.differential, self.restraint) = (durations.compared, 0.0, 0.0);
             }
             self.busy_until = at + cycle;
         }
@@ -166,6 +179,7 @@ impl Phase {
             if self.compares == 0 {
                 self.is_outside = self.differential < THROUGH * self.restraint;
                 self.until = at + hold;
+                self.until_most = at + most;
             }
         }
         let restraint = now.restraint();
@@ -175,8 +189,8 @@ impl Phase {
         let is_high = self.high_at.is_some_and(|high| at - high <= cycle);
         let flows = restraint > VISIBLE * peak && now.differential() < FOLLOWS * restraint;
         self.through = if flows { self.through + 1 } else { 0 };
-        if self.through >= follows && is_high && at < self.until {
-            self.until = at + hold;
+        if self.through >= durations.follows && is_high && at < self.until {
+            self.until = (at + hold).min(self.until_most);
         }
     }
 }
