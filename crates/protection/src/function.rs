@@ -52,7 +52,8 @@ impl Direction {
 
 /// The samples behind the measured sets, for functions that look at the course of a wave.
 pub trait Waves: std::fmt::Debug {
-    /// The phase currents of sample `at` of a set, in A; `None` if it is not kept. At least one cycle is.
+    /// The phase currents of sample `at` of a set, in A; `None` if it is not kept. At least a cycle before
+    /// the oldest sample of a task is, up to a task of 20 ms.
     fn phase_currents(&self, set: usize, at: u64) -> Option<[f64; 3]>;
 }
 

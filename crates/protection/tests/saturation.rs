@@ -183,7 +183,12 @@ impl Case {
 }
 
 /// Time of operation in ms after the begin of the fault.
-fn operates(mut case: Case, settings: PdifSettings) -> Option<f64> {
+fn operates(case: Case, settings: PdifSettings) -> Option<f64> {
+    operates_with(case, settings, TASK)
+}
+
+/// The same with a task of a number of samples.
+fn operates_with(mut case: Case, settings: PdifSettings, task: u64) -> Option<f64> {
     let measuring = BaySettings {
         harmonics: vec![2, 5],
         ..BaySettings::default()
@@ -199,7 +204,7 @@ fn operates(mut case: Case, settings: PdifSettings) -> Option<f64> {
             *set = *station.rigs[side].push(samples[side]);
             set.health.synch = Synch::GLOBAL;
         }
-        if n % TASK == 0 && n > 200 {
+        if n % task == 0 && n > 200 {
             let output = function.step(&Inputs::of(&sets).with_waves(&station));
             assert!(n >= BEGINS || !output.started.any(), "{n}: load");
             if output.operated.any() {
@@ -290,6 +295,22 @@ fn saturation_in_faults_outside_operates_nothing() {
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
         assert!(control > runs * 3 / 4, "{control} of {runs}");
+    }
+}
+
+/// Faults outside with tasks up to the longest: the detection needs the samples of a whole task, and a cycle before each.
+#[test]
+fn long_tasks_see_all_samples() {
+    let mut seed = Seed(5);
+    for task in [4, 20, 40, 80] {
+        let (mut control, mut wrong) = (0, 0);
+        for run in 0..40 {
+            let case = outside(&mut seed, KINDS[run % 5], 15.0, 5.0);
+            control += u32::from(operates_with(case, settings(0.0, false), task).is_some());
+            wrong += u32::from(operates_with(case, settings(0.0, true), task).is_some());
+        }
+        assert_eq!(wrong, 0, "of {control}: {task}");
+        assert!(control > 15, "{control}: {task}");
     }
 }
 

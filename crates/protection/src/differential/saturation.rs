@@ -8,6 +8,7 @@
 
 use super::group::Compensation;
 use crate::function::{Inputs, Waves};
+use crate::measure::LONGEST_TASK_MS;
 use crate::phases::Phases;
 use crate::rated::Rated;
 
@@ -81,6 +82,8 @@ struct Durations {
     follows: u64,
     hold: u64,
     most: u64,
+    /// Of the longest task.
+    task: u64,
 }
 
 /// Detection of outside faults, from the samples of both sides.
@@ -100,6 +103,7 @@ impl Saturation {
                 follows: rated.samples_in_ms(FOLLOWS_MS).max(2),
                 hold: rated.samples_in_ms(HOLD_MS),
                 most: rated.samples_in_ms(MOST_MS),
+                task: rated.samples_in_ms(LONGEST_TASK_MS),
             },
             phases: [Phase::default(); 3],
             next: None,
@@ -124,7 +128,7 @@ impl Saturation {
             return Phases::NONE;
         };
         let cycle = self.durations.cycle;
-        let oldest = at.saturating_sub(cycle - 1);
+        let oldest = at.saturating_sub(self.durations.task.max(cycle) - 1);
         for number in self.next.unwrap_or(at).max(oldest)..=at {
             let pairs = |number| pairs(waves, number, sides, compensations, rated_a);
             if let (Some(now), Some(before)) = (pairs(number), number.checked_sub(cycle).and_then(pairs)) {

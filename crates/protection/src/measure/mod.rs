@@ -18,7 +18,7 @@ mod settings;
 mod spikes;
 mod synch;
 
-pub use bay::Bay;
+pub use bay::{Bay, LONGEST_TASK_MS};
 pub use frequency::{Frequency, Tracker, TrackerSettings};
 pub use health::{Blocks, Channels, Health, Swing};
 pub use reference::{ORDERS, Reference};

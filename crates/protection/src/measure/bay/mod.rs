@@ -19,6 +19,9 @@ const IMPLAUSIBLE: f64 = 1e9;
 /// Time constant of the second half-cycle filter, as a share of that of the first.
 const FAST: f64 = 1.0 / 3.0;
 
+/// Time in ms between two tasks at most, for functions that look at samples.
+pub const LONGEST_TASK_MS: f64 = 20.0;
+
 /// Indices of the residuals among the channels.
 const RESIDUALS: [usize; 2] = [Channel::IN.index(), Channel::UN.index()];
 
@@ -85,11 +88,12 @@ impl Bay {
             .into_iter()
             .filter(|row| settings.residual_harmonics.contains(&ORDERS[*row]));
         let longest = (rated.samples_per_second / (rated.frequency_hz * (1.0 - FURTHEST))) as usize + 3;
+        let kept = longest + longest.max(rated.samples_in_ms(LONGEST_TASK_MS) as usize);
         let mut bay = Self {
             orders: whole.into_iter().map(|row| (row, Correlator::EMPTY)).collect(),
             residual_orders: residual.map(|row| (row, Correlator::EMPTY)).collect(),
             squares: Squares::EMPTY,
-            ring: vec![[0.0; CHANNELS]; longest.next_power_of_two()].into_boxed_slice(),
+            ring: vec![[0.0; CHANNELS]; kept.next_power_of_two()].into_boxed_slice(),
             window: reference.window(),
             tuned: reference.tuned().wrapping_sub(1),
             fresh: 0,
@@ -324,7 +328,7 @@ impl Bay {
         set.health.stream = Blocks::SETTLING.when(!self.settled());
     }
 
-    /// Sample `at`, primary A and V, while it is kept: for a cycle at least. A single implausible value may still be in the last one.
+    /// Sample `at`, primary A and V, while it is kept: for a cycle before the oldest sample of a task of 20 ms at least. A single implausible value may still be in the last one.
     #[must_use]
     pub fn sample(&self, at: u64) -> Option<&[f64; CHANNELS]> {
         let kept = at >= self.since && at < self.next && self.next - at < self.ring.len() as u64;
