@@ -15,6 +15,8 @@ pub struct DecodeCounts {
     pub goose: u64,
     /// SV and GOOSE frames that break a rule.
     pub errors: u64,
+    /// Encrypted datagrams of R-GOOSE and R-SV.
+    pub encrypted: u64,
     /// Frames that are not Ethernet, which are not decoded.
     pub not_ethernet: u64,
 }
@@ -31,6 +33,7 @@ impl DecodeCounts {
             asdus,
             goose,
             errors,
+            encrypted,
             not_ethernet,
         } = self;
         writeln!(
@@ -38,6 +41,9 @@ impl DecodeCounts {
             "frames: {frames}, sampled-value frames: {sv_frames} (ASDUs: {asdus}), GOOSE messages: {goose}, breaking a rule: \
              {errors}"
         )?;
+        if *encrypted > 0 {
+            writeln!(messages, "encrypted datagrams, so not decoded: {encrypted}")?;
+        }
         if *not_ethernet > 0 {
             writeln!(
                 messages,

@@ -7,6 +7,7 @@
 
 mod counts;
 mod data;
+mod datagram;
 mod goose;
 mod json;
 mod lines;

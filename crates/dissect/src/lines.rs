@@ -8,7 +8,7 @@ use units::foreign;
 use wire::ether::{self, EthernetView};
 use wire::routed::Datagram;
 
-use crate::{DecodeCounts, goose, sv};
+use crate::{DecodeCounts, datagram, goose, sv};
 
 /// Number of bytes collected before they are written out.
 const CHUNK: usize = 256 * 1024;
@@ -58,32 +58,14 @@ fn append(frame: &Frame<'_>, counts: &mut DecodeCounts, lines: &mut Vec<u8>) -> 
         return Ok(());
     };
     match Datagram::within(&ethernet) {
-        Some(Ok(datagram)) => routed(frame, &datagram, counts, lines),
-        Some(Err(_)) => {
-            counts.errors += 1;
-            Ok(())
-        }
+        Some(Ok(datagram)) => datagram::decode(frame, &ethernet, &datagram, counts, lines),
+        Some(Err(error)) => datagram::broken(frame, &ethernet, error, counts, lines),
         None => message(frame, &ethernet, counts, lines),
     }
 }
 
-/// Lines of the messages of a datagram. One that cannot be found ends them.
-fn routed(
-    frame: &Frame<'_>,
-    datagram: &Datagram<'_>,
-    counts: &mut DecodeCounts,
-    lines: &mut Vec<u8>,
-) -> io::Result<()> {
-    for view in datagram.messages() {
-        match view {
-            Ok(view) => message(frame, &view, counts, lines)?,
-            Err(_) => counts.errors += 1,
-        }
-    }
-    Ok(())
-}
-
-fn message(
+/// Appends the lines of a frame, or of a message that came over UDP.
+pub(crate) fn message(
     frame: &Frame<'_>,
     ethernet: &EthernetView<'_>,
     counts: &mut DecodeCounts,

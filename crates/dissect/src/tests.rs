@@ -5,6 +5,7 @@ use capture::write::PcapWriter;
 use serde_json::{Value, json};
 use testing::vectors::{vector, vectors};
 use wire::ether::{EthernetView, VlanTag};
+use wire::routed::SessionWriter;
 use wire::{goose, sv};
 
 use crate::{DecodeCounts, decode};
@@ -97,6 +98,7 @@ fn every_vector_gives_its_lines() {
         asdus: 33,
         goose: 20,
         errors: 31,
+        encrypted: 0,
         not_ethernet: 0,
     };
     assert_eq!(counts, expected);
@@ -220,4 +222,43 @@ fn other_traffic_is_passed_over() {
     let (lines, counts, messages) = decoded(&capture);
     assert_eq!((lines.len(), counts.not_ethernet), (0, 4));
     assert!(messages.contains("not Ethernet, so not decoded: 4"), "{messages}");
+}
+
+#[test]
+fn datagrams_have_the_lines_of_their_messages_and_broken_ones_a_line_of_their_own() {
+    let writer = SessionWriter {
+        source: [10, 0, 0, 1].into(),
+        destination: [239, 192, 0, 7].into(),
+        number: 1,
+        key_id: 0,
+    };
+    let good = writer.write(&vector("sv_smpsynch_1"), |_| Vec::new()).expect("SV");
+    // Another version, the length of the APDU one less, and an initialisation vector of one octet.
+    let changed = |at: usize, by: u8| {
+        let mut octets = good.clone();
+        octets[at] = octets[at].wrapping_sub(by);
+        octets
+    };
+    let mut encrypted = good.clone();
+    encrypted[68] = 1;
+    let length = u32::from_be_bytes(good[69..73].try_into().unwrap()) - 1;
+    encrypted[70..74].copy_from_slice(&length.to_be_bytes());
+    let frames = [good.clone(), changed(57, 1), changed(78, 1), encrypted];
+    let version_0 = {
+        let mut octets = good.clone();
+        octets[57] = 0;
+        octets
+    };
+    let all = frames.iter().chain([&version_0]).map(Vec::as_slice);
+    let (lines, counts, said) = decoded(&capture_of(all));
+    assert_eq!(
+        (lines[0]["kind"].as_str(), lines[0]["frame"].as_u64()),
+        (Some("sv"), Some(1))
+    );
+    let of = |frame: u64| lines.iter().find(|line| line["frame"] == frame).expect("a line");
+    assert_eq!((&of(3)["kind"], &of(3)["offset"]), (&json!("datagram"), &json!(77)));
+    assert_eq!(of(4)["flags"], json!(["encrypted"]));
+    assert_eq!((&of(5)["kind"], &of(5)["offset"]), (&json!("datagram"), &json!(56)));
+    assert_eq!((counts.encrypted, counts.errors >= 2), (1, true));
+    assert!(said.contains("encrypted datagrams, so not decoded: 1"), "{said}");
 }
