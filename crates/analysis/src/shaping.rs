@@ -111,8 +111,10 @@ impl Credit {
 pub struct Leads {
     /// The most that a shaper of that port allows, in ns.
     pub most_ns: u64,
-    /// Each frame, 0 if it did not come early.
+    /// Each frame with a stamp, 0 if it did not come early.
     pub tally: Tally,
+    /// True if a stamp is missing or goes back: the leads around it are not known.
+    pub is_doubtful: bool,
 }
 
 impl Leads {
@@ -120,6 +122,7 @@ impl Leads {
         Self {
             most_ns: Shaping::most_ns(mbit_per_second.into()).unsigned_abs(),
             tally: Tally::default(),
+            is_doubtful: false,
         }
     }
 
@@ -158,11 +161,11 @@ impl Shaped {
     pub(crate) fn take(&mut self, time_ns: Option<i64>, frame: u64) {
         let Some(time_ns) = time_ns else {
             self.credit.forget();
-            self.leads = None;
+            self.doubt();
             return;
         };
         if self.last_ns.replace(time_ns).is_some_and(|last_ns| time_ns < last_ns) {
-            self.leads = None;
+            self.doubt();
         }
         let lead_ns = self.credit.lead_ns(time_ns);
         if let Some(leads) = &mut self.leads {
@@ -173,11 +176,17 @@ impl Shaped {
         }
     }
 
+    fn doubt(&mut self) {
+        if let Some(leads) = &mut self.leads {
+            leads.is_doubtful = true;
+        }
+    }
+
     pub(crate) fn shaping(&self) -> Shaping {
         self.shaping
     }
 
-    /// The leads; `None` if no rate is known, or a stamp is missing or goes back.
+    /// The leads; `None` if no rate is known.
     pub(crate) fn leads(self) -> Option<Leads> {
         self.leads.map(|leads| *leads)
     }
@@ -229,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_frame_without_a_stamp_begins_anew() {
-        let mut credit = Shaped::new(SrClass::A);
+        let mut credit = Shaped::new(SrClass::A, None);
         for time_ns in [Some(0), None, Some(10)] {
             credit.take(time_ns, 1);
         }

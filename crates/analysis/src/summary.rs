@@ -105,8 +105,8 @@ pub struct StreamSummary {
     pub events_unlisted: u64,
     /// Conformance to a credit-based shaper, of an AVTP stream with the priority of an SR class.
     pub shaping: Option<Shaping>,
-    /// The time by which each of its frames came before its interval, where the rate of the talker's port is known and every frame has a stamp that
-    /// does not go back. Over the threshold: further than the credit of a shaper on that port allows.
+    /// The time by which each of its frames came before its interval, where the rate of the talker's port is known. Over the threshold: further than
+    /// the credit of a shaper on that port allows.
     pub leads: Option<Leads>,
     /// Details of its protocol.
     pub detail: Detail,

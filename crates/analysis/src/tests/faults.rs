@@ -102,7 +102,7 @@ proptest! {
             })
             .collect();
         let (total, frames_sent) = {
-            let config = Config { window_ns: Some(window_ns), rate: None, max_streams: 3 };
+            let config = Config { window_ns: Some(window_ns), rate: None, max_streams: 3, port_mbit: None };
             let (summary, kept) = analyse_with(config, Kept::default(), &frames);
             let total: u64 = summary.streams.iter().map(|stream| stream.tally.counters.received).sum();
             prop_assert_eq!(total, kept.windows.iter().map(|window| window.3).sum::<u64>());

@@ -9,9 +9,7 @@ pub(super) fn without_rate(run: &RunView, limit: &Limit) -> String {
     if run.info.command != "pcap" || !limit.series.alternatives().any(is_of_credit) {
         return String::new();
     }
-    "a capture does not say at which rate the talkers' port sends: state it (triptime pcap --port-rate 1000); each frame needs a stamp, and none \
-     may go back"
-        .to_owned()
+    "a capture does not say at which rate the talkers' port sends: state it (triptime pcap --port-rate 1000)".to_owned()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::lans::OfCapture;
 use analysis::{Leads, StreamSummary, Summary};
-use model::{SeriesClock, SeriesSpec, kind, setting};
+use model::{Event, EventKind, SeriesClock, SeriesSpec, kind, setting};
 use store::{Batch, RunWriter, StoreError};
 
 /// Writes a series for each judged stream, over the time from its first frame to its last.
@@ -16,6 +16,19 @@ pub(super) fn write(summary: &Summary, capture: &OfCapture<'_>, writer: &mut Run
         let (start_ns, end_ns) = (at(stream.first_ns), at(stream.last_ns));
         let window = leads.tally.window(series, start_ns, end_ns.max(start_ns + 1));
         batch.windows.push(window);
+        if leads.is_doubtful {
+            let text = format!(
+                "{}: stamps are missing or go back, so frames before their interval may be unseen",
+                stream.label
+            );
+            batch.events.push(Event {
+                at_ns: end_ns,
+                since_ns: None,
+                kind: EventKind::StreamDoubt,
+                series: Some(series),
+                text,
+            });
+        }
     }
     writer.write(&batch)
 }

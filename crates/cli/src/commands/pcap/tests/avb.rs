@@ -284,6 +284,13 @@ fn the_rate_of_the_port_decides_on_the_credit_of_a_capture() {
     assert_eq!(verdict(60_000, Some(100)), ("pass".to_owned(), 0));
     let (why, _) = verdict(60_000, None);
     assert!(why.contains("--port-rate 1000"), "{why}");
+    // A stamp that goes back takes away no failed stream.
+    let mut back = early(3, 60_000);
+    back[700].0 -= 10_000_000;
+    assert_ne!(credit("avb-credit-back", &back, Some(1_000)).0, "pass");
+    let mut back = early(3, 0);
+    back[700].0 -= 10_000_000;
+    assert_eq!(credit("avb-credit-doubt", &back, Some(1_000)).0, "inconclusive");
     // Stamps in steps of 100 us show frames before their time that were not.
     let coarse: Vec<(i64, Vec<u8>)> = early(3, 0)
         .into_iter()
