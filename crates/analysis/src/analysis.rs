@@ -389,14 +389,18 @@ impl<'a> Analysis<'a> {
         arrival: Arrival,
         protocol: impl FnOnce() -> Protocol,
     ) -> Option<usize> {
-        match self.table.find(kind, ethernet, appid, name) {
-            Lookup::At(at) => Some(at),
-            Lookup::New(identity, label) => Some(self.open(identity, label, protocol(), arrival)),
+        let at = match self.table.find(kind, ethernet, appid, name) {
+            Lookup::At(at) => at,
+            Lookup::New(identity, label) => self.open(identity, label, protocol(), arrival),
             Lookup::Full => {
                 self.summary.unplaced += 1;
-                None
+                return None;
             }
+        };
+        if let Some([sender, _]) = ethernet.ip_addresses() {
+            self.table.streams[at].follow_sender(sender, &mut notes(self.sink, at, arrival));
         }
+        Some(at)
     }
 
     fn open(&mut self, identity: StreamId, label: String, protocol: Protocol, arrival: Arrival) -> usize {

@@ -11,6 +11,7 @@ use crate::summary::{Detail, StreamSummary};
 use crate::sv::{Sample, SvStream};
 use model::{Counter, Counters};
 use model::{StreamId, StreamKind};
+use std::net::IpAddr;
 use units::{Ns, SignedNs};
 use wire::ether::Mac;
 use wire::goose;
@@ -45,6 +46,8 @@ pub(crate) struct AnalysedStream {
     has_ended: bool,
     /// Source of its last frame, if the rules of its protocol do not check it.
     source: Option<Mac>,
+    /// Sender of its last message that came over UDP.
+    sender: Option<IpAddr>,
     /// The stream whose frame followed the last time.
     pub(crate) successor: usize,
 }
@@ -77,6 +80,7 @@ impl AnalysedStream {
             credit: None,
             has_ended: false,
             source: None,
+            sender: None,
             successor: 0,
         }
     }
@@ -147,6 +151,17 @@ impl AnalysedStream {
             let frame = notes.frame;
             notes.write(&mut self.budget, EventKind::Doubt, || {
                 format!("source address changed from {before} to {source}: a second talker? (frame {frame})")
+            });
+        }
+    }
+
+    /// The same for a message that came over UDP: several senders behind one router have its MAC address.
+    pub(crate) fn follow_sender(&mut self, sender: IpAddr, notes: &mut Notes<'_>) {
+        let before = self.sender.replace(sender);
+        if let Some(before) = before.filter(|before| *before != sender) {
+            let frame = notes.frame;
+            notes.write(&mut self.budget, EventKind::Doubt, || {
+                format!("sender changed from {before} to {sender}: a second publisher? (frame {frame})")
             });
         }
     }

@@ -91,6 +91,11 @@ impl StreamTable {
         let (dst, vid) = (ethernet.dst(), ethernet.vlan().map(VlanTag::vid));
         self.key.clear();
         write_key(&mut self.key, kind, dst, vid, appid, name);
+        // Several groups share a MAC address, and all hosts behind a router have the router's. Names have no zero octet.
+        if let Some([_, destination]) = ethernet.ip_addresses() {
+            self.key.push(0);
+            self.key.extend_from_slice(destination.to_string().as_bytes());
+        }
         self.index.get(self.key.as_slice()).copied()
     }
 

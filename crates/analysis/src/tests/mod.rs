@@ -410,6 +410,44 @@ fn a_stream_over_udp_is_counted_like_one_of_layer_2() {
 }
 
 #[test]
+fn groups_and_senders_behind_one_router_are_told_apart() {
+    let frame = |count: u16, source: u8, group: u8| {
+        let writer = SessionWriter {
+            source: [10, 0, 0, source].into(),
+            destination: [group, 64, 0, 7].into(),
+            number: count.into(),
+            key_id: 0,
+        };
+        (
+            Some(i64::from(count) * SPACING_NS),
+            writer.write(&sv("MU01", count), |_| Vec::new()).expect("SV"),
+        )
+    };
+    // Both groups have the MAC address 01:00:5e:40:00:07.
+    let two: Vec<Stamped> = (0..200)
+        .flat_map(|count| [frame(count, 1, 239), frame(count, 1, 238)])
+        .collect();
+    let (summary, _) = analyse(&two);
+    assert_eq!(summary.streams.len(), 2);
+    assert!(
+        summary
+            .streams
+            .iter()
+            .all(|stream| stream.tally.counters.duplicate == 0)
+    );
+    let changed: Vec<Stamped> = (0..200)
+        .map(|count| frame(count, 1 + u8::from(count >= 100), 239))
+        .collect();
+    let (summary, kept) = analyse(&changed);
+    assert_eq!(summary.streams.len(), 1);
+    let told = kept
+        .events
+        .iter()
+        .filter(|event| event.kind == EventKind::Doubt && event.text.contains("10.0.0.2"));
+    assert_eq!(told.count(), 1, "{:?}", kept.events);
+}
+
+#[test]
 fn signed_datagrams_are_read_and_named_and_encrypted_ones_are_hidden() {
     let signed = routed(&sv("MU01", 0), 0, |_| vec![7; 16]);
     let mut encrypted = routed(&sv("MU01", 1), 1, |_| Vec::new());

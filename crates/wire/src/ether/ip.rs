@@ -16,10 +16,18 @@ const MOST_EXTENSIONS: usize = 12;
 /// Octets of a UDP header.
 const UDP_HEADER: usize = 8;
 
+/// Addresses of sender and receiver in the header of a packet, by its version.
+pub(super) fn addresses(packet: &[u8]) -> [IpAddr; 2] {
+    let v4 = |at| IpAddr::V4(Ipv4Addr::from(array::<4>(packet, at)));
+    let v6 = |at| IpAddr::V6(Ipv6Addr::from(array::<16>(packet, at)));
+    match packet.first().map(|first| first >> 4) {
+        Some(6) => [v6(8), v6(24)],
+        _ => [v4(12), v4(16)],
+    }
+}
+
 /// A whole IP packet, or the first fragment of one.
 pub(super) struct IpPacket<'a> {
-    pub(super) source: IpAddr,
-    pub(super) destination: IpAddr,
     /// Protocol of the content.
     pub(super) protocol: u8,
     /// Everything after the headers, padding of the frame included.
@@ -43,10 +51,7 @@ impl<'a> IpPacket<'a> {
         let fragment = be16(packet, 6);
         let octets = usize::from(packet.first()? & 0x0f) * 4;
         let is_read = octets >= 20 && fragment & 0x1fff == 0;
-        let address = |at| IpAddr::V4(Ipv4Addr::from(array::<4>(packet, at)));
         Some(Self {
-            source: address(12),
-            destination: address(16),
             protocol: *packet.get(9)?,
             octets: packet.get(octets..).filter(|_| is_read)?,
             is_fragment: fragment & MORE != 0,
@@ -56,7 +61,6 @@ impl<'a> IpPacket<'a> {
     fn v6(packet: &'a [u8]) -> Option<Self> {
         let (mut next, mut rest) = (*packet.get(6)?, packet.get(40..)?);
         let mut is_fragment = false;
-        let address = |at| IpAddr::V6(Ipv6Addr::from(array::<16>(packet, at)));
         for _ in 0..MOST_EXTENSIONS {
             let octets = match next {
                 // Hop-by-hop options, routing header and destination options.
@@ -68,8 +72,6 @@ impl<'a> IpPacket<'a> {
                 }
                 protocol => {
                     return Some(Self {
-                        source: address(8),
-                        destination: address(24),
                         protocol,
                         octets: rest,
                         is_fragment,
@@ -95,15 +97,16 @@ pub(crate) struct UdpPayload<'a> {
 }
 
 impl<'a> UdpPayload<'a> {
-    /// The content of the datagram in this frame. `None` if it is no UDP, a fragment, or shorter than its header says and not cut.
+    /// The content of the datagram in this frame. `None` if it is no UDP, or a fragment. It may be cut.
     pub(crate) fn within(ethernet: &EthernetView<'a>) -> Option<Self> {
         let packet = IpPacket::of(ethernet.ether_type(), ethernet.payload())?;
         let is_whole = packet.protocol == UDP && !packet.is_fragment;
         let octets = packet.octets.get(UDP_HEADER..).filter(|_| is_whole)?;
         let length = usize::from(be16(packet.octets, 4)).checked_sub(UDP_HEADER)?;
+        let [source, destination] = addresses(ethernet.payload());
         Some(Self {
-            source: packet.source,
-            destination: packet.destination,
+            source,
+            destination,
             port: be16(packet.octets, 2),
             // Padding of the frame is left out; a capture may lack the end.
             octets: octets.get(..length).unwrap_or(octets),

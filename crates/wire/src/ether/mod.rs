@@ -4,6 +4,7 @@ mod hidden;
 mod ip;
 
 use std::fmt;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -118,8 +119,15 @@ pub struct EthernetView<'a> {
     hsr_at: usize,
     ether_type: u16,
     payload_at: usize,
-    /// The header of a message that came over UDP, where it has another form.
-    header: Option<Header>,
+    /// Of a message that came over UDP.
+    routed: Option<RoutedView>,
+}
+
+/// Header of a message that came over UDP, where it has another form, and the place of its IP header in the frame.
+#[derive(Debug, Clone, Copy)]
+struct RoutedView {
+    header: Header,
+    ip_at: usize,
 }
 
 impl<'a> EthernetView<'a> {
@@ -163,7 +171,7 @@ impl<'a> EthernetView<'a> {
                     hsr_at,
                     ether_type,
                     payload_at: type_at + 2,
-                    header: None,
+                    routed: None,
                 });
             };
             *tag = Some(VlanTag {
@@ -204,24 +212,33 @@ impl<'a> EthernetView<'a> {
         }
     }
 
-    /// The same frame as a view of a message in it that came over UDP. The APDU is eight octets after `payload_at`.
+    /// The same frame, whose payload is an IP packet, as a view of a message in it. The APDU is eight octets after `payload_at`.
     pub(crate) fn of_message(&self, ether_type: u16, payload_at: usize, header: Header) -> Self {
         Self {
             ether_type,
             payload_at,
-            header: Some(header),
+            routed: Some(RoutedView {
+                header,
+                ip_at: self.payload_at,
+            }),
             ..*self
         }
     }
 
     /// The header of a message that came over UDP; `None` in a frame of layer 2.
     pub(crate) fn header_of_message(&self) -> Option<Header> {
-        self.header
+        self.routed.map(|routed| routed.header)
+    }
+
+    /// Addresses of sender and receivers of a message that came over UDP; `None` in a frame of layer 2, whose addresses are `src` and `dst`.
+    pub fn ip_addresses(&self) -> Option<[IpAddr; 2]> {
+        let packet = self.frame.get(self.routed?.ip_at..).unwrap_or_default();
+        Some(ip::addresses(packet))
     }
 
     /// True for a message that came over UDP.
     pub fn is_routed(&self) -> bool {
-        self.header.is_some()
+        self.routed.is_some()
     }
 
     /// EtherType after the tags; for a message that came over UDP, that of its protocol.
