@@ -16,9 +16,10 @@ use waveform::replay::{Side, parse_assignments};
 
 /// Channels of one stream, as on the command line.
 pub(super) fn channels(text: &str) -> Result<Channels, String> {
+    // A colon after the first assignment belongs to the unit of its channel: `Ia=6:A`.
     let (stream, text) = match text.split_once(':') {
-        Some((stream, text)) => (Some(stream.trim().to_owned()), text),
-        None => (None, text),
+        Some((stream, text)) if !stream.contains('=') => (Some(stream.trim().to_owned()), text),
+        _ => (None, text),
     };
     let assignments = parse_assignments(text)?;
     Ok(Channels { stream, assignments })
@@ -108,6 +109,11 @@ mod tests {
         assert_eq!(found.stream.as_deref(), Some("bay2"));
         assert_eq!(found.assignments.len(), 2);
         assert_eq!(channels("Ia=1").expect("channels").stream, None);
+        let with_units = channels("Ia=6:A, Ua=1:kV").expect("channels");
+        assert_eq!((with_units.stream, with_units.assignments.len()), (None, 2));
+        let of_stream = channels("bay2:Ia=6:A").expect("channels");
+        assert_eq!(of_stream.stream.as_deref(), Some("bay2"));
+        assert_eq!(of_stream.assignments[0].channel, "6:A");
         assert!(channels("bay2:Ia").is_err());
     }
 }
