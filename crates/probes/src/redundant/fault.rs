@@ -6,7 +6,7 @@ use sys::packet::PacketPort;
 use units::{Monotonic, Ns};
 use wire::redundancy::Lan;
 
-/// Frames of a delayed LAN that are kept; a further one is sent at once.
+/// Frames of a delayed LAN that are kept. [`LanFault::check`] refuses a delay that could need more.
 const MOST_DELAYED: usize = 4_096;
 
 /// A fault of the LANs, from the first faulted sample to the end of a disturbance.
@@ -30,6 +30,23 @@ impl LanFault {
                 "LAN A and LAN B are cut in turn for {} each from the first faulted sample on",
                 Ns(ns)
             ),
+        }
+    }
+
+    /// Refuses a delay for which there is no memory, at this number of frames a second.
+    ///
+    /// # Errors
+    /// The longest possible delay.
+    pub fn check(self, frames_per_second: u64) -> Result<(), String> {
+        let Self::Delay(_, ns) = self else { return Ok(()) };
+        let most_ns = MOST_DELAYED as u64 * 1_000_000_000 / frames_per_second.max(1);
+        // Frames that are sent late come in a batch after the delay.
+        match ns > most_ns / 2 {
+            true => Err(format!(
+                "a LAN can be delayed by at most {} at {frames_per_second} frames/s: give a shorter delay, or fewer streams",
+                Ns(most_ns / 2)
+            )),
+            false => Ok(()),
         }
     }
 
@@ -94,5 +111,48 @@ impl Delayed {
             let _ = port.send(&frame);
             self.spare.push(frame);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LanFault, MOST_DELAYED};
+    use wire::redundancy::Lan;
+
+    #[test]
+    fn each_fault_is_read_and_others_are_refused() {
+        for (text, fault) in [
+            ("cut-a", LanFault::Cut(Lan::A)),
+            ("cut-b", LanFault::Cut(Lan::B)),
+            ("delay-a:5ms", LanFault::Delay(Lan::A, 5_000_000)),
+            ("delay-b:7us", LanFault::Delay(Lan::B, 7_000)),
+            ("flap:7ms", LanFault::Flap(7_000_000)),
+        ] {
+            assert_eq!(text.parse(), Ok(fault), "{text}");
+        }
+        for text in [
+            "",
+            "cut",
+            "cut-c",
+            "cut-a:5ms",
+            "delay-a",
+            "delay-b:0",
+            "flap:",
+            "flap:x",
+        ] {
+            assert!(text.parse::<LanFault>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_delay_has_room_for_its_frames_or_is_refused() {
+        let most = |frames: u64| MOST_DELAYED as u64 * 1_000_000_000 / frames / 2;
+        for frames in [4_800, 96_000] {
+            assert_eq!(LanFault::Delay(Lan::B, most(frames)).check(frames), Ok(()));
+            let refused = LanFault::Delay(Lan::B, most(frames) + 1).check(frames);
+            assert!(refused.expect_err("too long").contains("at most"));
+        }
+        assert_eq!(LanFault::Cut(Lan::A).check(96_000), Ok(()));
+        assert_eq!(LanFault::Flap(u64::MAX).check(96_000), Ok(()));
     }
 }

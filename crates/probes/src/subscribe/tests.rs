@@ -211,6 +211,7 @@ fn captured(frames: &[Stamped], rate: Option<u32>) -> Verdicts {
         rate,
         max_streams: 4,
         window_ns: None,
+        port_mbit: None,
     };
     let mut doubts = Doubts::default();
     let mut analysis = Analysis::new(config, &mut doubts);
@@ -221,6 +222,8 @@ fn captured(frames: &[Stamped], rate: Option<u32>) -> Verdicts {
             data,
             original_len: data.len() as u32,
             link_type: LinkType::ETHERNET,
+            interface: 0,
+            interface_name: None,
         });
     }
     let summary = analysis.finish();

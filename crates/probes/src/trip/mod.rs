@@ -238,6 +238,12 @@ impl TripConfig {
         if self.spin_ahead_ns >= 1_000_000_000 / self.stream.frames_per_second() {
             return usage("--spin-ahead must be shorter than the time between frames");
         }
+        if let Some(fault) = self.lan_fault {
+            let frames = self.stream.frames_per_second() * (1 + self.others.len() as u64);
+            fault
+                .check(frames)
+                .or_else(|problem| usage(&format!("--lan-fault: {problem}")))?;
+        }
         if self.lan_fault.is_some() && self.breaker_ns.is_some() {
             return usage(
                 "--lan-fault lasts as long as the disturbance, whose end --breaker moves: leave one of them out",
