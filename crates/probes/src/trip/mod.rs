@@ -31,6 +31,7 @@ mod security;
 mod selection;
 mod series;
 mod stage;
+mod trial;
 mod under_test;
 mod watch;
 
@@ -189,6 +190,7 @@ impl Probe for TripConfig {
         let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
         let (exchange, prompter) = script::exchange(&shared.ended);
         let sampling = sampling(&self.stream)?;
+        self.trial(&sampling).map_err(|error| refused(&error))?;
         let (opening, wave) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
         let feed = self.feed(recorder, stream.interface());
         let mut conductor = Conductor {

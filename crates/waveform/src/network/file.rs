@@ -143,6 +143,18 @@ impl File {
                     "network.load_a: more than the source and the line can feed: make it smaller",
                 ));
             }
+            // The load is the rest of the way; a negative reactance would be an inductance whose current grows without end.
+            if whole.im < 0.0 {
+                let way = source[0].im + line[0].im * length;
+                let lag = (way * self.load_a / volts.norm()).min(1.0).asin().to_degrees();
+                return Err(WaveformError::setting(format!(
+                    "network.load_angle_deg is {}: source and line alone take more reactive power than this: use a lag of at \
+                     least {:.1} degrees (-{:.1}), or a smaller load_a",
+                    self.load_angle_deg,
+                    (lag * 10.0).ceil() / 10.0,
+                    (lag * 10.0).ceil() / 10.0
+                )));
+            }
             circuit.load(end, whole);
         }
         if let Some(far) = self.far {

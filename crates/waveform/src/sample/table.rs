@@ -1,7 +1,8 @@
 //! The bytes of every sample.
 
-use super::Dataset;
+use super::{Dataset, Quantity};
 use crate::WaveformError;
+use wire::sv::MEMBER;
 
 /// Memory limit of a table in bytes. A second of 4I4U at 4800 samples a second takes 0.3 MiB, so this is nearly half an hour.
 pub const MAX_OCTETS: u64 = 512 << 20;
@@ -102,6 +103,23 @@ impl SampleTable {
     /// Number of values that are missing in the record; they are 0, with quality invalid.
     pub fn missing(&self) -> u64 {
         self.missing
+    }
+
+    /// Largest magnitude of a quantity in all samples, in LSB; 0 if the dataset has no such member.
+    pub fn largest(&self, quantity: Quantity, dataset: &Dataset) -> u32 {
+        let members = dataset.members().iter().enumerate();
+        let places = members
+            .filter(|(_, member)| member.quantity == quantity)
+            .map(|(place, _)| place);
+        let places: Vec<usize> = places.collect();
+        let rows = self.octets.chunks_exact(self.stride.max(1));
+        let values = rows.flat_map(|row| {
+            places
+                .iter()
+                .filter_map(|place| row.get(MEMBER * place..)?.first_chunk())
+        });
+        let magnitudes = values.map(|octets| i32::from_be_bytes(*octets).unsigned_abs());
+        magnitudes.max().unwrap_or(0)
     }
 
     /// Starts of states and records, in order. Marks in the repeated samples are repeated with them.

@@ -16,7 +16,7 @@ pub use simulated::Simulated;
 pub use wave::Wave;
 
 use crate::WaveformError;
-use crate::sample::{Flaw, SampleTable, Sampling};
+use crate::sample::{Flaw, Quantity, SampleTable, Sampling};
 use crate::synth::Synth;
 
 /// A disturbance, and the required action of a relay.
@@ -89,7 +89,7 @@ impl Scenario {
     /// the next suitable sample. Its phase is `shift_deg` at the first sample; `number` gives each shot different noise.
     ///
     /// # Errors
-    /// A signal that these samples cannot hold.
+    /// A signal that these samples cannot hold, or that is not finite.
     pub fn shot(&self, sampling: &Sampling, lead: u64, shift_deg: f64, number: u64) -> Result<Shot, WaveformError> {
         let mut shot = match &self.wave {
             Wave::Synth(synth) => {
@@ -99,10 +99,43 @@ impl Scenario {
             Wave::Record(replayed) => replayed.shot(sampling, lead, shift_deg, number),
             Wave::Simulated(simulated) => simulated.shot(sampling, lead, shift_deg),
         }?;
+        self.check_values(&shot.table)?;
         if let Some(flaw) = self.flaw {
             shot.table.spoil(flaw, shot.fault..shot.end, &sampling.dataset, number);
         }
         Ok(shot)
+    }
+
+    /// Makes one shot on trial, so that an impossible signal is refused before anything is published. Other instants of the fault have other direct
+    /// components, of up to twice the value, so half of the range has to be left.
+    ///
+    /// # Errors
+    /// Those of [`Self::shot`], or values beyond half of the range of INT32.
+    pub fn trial(&self, sampling: &Sampling) -> Result<Shot, WaveformError> {
+        let shot = self.shot(sampling, u64::from(sampling.rate) / 2, 0.0, 0)?;
+        let quantities = [Quantity::Current, Quantity::Voltage];
+        let largest = quantities.map(|quantity| shot.table.largest(quantity, &sampling.dataset));
+        if largest.into_iter().any(|value| value > i32::MAX.unsigned_abs() / 2) {
+            return Err(self.too_large());
+        }
+        Ok(shot)
+    }
+
+    /// Refuses clipped values, and those of a calculation that has no finite result; a record may lack some.
+    fn check_values(&self, table: &SampleTable) -> Result<(), WaveformError> {
+        let is_record = matches!(self.wave, Wave::Record(_));
+        if table.saturated() == 0 && (is_record || table.missing() == 0) {
+            return Ok(());
+        }
+        Err(self.too_large())
+    }
+
+    fn too_large(&self) -> WaveformError {
+        WaveformError::setting(format!(
+            "scenario {}: its signal grows beyond 1000 kA or 10 MV, which sampled values cannot hold with a margin for direct \
+             components: check the currents and voltages, or the impedances of the network",
+            self.name
+        ))
     }
 
     fn synthesised(&self, synth: Synth, sampling: &Sampling, lead: u64) -> Result<Shot, WaveformError> {

@@ -1,5 +1,5 @@
 use super::{Expect, Scenario, Selection, Wave, find, names};
-use crate::sample::{SampleTable, Sampling};
+use crate::sample::{Quantity, SampleTable, Sampling};
 use crate::synth::Synth;
 
 const TEXT: &str = r#"
@@ -152,6 +152,50 @@ fn a_network_stands_in_place_of_a_waveform() {
     assert!(refusal(&format!("{text}{no_such}")).contains("unknown variant `AX`"));
 }
 
+/// The example of `docs/formats/scenario.md`, with another lag of the load.
+fn loaded(lag_deg: f64, more: &str) -> String {
+    format!(
+        "what = \"x\"\n[expect]\ntrip = false\n[network]\nsource_v = 110_000\nsource = {{ z1_ohm = [0.4, 4.0], z0_ohm = [0.8, 6.0] }}\n\
+         line = {{ z1_ohm = [3.0, 12.0], z0_ohm = [9.0, 36.0] }}\nload_a = 400\nload_angle_deg = {lag_deg:?}\n{more}\
+         [[network.fault]]\ntype = \"ABC\"\nposition = 0.5\nduration = \"200ms\"\n"
+    )
+}
+
+#[test]
+fn a_network_that_would_diverge_is_refused() {
+    let sampling = Sampling::new(4_800);
+    for (lag_deg, more) in [
+        (0.0, ""),
+        (-5.5, ""),
+        (20.0, ""),
+        (-170.0, ""),
+        (0.0, "measures = \"line\"\n"),
+    ] {
+        let why = refusal(&loaded(lag_deg, more));
+        assert!(why.contains("network.load_a"), "{lag_deg}: {why}");
+    }
+    assert!(refusal(&loaded(0.0, "")).contains("at least 5.8 degrees (-5.8)"));
+    // At the stated limit, and at every lag beyond it, the values stay those of a network.
+    for lag_deg in [-5.8, -6.0, -30.0, -80.0] {
+        let shot = parsed(&loaded(lag_deg, "")).trial(&sampling).expect("a network");
+        let largest = shot.table.largest(Quantity::Current, &sampling.dataset);
+        assert!(largest < 30_000_000, "{lag_deg}: {largest} mA");
+    }
+}
+
+#[test]
+fn values_beyond_the_range_of_samples_are_refused() {
+    let sampling = Sampling::new(4_800);
+    // 1.7 MA RMS is clipped, 1 MA is not, but leaves no room for a direct component.
+    for (amps, is_clipped) in [(1_700_000, true), (1_000_000, false)] {
+        let scenario = parsed(&TEXT.replace("currents_a = 1000", &format!("currents_a = {amps}")));
+        let shot = scenario.shot(&sampling, 960, 0.0, 0);
+        assert_eq!(shot.is_err(), is_clipped, "{amps}");
+        let why = scenario.trial(&sampling).expect_err("refused").to_string();
+        assert!(why.contains("scenario x: its signal grows beyond 1000 kA"), "{why}");
+    }
+}
+
 #[test]
 fn every_scenario_of_the_program_can_be_published() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
@@ -162,6 +206,7 @@ fn every_scenario_of_the_program_can_be_published() {
         assert_eq!(scenario.name, name);
         for rate in [4_000, 4_800] {
             let shot = scenario.shot(&Sampling::new(rate), 2_400, 0.0, 0).expect(name);
+            scenario.trial(&Sampling::new(rate)).expect(name);
             assert!(shot.table.saturated() == 0 && shot.fault < shot.end, "{name}");
         }
     }
