@@ -5,19 +5,31 @@ use waveform::WaveformError;
 use waveform::sample::Sampling;
 
 impl TripConfig {
-    /// Makes one shot of every scenario, and of the fault of the controls.
+    /// Makes one shot of every scenario, of the fault of the controls, and of every disturbance of the samples. A flaw has to change something beside
+    /// the fault itself, otherwise the relay would pass by silence.
     pub(super) fn trial(&self, sampling: &Sampling) -> Result<(), WaveformError> {
         for scenario in &self.scenarios {
             scenario.trial(sampling)?;
         }
-        self.faulted().trial(sampling).map(drop)
+        let fault = self.faulted();
+        let faulted = fault.trial(sampling)?.table;
+        for case in &self.security {
+            let scenario = case.scenario(&fault);
+            let shot = scenario.trial(sampling)?;
+            if let Some(flaw) = scenario.flaw {
+                let largest = faulted.largest(flaw.quantity(), &sampling.dataset);
+                scenario.check_flaw(flaw, shot.flaw_change, largest)?;
+            }
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::trip::{TripConfig, TripOptions, sampling};
-    use waveform::scenario::Scenario;
+    use crate::trip::{Security, TripConfig, TripOptions, sampling};
+    use waveform::sample::{Dataset, Sampling};
+    use waveform::scenario::{Scenario, find};
 
     fn config() -> TripConfig {
         TripOptions::default().config().expect("the usual scenario")
@@ -49,5 +61,55 @@ mod tests {
         assert_eq!(with(4_000), None);
         let why = with(3_000_000).expect("a relay would be blocked by overflow, and pass");
         assert!(why.contains("scenario x: its signal grows beyond 1000 kA"), "{why}");
+    }
+
+    const FLAWS: [Security; 6] = [
+        Security::SingleSample,
+        Security::StuckCurrent,
+        Security::StuckVoltage,
+        Security::SwappedPhases,
+        Security::ReversedPolarity,
+        Security::WrongRatio,
+    ];
+
+    /// Cases that are refused with a scenario.
+    fn refused(name: &str, dataset: Dataset) -> Vec<Security> {
+        let mut config = config();
+        let sampling = Sampling {
+            dataset,
+            ..sampling(&config.stream).expect("the usual stream")
+        };
+        config.scenarios = vec![find(name, &sampling).expect("of the program")];
+        let is_refused = |case: &Security| {
+            config.security = vec![*case];
+            let refusal = config.trial(&sampling).err().map(|error| error.to_string());
+            let text = format!("scenario {name}: the flaw {case} changes nothing");
+            assert!(refusal.iter().all(|why| why.starts_with(&text)), "{refusal:?}");
+            refusal.is_some()
+        };
+        FLAWS.into_iter().filter(is_refused).collect()
+    }
+
+    #[test]
+    fn a_flaw_that_changes_nothing_is_refused() {
+        let usual = || Dataset::default();
+        for name in ["zone1-ag", "overcurrent", "ct-saturation-inside", "swing-fault"] {
+            assert_eq!(refused(name, usual()), [], "{name}");
+        }
+        let of_load = [
+            Security::StuckCurrent,
+            Security::SwappedPhases,
+            Security::ReversedPolarity,
+            Security::WrongRatio,
+        ];
+        for name in ["zone1-sir30-inside", "breaker-failure"] {
+            assert_eq!(refused(name, usual()), of_load, "{name}: no load");
+        }
+        let all = refused("switch-on-to-fault", usual());
+        assert_eq!(all.len(), 5, "neither load nor voltage: {all:?}");
+        let currents = Dataset::new(4, 0).expect("a dataset");
+        assert_eq!(refused("zone1-ag", currents), [Security::StuckVoltage]);
+        let one = Dataset::new(1, 4).expect("a dataset");
+        assert_eq!(refused("zone1-ag", one), [Security::SwappedPhases]);
     }
 }

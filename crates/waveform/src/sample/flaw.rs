@@ -29,64 +29,97 @@ pub enum Flaw {
     WrongRatio,
 }
 
+impl std::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::SingleSample => "single-sample",
+            Self::StuckCurrent => "stuck-current",
+            Self::StuckVoltage => "stuck-voltage",
+            Self::SwappedPhases => "swapped-phases",
+            Self::ReversedPolarity => "reversed-polarity",
+            Self::WrongRatio => "wrong-ratio",
+        })
+    }
+}
+
+impl Flaw {
+    /// The quantity that it changes.
+    pub fn quantity(self) -> Quantity {
+        match self {
+            Self::StuckVoltage => Quantity::Voltage,
+            _ => Quantity::Current,
+        }
+    }
+}
+
 impl SampleTable {
     /// Gives a range of samples a flaw; they have to be among those that are played once. `number` chooses phase and place of a single bad sample.
-    pub(crate) fn spoil(&mut self, flaw: Flaw, range: Range<u64>, dataset: &Dataset, number: u64) {
-        let current = |phase| member(dataset, Quantity::Current, MemberRole::Phase(phase));
+    /// Returns the largest change of a phase, in LSB: 0 if the flaw changes nothing, because there is no such member or no current to change.
+    pub(crate) fn spoil(&mut self, flaw: Flaw, range: Range<u64>, dataset: &Dataset, number: u64) -> u32 {
+        let phases = [0, 1, 2].map(|phase| member(dataset, flaw.quantity(), MemberRole::Phase(phase)));
         let range = range.start..range.end.min(self.once);
         match flaw {
             Flaw::SingleSample => {
-                let Some(place) = current((number % 3) as usize) else {
-                    return;
-                };
                 // Not at the begin: a relay has to take it from the middle of its window.
                 let length = range.end.saturating_sub(range.start);
                 let first = range.start + length / 4 + number * 7 % (length / 4).max(1);
-                for sample in (first..range.end).step_by(ONE_OF as usize) {
-                    self.set(sample, place, BAD);
-                }
+                let bad = (first..range.end).step_by(ONE_OF as usize);
+                let place = phases[(number % 3) as usize];
+                bad.map(|sample| self.replace(sample, place, BAD)).max()
             }
-            Flaw::StuckCurrent => self.stick(range, current(0)),
-            Flaw::StuckVoltage => self.stick(range, member(dataset, Quantity::Voltage, MemberRole::Phase(0))),
-            Flaw::SwappedPhases => {
-                let (Some(b), Some(c)) = (current(1), current(2)) else {
-                    return;
-                };
-                for sample in range {
-                    let [one, other] = [b, c].map(|place| self.value(sample, place));
-                    self.set(sample, b, other);
-                    self.set(sample, c, one);
-                }
+            Flaw::StuckCurrent | Flaw::StuckVoltage => {
+                let stuck = phases[0].map_or(0, |place| self.value(range.start, place));
+                range.map(|sample| self.replace(sample, phases[0], stuck)).max()
             }
-            Flaw::ReversedPolarity => self.scale(range, dataset, [-1, 1, 1]),
-            Flaw::WrongRatio => self.scale(range, dataset, [2; 3]),
+            Flaw::SwappedPhases => match (phases[1], phases[2]) {
+                (Some(b), Some(c)) => range.map(|sample| self.swap(sample, b, c)).max(),
+                _ => None,
+            },
+            Flaw::ReversedPolarity => self.scale(range, phases, dataset, [-1, 1, 1]),
+            Flaw::WrongRatio => self.scale(range, phases, dataset, [2; 3]),
         }
+        .unwrap_or(0)
     }
 
-    fn stick(&mut self, range: Range<u64>, place: Option<usize>) {
-        let Some(place) = place else { return };
-        let stuck = self.value(range.start, place);
-        range.for_each(|sample| self.set(sample, place, stuck));
+    /// Exchanges two members of a sample; returns the change.
+    fn swap(&mut self, sample: u64, one: usize, other: usize) -> u32 {
+        let [first, second] = [one, other].map(|place| self.value(sample, place));
+        self.set(sample, one, second);
+        self.replace(sample, Some(other), first)
     }
 
-    /// Multiplies the phase currents; their sum follows.
-    fn scale(&mut self, range: Range<u64>, dataset: &Dataset, factors: [i32; 3]) {
+    /// Multiplies the phase currents; their sum follows. Returns the largest change of a phase.
+    fn scale(
+        &mut self,
+        range: Range<u64>,
+        phases: [Option<usize>; 3],
+        dataset: &Dataset,
+        factors: [i32; 3],
+    ) -> Option<u32> {
         let residual = member(dataset, Quantity::Current, MemberRole::Residual);
+        let mut largest = None;
         for sample in range {
             let mut more = 0_i32;
-            for (phase, factor) in factors.into_iter().enumerate() {
-                let Some(place) = member(dataset, Quantity::Current, MemberRole::Phase(phase)) else {
-                    continue;
-                };
+            for (place, factor) in phases.into_iter().zip(factors) {
+                let Some(place) = place else { continue };
                 let before = self.value(sample, place);
                 let after = before.saturating_mul(factor);
                 more = more.saturating_add(after.saturating_sub(before));
-                self.set(sample, place, after);
+                largest = largest.max(Some(self.replace(sample, Some(place), after)));
             }
             if let Some(residual) = residual {
                 self.set(sample, residual, self.value(sample, residual).saturating_add(more));
             }
         }
+        largest
+    }
+
+    /// Sets a value, if there is such a member, and returns the change.
+    fn replace(&mut self, sample: u64, place: Option<usize>, value: i32) -> u32 {
+        let Some(place) = place else { return 0 };
+        let before = self.value(sample, place);
+        self.set(sample, place, value);
+        value.abs_diff(before)
     }
 
     fn value(&self, sample: u64, place: usize) -> i32 {
@@ -113,7 +146,7 @@ fn member(dataset: &Dataset, quantity: Quantity, place: MemberRole) -> Option<us
 #[cfg(test)]
 mod tests {
     use super::{BAD, Flaw};
-    use crate::sample::{SampleTable, Sampling};
+    use crate::sample::{Dataset, SampleTable, Sampling};
     use crate::scenario::find;
 
     const RANGE: std::ops::Range<u64> = 960..1_920;
@@ -157,6 +190,38 @@ mod tests {
         }
         let (good, flawed) = pair(Flaw::ReversedPolarity, 0);
         assert_eq!(flawed.value(1_000, 3), good.value(1_000, 3) - 2 * good.value(1_000, 0));
+    }
+
+    #[test]
+    fn the_largest_change_is_told_and_is_nothing_without_the_members() {
+        let sampling = Sampling::new(4_800);
+        for (flaw, least) in [
+            (Flaw::SingleSample, 100_000_000),
+            (Flaw::StuckCurrent, 560_000),
+            (Flaw::StuckVoltage, 1_600_000),
+            (Flaw::SwappedPhases, 970_000),
+            (Flaw::ReversedPolarity, 1_130_000),
+            (Flaw::WrongRatio, 560_000),
+        ] {
+            let mut table = pair(flaw, 0).0;
+            let change = table.spoil(flaw, RANGE, &sampling.dataset, 0);
+            assert!(change >= least, "{flaw:?}: {change}");
+            assert_eq!(
+                table.spoil(flaw, 960..960, &sampling.dataset, 0),
+                0,
+                "{flaw:?}: no sample"
+            );
+            let (currents, voltages) = if flaw == Flaw::StuckVoltage { (4, 0) } else { (0, 4) };
+            let lacking = Dataset::new(currents, voltages).expect("a dataset");
+            assert_eq!(table.spoil(flaw, RANGE, &lacking, 0), 0, "{flaw:?}: no member");
+            let mut zeros = SampleTable {
+                once: 1_920,
+                octets: vec![0; 1_921 * 64],
+                ..SampleTable::zeros(&sampling.dataset)
+            };
+            let change = zeros.spoil(flaw, RANGE, &sampling.dataset, 0);
+            assert_eq!(change > 0, flaw == Flaw::SingleSample, "{flaw:?}: {change}");
+        }
     }
 
     #[test]

@@ -19,6 +19,9 @@ use crate::WaveformError;
 use crate::sample::{Flaw, Quantity, SampleTable, Sampling};
 use crate::synth::Synth;
 
+/// Part of the largest value that a flaw has to change: 1/1000, which the load of a line is beside its largest fault.
+const LEAST_CHANGE: u64 = 1_000;
+
 /// A disturbance, and the required action of a relay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
@@ -77,6 +80,8 @@ pub struct Shot {
     pub fault: u64,
     /// The first sample after the last state of the disturbance.
     pub end: u64,
+    /// Largest change of a value by the flaw, in LSB; 0 without a flaw.
+    pub flaw_change: u32,
 }
 
 impl Scenario {
@@ -89,7 +94,7 @@ impl Scenario {
     /// the next suitable sample. Its phase is `shift_deg` at the first sample; `number` gives each shot different noise.
     ///
     /// # Errors
-    /// A signal that these samples cannot hold, or that is not finite.
+    /// A signal that these samples cannot hold, or that is not finite; a flaw that changes nothing.
     pub fn shot(&self, sampling: &Sampling, lead: u64, shift_deg: f64, number: u64) -> Result<Shot, WaveformError> {
         let mut shot = match &self.wave {
             Wave::Synth(synth) => {
@@ -101,7 +106,9 @@ impl Scenario {
         }?;
         self.check_values(&shot.table)?;
         if let Some(flaw) = self.flaw {
-            shot.table.spoil(flaw, shot.fault..shot.end, &sampling.dataset, number);
+            let largest = shot.table.largest(flaw.quantity(), &sampling.dataset);
+            shot.flaw_change = shot.table.spoil(flaw, shot.fault..shot.end, &sampling.dataset, number);
+            self.check_flaw(flaw, shot.flaw_change, largest)?;
         }
         Ok(shot)
     }
@@ -128,6 +135,25 @@ impl Scenario {
             return Ok(());
         }
         Err(self.too_large())
+    }
+
+    /// Refuses a flaw whose largest change, in LSB, is too small beside this largest value of the same quantity: a relay would pass by silence.
+    ///
+    /// # Errors
+    /// The change is less than 0.1 % of the value, or there is none.
+    pub fn check_flaw(&self, flaw: Flaw, change: u32, largest: u32) -> Result<(), WaveformError> {
+        if change > 0 && u64::from(change) * LEAST_CHANGE >= u64::from(largest) {
+            return Ok(());
+        }
+        let what = match flaw.quantity() {
+            Quantity::Current => "currents",
+            Quantity::Voltage => "voltages",
+        };
+        Err(WaveformError::setting(format!(
+            "scenario {}: the flaw {flaw} changes nothing: the {what} that it would change are absent or zero: use a scenario whose \
+             steady state has {what}, such as one with network.load_a, and a stream that has them",
+            self.name
+        )))
     }
 
     fn too_large(&self) -> WaveformError {
@@ -159,6 +185,7 @@ impl Scenario {
             table,
             fault,
             end,
+            flaw_change: 0,
         })
     }
 }

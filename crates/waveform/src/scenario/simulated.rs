@@ -119,6 +119,7 @@ impl Simulated {
             table,
             fault: lead + sampling.first_at(self.fault_ns),
             end,
+            flaw_change: 0,
             wave: Wave::Simulated(Box::new(played)),
         })
     }

@@ -111,6 +111,7 @@ impl Replayed {
             table: replayed.table(sampling)?,
             fault: placed.begin + self.laid.own(),
             end: placed.begin + self.laid.length(),
+            flaw_change: 0,
             wave: Wave::Record(replayed),
         })
     }
