@@ -103,6 +103,10 @@ fn ledger(all: &[Arrival], frames: usize, lan: Lan) -> LanCounts {
         }
     }
     let has_come = |index: usize| all.iter().any(|arrival| arrival.1 == index);
+    let is_of_other = |arrival: &&Arrival| arrival.2 == lan.other() && !arrival.3;
+    if all.iter().find(is_of_other).is_none() {
+        counts.unwitnessed = counts.received;
+    }
     counts.lost = (0..frames).filter(|index| has_come(*index)).count() as u64 - counts.received;
     counts
 }
@@ -206,6 +210,8 @@ fn a_lan_without_a_frame_has_lost_all_or_was_not_watched() {
         let expected = if is_watched { (601, 399) } else { (0, 1_000) };
         assert_eq!((counts.received, counts.on_its_way), (0, 0));
         assert_eq!((counts.lost, counts.undecided), expected);
+        // Nothing shows the losses of the only LAN.
+        assert_eq!(discard.lan(Lan::A).unwitnessed, 1_000);
     }
 }
 
@@ -222,6 +228,7 @@ fn frames_before_the_watch_of_a_lan_are_not_lost_there() {
     discard.end(2_000 * MS);
     let counts = discard.lan(Lan::B);
     assert_eq!((counts.lost, counts.undecided, counts.received), (0, 500, 1_500));
+    assert_eq!(discard.lan(Lan::A).unwitnessed, 500);
 }
 
 /// Copies of the first frames came before the account began.

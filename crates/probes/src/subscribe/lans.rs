@@ -23,6 +23,8 @@ notices! {
         Unplaced = 0x404,
         /// Address of a node with its sort, and its supervision frames on both LANs.
         Node = 0x405,
+        /// Number of frames whose source was silent on the other LAN.
+        Unwitnessed = 0x406,
     }
 }
 
@@ -50,6 +52,7 @@ pub(super) fn tell_lans(lans: &Lans, slot: u16, now: Monotonic, feed: &mut Feed)
         }
         for (notice, count) in [
             (Notice::Undecided, counts.undecided),
+            (Notice::Unwitnessed, counts.unwitnessed),
             (Notice::Unmarked, lans.unmarked[lan.number()]),
             (Notice::Unplaced, lans.discard.unplaced + lans.nodes.unplaced),
         ] {
@@ -110,6 +113,10 @@ pub(super) fn told(code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, 
             format!("{name}: {a} frames of further sources: their copies were not discarded"),
         ),
         Notice::Node => (EventKind::Note, node_text(a, b)),
+        Notice::Unwitnessed => (
+            EventKind::StreamDoubt,
+            format!("{name}: {a} frames of sources that are silent on the other LAN: a loss here does not show then"),
+        ),
     })
 }
 
@@ -143,6 +150,7 @@ mod tests {
             "node 02:00:00:00:00:77 (HSR node): 2 supervision frames on LAN A, 5 on LAN B"
         );
         assert!(text(Notice::Silent, 9, 0).unwrap().contains("9 on the other one"));
+        assert!(text(Notice::Unwitnessed, 7, 0).unwrap().contains("7 frames of sources"));
         assert!(text(Notice::Silent, 0, 0).unwrap().contains("nothing is known"));
     }
 }

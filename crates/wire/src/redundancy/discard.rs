@@ -76,6 +76,9 @@ pub struct LanCounts {
     pub undecided: u64,
     /// Missing copies that may have come before the begin, or may have been on their way at the end.
     pub on_its_way: u64,
+    /// Frames of this LAN while the other one was not watched, or of a source that never came on it: a loss on this LAN does not show
+    /// then.
+    pub unwitnessed: u64,
     /// Longest time of a copy after the first one within the window, in ns.
     pub most_after_ns: u64,
 }
@@ -92,6 +95,7 @@ impl LanCounts {
             conflicting,
             undecided,
             on_its_way,
+            unwitnessed,
             most_after_ns,
         } = self;
         *received += other.received;
@@ -103,6 +107,7 @@ impl LanCounts {
         *conflicting += other.conflicting;
         *undecided += other.undecided;
         *on_its_way += other.on_its_way;
+        *unwitnessed += other.unwitnessed;
         *most_after_ns = (*most_after_ns).max(other.most_after_ns);
     }
 }

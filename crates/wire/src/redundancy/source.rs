@@ -170,7 +170,8 @@ impl Source {
         }
     }
 
-    /// Decides the rest: a missing copy is lost if its LAN has delivered a later number.
+    /// Decides the rest: a missing copy is lost if its LAN has delivered a later number. Without a frame on one LAN, nothing shows the
+    /// losses of the other.
     pub(super) fn end(&mut self, now_ns: i64, watched: &[Watched; 2]) {
         while let Some(number) = self.room.waiting.pop_front() {
             let age_ns = since(now_ns, self.room.slots[usize::from(number)].at_ns);
@@ -183,6 +184,13 @@ impl Source {
                     false => &mut counts.undecided,
                 }
             });
+        }
+        for lan in Lan::BOTH {
+            let other = &self.lans[lan.other().number()];
+            if other.received + other.late == 0 {
+                let counts = &mut self.lans[lan.number()];
+                counts.unwitnessed = counts.received;
+            }
         }
     }
 
@@ -197,8 +205,12 @@ impl Source {
         self.count_neither(number, slot.at_ns);
         for lan in Lan::BOTH.into_iter().filter(|lan| slot.came & bit(*lan) == 0) {
             let newest = self.newest_on[lan.number()];
-            let counts = &mut self.lans[lan.number()];
             let watched = watched[lan.number()];
+            let has_other = slot.came & bit(lan.other()) != 0;
+            if has_other && !watched.holds(slot.at_ns) {
+                self.lans[lan.other().number()].unwitnessed += 1;
+            }
+            let counts = &mut self.lans[lan.number()];
             let counter = match watched.holds(slot.at_ns) {
                 false => &mut counts.undecided,
                 true if watched.is_settling(slot.at_ns) => &mut counts.on_its_way,

@@ -28,6 +28,10 @@ const HEADER: [&str; COLUMNS] = [
     "longest after the first",
 ];
 
+/// Text after a number of frames of a LAN, of which the other one says nothing.
+const UNWITNESSED: &str =
+    "frames came while the other LAN was not captured, or from a source silent there: a loss here does not show then";
+
 /// The section of the listing; empty if the capture shows no redundant network.
 pub(super) fn section(summary: &Summary) -> String {
     let Some(of) = &summary.redundancy else {
@@ -153,6 +157,9 @@ fn remarks(lans: &RedundancySummary) -> Vec<String> {
                 counts.undecided
             ));
         }
+        if counts.unwitnessed > 0 {
+            remarks.push(format!("{lan}: {} {UNWITNESSED}", counts.unwitnessed));
+        }
         if counts.conflicting > 0 {
             remarks.push(format!(
                 "{lan}: {} copies have other contents than the first",
@@ -232,6 +239,7 @@ pub(super) fn write(
                 "missing copies are not decided: the LAN was not captured then, or the capture ended first",
             ),
             (lans.unplaced, "frames of further sources are not accounted for"),
+            (of.counts.unwitnessed, UNWITNESSED),
         ];
         for (count, what) in doubts.into_iter().filter(|(count, _)| *count > 0) {
             event(
