@@ -2,7 +2,7 @@
 //!
 //! The flux is the integral of the secondary current over the resistance of the secondary circuit; counted in A s, it needs no resistance. Up to its
 //! limit, the core takes a small current in proportion to the flux, and beyond it nearly all. The limit is the flux of a symmetrical current of the
-//! accuracy limit factor times the rated one (IEC 61869-2), with the burden that the transformer really has.
+//! accuracy limit factor times the rated one at the frequency of the network (IEC 61869-2), with the burden that the transformer really has.
 
 use crate::network::FileTransformer;
 use std::f64::consts::{SQRT_2, TAU};
@@ -10,9 +10,6 @@ use std::f64::consts::{SQRT_2, TAU};
 /// Time constants of the core in s: unsaturated and saturated.
 const CORE_S: f64 = 3.0;
 const SATURATED_S: f64 = 1e-3;
-
-/// Rated frequency in Hz, to which the factor refers.
-const RATED_HZ: f64 = 50.0;
 
 /// The transformer of a phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,8 +21,9 @@ pub(crate) struct Saturation {
 }
 
 impl Saturation {
-    pub(crate) fn of(file: FileTransformer) -> Self {
-        let limit = file.limit_factor * file.rated_a * SQRT_2 / (TAU * RATED_HZ);
+    /// The transformer of a network with this frequency, which is its rated one.
+    pub(crate) fn of(file: FileTransformer, rated_hz: f64) -> Self {
+        let limit = file.limit_factor * file.rated_a * SQRT_2 / (TAU * rated_hz);
         Self {
             limit,
             flux: limit * file.remanence_percent / 100.0,
@@ -66,23 +64,27 @@ mod tests {
     use super::Saturation;
     use crate::network::FileTransformer;
 
-    fn transformer(limit_factor: f64) -> Saturation {
-        Saturation::of(FileTransformer {
+    fn transformer(limit_factor: f64, hz: f64) -> Saturation {
+        let file = FileTransformer {
             rated_a: 400.0,
             limit_factor,
             remanence_percent: 0.0,
-        })
-        .fresh(4_800.0)
+        };
+        Saturation::of(file, hz).fresh(4_800.0)
     }
 
     /// Largest error of a current of `times` the rated one, in parts of its peak, with or without a full direct component.
     fn error(limit_factor: f64, times: f64, offset: bool) -> f64 {
-        let mut transformer = transformer(limit_factor);
+        error_at(50.0, limit_factor, times, offset)
+    }
+
+    fn error_at(hz: f64, limit_factor: f64, times: f64, offset: bool) -> f64 {
+        let mut transformer = transformer(limit_factor, hz);
         let peak = times * 400.0 * std::f64::consts::SQRT_2;
         let of = |sample: u64| {
             let seconds = f64::from(u32::try_from(sample).expect("small")) / 4_800.0;
-            let wave = (std::f64::consts::TAU * 50.0 * seconds).sin();
-            let turned = (std::f64::consts::TAU * 50.0 * seconds).cos();
+            let wave = (std::f64::consts::TAU * hz * seconds).sin();
+            let turned = (std::f64::consts::TAU * hz * seconds).cos();
             let primary = if offset { (-seconds / 0.1).exp() - turned } else { wave };
             peak * primary
         };
@@ -103,5 +105,13 @@ mod tests {
             "a direct component saturates it far below the limit"
         );
         assert!(error(600.0, 9.5, true) < 0.05);
+    }
+
+    #[test]
+    fn its_factor_is_that_of_the_frequency_of_the_network() {
+        for hz in [16.7, 50.0, 60.0] {
+            assert!(error_at(hz, 20.0, 9.5, false) < 0.03, "{hz} Hz");
+            assert!(error_at(hz, 20.0, 11.5, false) > 0.03, "{hz} Hz");
+        }
     }
 }

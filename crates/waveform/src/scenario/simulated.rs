@@ -53,14 +53,16 @@ impl Simulated {
                 ));
             }
         };
+        let nominal = disturbed.circuit.before();
+        let hz = nominal.frequency_hz;
         let simulated = Self {
             steady: Synth {
-                nominal: disturbed.circuit.before(),
+                nominal,
                 clears: true,
                 ..Synth::default()
             },
             circuit: Arc::new(disturbed.circuit),
-            ct: file.ct.map(Saturation::of),
+            ct: file.ct.map(|ct| Saturation::of(ct, hz)),
             fault_ns,
             fault: name.clone(),
             begin: None,
