@@ -38,10 +38,10 @@ const BREAKER_OHM: f64 = 1e-3;
 pub(crate) enum Course {
     /// Constant.
     Steady,
-    /// Runs through this number of whole turns, evenly.
-    Turns(f64),
-    /// Sways by this angle in degrees and back.
-    Sways(f64),
+    /// Runs through this number of whole turns, evenly, in this time in s from the begin of the disturbance.
+    Turns { turns: f64, in_s: f64 },
+    /// Sways by this angle in degrees and back, in this time.
+    Sways { deg: f64, in_s: f64 },
 }
 
 /// A voltage behind an impedance to earth.
@@ -246,13 +246,13 @@ impl Emf {
         BEHIND_DEG.map(|deg| a * Complex::from_polar(1.0, deg.to_radians()))
     }
 
-    /// Phase a at a part of the disturbance from 0 to 1.
-    fn turned(&self, part: f64) -> Complex {
-        let part = part.clamp(0.0, 1.0);
+    /// Phase a at this time in s after the begin of the disturbance. It keeps its last angle when its course is over.
+    fn turned(&self, seconds: f64) -> Complex {
+        let part = |in_s: f64| (seconds / in_s).clamp(0.0, 1.0);
         let deg = match self.course {
             Course::Steady => 0.0,
-            Course::Turns(turns) => 360.0 * turns * part,
-            Course::Sways(deg) => deg * (1.0 - (std::f64::consts::TAU * part).cos()) / 2.0,
+            Course::Turns { turns, in_s } => 360.0 * turns * part(in_s),
+            Course::Sways { deg, in_s } => deg * (1.0 - (std::f64::consts::TAU * part(in_s)).cos()) / 2.0,
         };
         self.phasor * Complex::from_polar(1.0, deg.to_radians())
     }

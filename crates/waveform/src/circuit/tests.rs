@@ -163,7 +163,12 @@ fn sources_that_slip_swing_the_current() {
     let mut circuit = Circuit::new(50.0);
     circuit.source(0, SOURCE, volts, Course::Steady);
     let end = circuit.node_after(1, WAY);
-    circuit.source(end, SOURCE, volts * polar(1.0, -10.0), Course::Turns(2.0));
+    circuit.source(
+        end,
+        SOURCE,
+        volts * polar(1.0, -10.0),
+        Course::Turns { turns: 2.0, in_s: 2.0 },
+    );
     circuit.lasts_at_least(2.0);
     let mut transient = Transient::new(&circuit, RATE, 0.0);
     // One more, since the first is at the begin.

@@ -113,9 +113,8 @@ impl<'a> Transient<'a> {
         let Some(emf) = self.circuit.emfs.iter().find(|emf| emf.branch == number) else {
             return [0.0; 3];
         };
-        let part = self.seconds() / self.circuit.lasts_s.max(self.step_s);
         let turn = Complex::from_polar(SQRT_2, self.begin_rad + TAU * self.circuit.hz * self.seconds());
-        emf.phasors(emf.turned(part) * turn).map(|phase| phase.re)
+        emf.phasors(emf.turned(self.seconds()) * turn).map(|phase| phase.re)
     }
 
     /// Current of a branch that does not depend on the voltages at the end of the step.

@@ -230,10 +230,14 @@ impl File {
     }
 
     fn course(&self) -> Course {
-        match self.swing {
-            Some(FileSwing { turns: Some(turns), .. }) => Course::Turns(turns),
-            Some(FileSwing { by_deg: Some(deg), .. }) => Course::Sways(deg),
-            _ => Course::Steady,
+        let Some(swing) = self.swing else {
+            return Course::Steady;
+        };
+        let in_s = swing.duration.0 as f64 / 1e9;
+        match (swing.turns, swing.by_deg) {
+            (Some(turns), _) => Course::Turns { turns, in_s },
+            (None, Some(deg)) => Course::Sways { deg, in_s },
+            (None, None) => Course::Steady,
         }
     }
 

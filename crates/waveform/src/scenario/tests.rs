@@ -183,6 +183,29 @@ fn a_network_that_would_diverge_is_refused() {
     }
 }
 
+/// RMS of Ia in A over this cycle of a shot's disturbance, at 4800 samples a second.
+fn cycle_a(table: &SampleTable, lead: u64, cycle: u64) -> f64 {
+    let milli = values(table, 0, lead + 96 * cycle..lead + 96 * (cycle + 1));
+    (milli.iter().map(|milli| (milli / 1e3).powi(2)).sum::<f64>() / 96.0).sqrt()
+}
+
+#[test]
+fn a_swing_takes_its_own_time_however_long_the_disturbance_lasts() {
+    let network = "what = \"x\"\n[expect]\ntrip = false\n[network]\nsource_v = 110_000\n\
+                   source = { z1_ohm = [0.4, 4.0], z0_ohm = [0.8, 6.0] }\nline = { z1_ohm = [3.0, 12.0], z0_ohm = [9.0, 36.0] }\n\
+                   far = { z1_ohm = [0.4, 4.0], z0_ohm = [0.8, 6.0], angle_deg = -10 }\n";
+    let late = "[[network.fault]]\ntype = \"AG\"\nposition = 0.5\nat = \"2900ms\"\nduration = \"100ms\"\n";
+    for swing in ["turns = 1", "by_deg = -180"] {
+        let text = format!("{network}lasts = \"3s\"\nswing = {{ {swing}, duration = \"1s\" }}\n{late}");
+        let shot = parsed(&text).shot(&Sampling::new(4_800), 960, 0.0, 0).expect("a shot");
+        // Half of it: the sources are opposite, 2 * 63.5 kV over 20.4 ohm. After it: 10 degrees, as before it.
+        for (cycle, amps) in [(24, 6_200.0), (60, 544.0), (140, 544.0)] {
+            let found = cycle_a(&shot.table, 960, cycle);
+            assert!((found - amps).abs() < 0.04 * amps, "{swing}: cycle {cycle}: {found} A");
+        }
+    }
+}
+
 #[test]
 fn values_beyond_the_range_of_samples_are_refused() {
     let sampling = Sampling::new(4_800);
