@@ -101,3 +101,27 @@ fn a_swing_needs_currents_and_voltages() {
     let error = parse(&file("swing = { hold-ms = 1 }", ""), "relay.toml").unwrap_err();
     assert!(error.to_string().contains("RPSB"), "{error}");
 }
+
+/// With a longer task the turning of a direct component is not seen.
+#[test]
+fn a_swing_needs_a_task_of_a_quarter_of_a_cycle() {
+    let of = |keys: &str, stream: &str| {
+        let text = file(stream, "").replace("name = \"R\"", &format!("name = \"R\"\n{keys}"));
+        parse(&text, "relay.toml")
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    for (keys, longest) in [
+        ("task = '5100us'", "5000 us"),
+        ("task = '4500us'\nfrequency = 60", "4166 us"),
+    ] {
+        let error = of(keys, "swing = {}").unwrap_err();
+        assert!(
+            error.contains("bay1") && error.contains(longest) && error.contains("shorten task"),
+            "{error}"
+        );
+        assert_eq!(of(keys, ""), Ok(()));
+    }
+    assert_eq!(of("task = '5ms'", "swing = {}"), Ok(()));
+    assert_eq!(of("task = '14ms'\nfrequency = 16.7", "swing = {}"), Ok(()));
+}

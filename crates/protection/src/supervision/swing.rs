@@ -20,17 +20,16 @@ const PARTS: u64 = 8;
 /// Kept phasors: more than a cycle and a half, at any task.
 const SLOTS: usize = 16;
 
-/// Kept phasors back to the one that a rate compares with.
-const APART: usize = 2;
+/// Cycles between rates that are compared: longer than the window, so that a jump is over.
+const REFERENCE: f64 = 1.3;
 
-/// Time in ms between rates that are compared: longer than the window, so that a jump is over.
-const REFERENCE_MS: f64 = 26.0;
+/// Cycles for which the course must be smooth before it is a swing: a fault moves phasors for a window, a cycle, and the rate for a quarter more.
+const CONFIRM: f64 = 1.5;
 
-/// Time in ms for which the course must be smooth before it is a swing: a fault moves phasors for a window, 20 ms, and the rate for 5 ms more.
-const CONFIRM_MS: f64 = 30.0;
-
-/// Largest change of the rate in 5 ms, as a share of it, that is smooth.
+/// Largest change of W in half a cycle that is smooth, as a share of it: of its size, and of W itself. W turns with the slip. A direct component that
+/// the phasors have not lost turns with the frequency of the network: then W changes its sign in half a cycle, however smoothly its size decays.
 const SMOOTH: f64 = 0.35;
+const TURNS: f64 = 0.6;
 
 /// Share of Uph from which a motion may begin a swing: in a fault near by, a growing arc is a motion, too.
 const BEGINS: f64 = 0.5;
@@ -80,7 +79,14 @@ struct Slot {
     at: u64,
     voltage: Complex,
     current: Complex,
-    rate: f64,
+    /// W since the phasors of a quarter of a cycle ago, in Uph x In per second.
+    moves: Complex,
+}
+
+impl Slot {
+    fn rate(&self) -> f64 {
+        self.moves.norm()
+    }
 }
 
 /// RPSB (68), by the currents and voltages of one stream.
@@ -112,6 +118,9 @@ pub struct SwingSupervision {
 }
 
 impl SwingSupervision {
+    /// Longest time between two steps, in rated cycles: with longer ones it is not seen that a direct component turns W.
+    pub const LONGEST_TASK: f64 = 0.25;
+
     /// The supervision with these settings.
     ///
     /// # Errors
@@ -123,6 +132,7 @@ impl SwingSupervision {
         check.range("least-current", settings.least_current, "x In", 0.05..=1.0)?;
         check.range("unbalance", settings.unbalance, "", 0.1..=0.5)?;
         check.range("hold-ms", settings.hold_ms, "ms", 200.0..=5000.0)?;
+        let cycles = |number: f64| (number * rated.samples_per_cycle() as f64).ceil() as u64;
         let (volt, ampere) = (rated.phase_voltage_v(), rated.current_a);
         Ok(Self {
             settings,
@@ -132,8 +142,8 @@ impl SwingSupervision {
             unbalanced_a: LEAST_UNBALANCED * ampere,
             cycle: rated.samples_per_cycle(),
             part: rated.samples_per_cycle().div_ceil(PARTS),
-            reference: rated.samples_in_ms(REFERENCE_MS),
-            confirm: rated.samples_in_ms(CONFIRM_MS),
+            reference: cycles(REFERENCE),
+            confirm: cycles(CONFIRM),
             unblock: rated.samples_in_ms(UNBLOCK_MS),
             hold: rated.samples_in_ms(settings.hold_ms),
             slots: [Slot::default(); SLOTS],
@@ -179,16 +189,16 @@ impl SwingSupervision {
         }
     }
 
-    /// Keeps the phasors, with the rate since those of 5 ms ago.
+    /// Keeps the phasors, with W since those of a quarter of a cycle ago.
     fn keep(&mut self, set: &Measured) {
         let mut slot = Slot {
             at: set.at,
             voltage: set.voltage_sequence.positive,
             current: set.current_sequence.positive,
-            rate: 0.0,
+            moves: Complex::ZERO,
         };
-        if let Some(before) = self.back(APART - 1) {
-            slot.rate = self.rate(before, &slot);
+        if let Some(before) = self.since(slot.at, self.cycle / 4) {
+            slot.moves = self.moves(before, &slot);
         }
         self.newest = (self.newest + 1) % SLOTS;
         self.slots[self.newest] = slot;
@@ -198,13 +208,18 @@ impl SwingSupervision {
     /// Judges the course up to the newest phasors; `can_move` is false if a motion could not be a swing.
     fn judge(&mut self, can_move: bool) {
         let now = self.slots[self.newest];
-        let Some((before, reference)) = self.back(2 * APART).copied().zip(self.since(self.reference).copied()) else {
+        let Some((before, reference)) = self
+            .since(now.at, self.cycle / 2)
+            .copied()
+            .zip(self.since(now.at, self.reference).copied())
+        else {
             return;
         };
         let passed = now.at - self.slots[(self.newest + SLOTS - 1) % SLOTS].at;
         let is_smooth = can_move
-            && now.rate >= self.settings.least_rate
-            && (now.rate - before.rate).abs() <= SMOOTH * now.rate
+            && now.rate() >= self.settings.least_rate
+            && (now.rate() - before.rate()).abs() <= SMOOTH * now.rate()
+            && (now.moves - before.moves).norm() <= TURNS * now.rate()
             && (self.motion.run() > 0 || self.swing.detected || now.voltage.is_at_least(self.healthy_v));
         if self.motion.step(passed, is_smooth, self.confirm, 0) {
             self.swing.detected = true;
@@ -212,17 +227,18 @@ impl SwingSupervision {
             self.until = now.at + self.hold;
         }
         let [up, down] = JUMP;
-        self.has_jumped |= now.rate > up * reference.rate + LEAST_JUMP || now.rate < down * reference.rate - LEAST_JUMP;
+        self.has_jumped |=
+            now.rate() > up * reference.rate() + LEAST_JUMP || now.rate() < down * reference.rate() - LEAST_JUMP;
         let is_still = self
-            .since(self.cycle)
-            .is_some_and(|before| self.rate(before, &now) <= STILL);
+            .since(now.at, self.cycle)
+            .is_some_and(|before| self.moves(before, &now).norm() <= STILL);
         self.still.step(passed, is_still, self.unblock, 0);
     }
 
-    /// `|V dI/dt - I dV/dt|` in Uph x In per second.
-    fn rate(&self, before: &Slot, now: &Slot) -> f64 {
+    /// `V dI/dt - I dV/dt` in Uph x In per second.
+    fn moves(&self, before: &Slot, now: &Slot) -> Complex {
         let passed = now.at.saturating_sub(before.at).max(1) as f64;
-        (before.voltage * now.current - before.current * now.voltage).norm() * self.scale / passed
+        (before.voltage * now.current - before.current * now.voltage) * (self.scale / passed)
     }
 
     /// The slot a number of slots before the newest.
@@ -230,9 +246,8 @@ impl SwingSupervision {
         (steps < self.filled).then(|| &self.slots[(self.newest + SLOTS - steps) % SLOTS])
     }
 
-    /// The newest slot that is at least this number of samples old.
-    fn since(&self, samples: u64) -> Option<&Slot> {
-        let at = self.slots[self.newest].at;
+    /// The newest slot that is at least this number of samples older than `at`.
+    fn since(&self, at: u64, samples: u64) -> Option<&Slot> {
         (0..self.filled)
             .filter_map(|steps| self.back(steps))
             .find(|slot| at - slot.at >= samples)

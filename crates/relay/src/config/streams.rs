@@ -165,6 +165,12 @@ impl StreamKeys {
                     "swing needs the currents and voltages of three phases: give them, or leave swing out".into(),
                 ));
             }
+            let longest_us = (SwingSupervision::LONGEST_TASK * 1e6 / config.frequency_hz) as u64;
+            if config.task_ns / 1000 > longest_us {
+                return Err(named(format!(
+                    "swing needs a task of a quarter of a cycle at most, {longest_us} us: shorten task, or leave swing out"
+                )));
+            }
             SwingSupervision::new(swing, &rated).map_err(|error| named(error.to_string()))?;
         }
         Ok(stream)
