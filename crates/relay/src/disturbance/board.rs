@@ -1,6 +1,6 @@
 //! States of a relay that are digital channels of a record.
 
-use crate::config::{Attribute, Config, Feed, Signal};
+use crate::config::{Attribute, Config, Feed, Signal, Watch};
 use crate::engine::{ALARM, Engine, State, WARNING};
 
 /// A state.
@@ -10,7 +10,7 @@ pub(super) enum Watched {
     Signal(Signal),
     /// A stream causes this health of the relay.
     Health(usize, u8),
-    /// A stream is not synchronised, or its count differs from that of the others.
+    /// A stream is lost, not synchronised, or its count differs from that of the others.
     Unsynchronised(usize),
 }
 
@@ -19,7 +19,9 @@ impl Watched {
         match self {
             Self::Signal(signal) => engine.output(Feed::Signal(signal, Attribute::General)) == State::Boolean(true),
             Self::Health(stream, health) => engine.health(stream) == Some(health),
-            Self::Unsynchronised(stream) => engine.status(stream).is_none_or(|status| status.synch.value == 0),
+            Self::Unsynchronised(stream) => {
+                engine.output(Feed::Stream(stream, Watch::Synchronised)) != State::Boolean(true)
+            }
         }
     }
 

@@ -211,7 +211,7 @@ impl Lane {
         let status = self.supervision.status();
         Watched {
             samples: status.active && health(std::iter::once(status)) != ALARM,
-            synchronised: status.synch.value != 0,
+            synchronised: status.active && status.synch.value != 0,
             fuse: self.has_blown_fuse(),
             swing: self.swings.blocks,
         }
