@@ -2,7 +2,7 @@
 
 use super::EthernetView;
 use crate::bytes::{array, be16};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// EtherType of IPv4.
 pub(crate) const IPV4: u16 = 0x0800;

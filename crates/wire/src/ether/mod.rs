@@ -3,8 +3,8 @@
 mod hidden;
 mod ip;
 
+use core::net::IpAddr;
 use std::fmt;
-use std::net::IpAddr;
 use std::ops::Range;
 use std::str::FromStr;
 

@@ -11,7 +11,7 @@ use crate::bytes::{array, be16, be32, slice};
 use crate::ether::{self, EthernetView, UdpPayload};
 use crate::frame_error::{FrameError, Rule};
 use crate::header::{self, Header};
-use std::net::IpAddr;
+use core::net::IpAddr;
 pub use write::SessionWriter;
 
 /// UDP port of the session.

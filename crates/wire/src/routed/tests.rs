@@ -6,7 +6,7 @@ use crate::frame_error::FrameError;
 use crate::goose::{self, Value};
 use crate::quality::SvQuality;
 use crate::sv;
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 
 const WRITER: SessionWriter = SessionWriter {
     source: Ipv4Addr::new(10, 0, 0, 1),

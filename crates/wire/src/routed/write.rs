@@ -3,7 +3,7 @@
 use super::{APDU_HEADER, COMMON, GOOSE, GOOSE_APDU, PORT, SV, SV_APDU, TRANSPORT};
 use crate::ether::{self, EthernetView, Mac, write_header};
 use crate::header::Header;
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 
 const IPV4: u16 = 0x0800;
 const UDP: u8 = 17;
