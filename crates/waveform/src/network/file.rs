@@ -112,6 +112,12 @@ pub(crate) fn fifty() -> f64 {
 const NEAREST: f64 = -1.0;
 const FURTHEST: f64 = 2.0;
 
+/// Position of the end of the line, where load and far source are.
+const END: f64 = 1.0;
+
+/// Most turns of the far source in a second: beyond it, the steps of the integration are too long.
+const FASTEST_HZ: f64 = 10.0;
+
 /// A network during a disturbance, and the begin of each fault.
 pub(crate) struct Disturbed {
     pub(crate) circuit: Circuit,
@@ -132,12 +138,15 @@ impl File {
         circuit.source(0, source, volts, Course::Steady);
         circuit.capacitance(0, [self.bus_uf * 1e-6; 2]);
         let nodes = self.nodes(&mut circuit, line);
-        let (length, end) = nodes.last().copied().unwrap_or((0.0, 1));
+        let end = nodes
+            .iter()
+            .find(|(position, _)| *position == END)
+            .map_or(1, |(_, node)| *node);
         for node in [1, end] {
             circuit.capacitance(node, [self.line.c1_uf, self.line.c0_uf].map(|uf| uf * 1e-6 / 2.0));
         }
         if self.load_a > 0.0 {
-            let whole = volts / polar(self.load_a, self.load_angle_deg) - source[0] - line[0] * length;
+            let whole = volts / polar(self.load_a, self.load_angle_deg) - source[0] - line[0];
             if whole.re <= 0.0 {
                 return Err(WaveformError::setting(
                     "network.load_a: more than the source and the line can feed: make it smaller",
@@ -145,7 +154,7 @@ impl File {
             }
             // The load is the rest of the way; a negative reactance would be an inductance whose current grows without end.
             if whole.im < 0.0 {
-                let way = source[0].im + line[0].im * length;
+                let way = source[0].im + line[0].im;
                 let lag = (way * self.load_a / volts.norm()).min(1.0).asin().to_degrees();
                 return Err(WaveformError::setting(format!(
                     "network.load_angle_deg is {}: source and line alone take more reactive power than this: use a lag of at \
@@ -166,7 +175,7 @@ impl File {
             let phasor = polar(far.source_v.unwrap_or(self.source_v) / 3_f64.sqrt(), far.angle_deg);
             circuit.source(end, ohm, phasor, self.course());
         }
-        let begins = self.add_faults(&mut circuit, &nodes)?;
+        let begins = self.add_faults(&mut circuit, &nodes);
         if self.closes {
             circuit.closes();
         }
@@ -183,6 +192,18 @@ impl File {
         within("frequency_hz", self.frequency_hz, 15.0, 70.0)?;
         within("source_v", self.source_v, 1.0, 2e6)?;
         within("load_a", self.load_a, 0.0, 1e5)?;
+        within("load_angle_deg", self.load_angle_deg, -90.0, 90.0)?;
+        for fault in &self.faults {
+            within("fault.position", fault.position, NEAREST, FURTHEST)?;
+            within("fault.resistance_ohm", fault.resistance_ohm, 0.0, 1e4)?;
+        }
+        if let Some(swing) = self.swing {
+            let in_s = swing.duration.0 as f64 / 1e9;
+            within("swing.duration in seconds", in_s, 0.01, 60.0)?;
+            within("swing.by_deg", swing.by_deg.unwrap_or(0.0), -360.0, 360.0)?;
+            let most = (FASTEST_HZ * in_s).floor();
+            within("swing.turns", swing.turns.unwrap_or(0.0), -most, most)?;
+        }
         for (key, uf) in [
             ("bus_uf", self.bus_uf),
             ("line.c1_uf", self.line.c1_uf),
@@ -241,47 +262,27 @@ impl File {
         }
     }
 
-    /// Nodes of the line from the relay to its end, with their positions; faults beyond the line are in an equal one after it.
+    /// Nodes with their positions: of the line from the relay to its end, of an equal one that follows it, and of an equal one behind the relay.
     fn nodes(&self, circuit: &mut Circuit, line: [Complex; 2]) -> Vec<(f64, usize)> {
-        let length = if self.faults.iter().any(|fault| fault.position > 1.0) {
-            2.0
-        } else {
-            1.0
-        };
-        let mut positions: Vec<f64> = self
-            .faults
-            .iter()
-            .map(|fault| fault.position)
-            .filter(|at| *at > 0.0)
-            .collect();
-        positions.push(length);
+        let mut positions: Vec<f64> = self.faults.iter().map(|fault| fault.position).collect();
+        positions.push(END);
         positions.sort_by(f64::total_cmp);
         positions.dedup();
+        let ahead = positions.iter().copied().filter(|position| *position > 0.0);
+        let behind = positions.iter().rev().copied().filter(|position| *position < 0.0);
         let mut nodes = vec![(0.0, 1)];
-        for position in positions {
-            let (before, from) = nodes[nodes.len() - 1];
-            nodes.push((
-                position,
-                circuit.node_after(from, line.map(|ohm| ohm * (position - before))),
-            ));
-        }
+        lay(circuit, line, (0.0, 1), ahead, &mut nodes);
+        lay(circuit, line, (0.0, 0), behind, &mut nodes);
         nodes
     }
 
-    fn add_faults(&self, circuit: &mut Circuit, nodes: &[(f64, usize)]) -> Result<Vec<(String, u64)>, WaveformError> {
-        let line = self.line.impedances().ohm("line")?;
+    fn add_faults(&self, circuit: &mut Circuit, nodes: &[(f64, usize)]) -> Vec<(String, u64)> {
         let (mut begins, mut end_ns) = (Vec::new(), 0);
         for fault in &self.faults {
-            within("fault.position", fault.position, NEAREST, FURTHEST)?;
-            within("fault.resistance_ohm", fault.resistance_ohm, 0.0, 1e4)?;
             let begin_ns = fault.at.map_or(end_ns, |at| at.0);
             end_ns = begin_ns.saturating_add(fault.duration.0);
             let found = nodes.iter().find(|(position, _)| *position == fault.position);
-            let node = match found {
-                Some((_, node)) => *node,
-                // Behind the relay, on a line like its own.
-                None => circuit.node_after(0, line.map(|ohm| ohm * -fault.position)),
-            };
+            let node = found.map_or(1, |(_, node)| *node);
             let times = [begin_ns, end_ns].map(|ns| ns as f64 / 1e9);
             circuit.fault(node, fault.kind, fault.resistance_ohm, times);
             let name = fault.name.clone().unwrap_or_else(|| fault.kind.to_string());
@@ -291,7 +292,7 @@ impl File {
             let name = if self.swing.is_some() { "swing" } else { "closed" };
             begins.push((name.to_owned(), 0));
         }
-        Ok(begins)
+        begins
     }
 }
 
@@ -327,6 +328,22 @@ impl Fault {
             }),
             ..State::steady(name, network.during(self))
         }
+    }
+}
+
+/// Lays a line through these positions, one after the other, and adds their nodes.
+fn lay(
+    circuit: &mut Circuit,
+    line: [Complex; 2],
+    begin: (f64, usize),
+    positions: impl Iterator<Item = f64>,
+    nodes: &mut Vec<(f64, usize)>,
+) {
+    let (mut before, mut from) = begin;
+    for position in positions {
+        from = circuit.node_after(from, line.map(|ohm| ohm * (position - before).abs()));
+        before = position;
+        nodes.push((position, from));
     }
 }
 

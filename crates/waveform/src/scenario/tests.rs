@@ -207,6 +207,85 @@ fn a_swing_takes_its_own_time_however_long_the_disturbance_lasts() {
 }
 
 #[test]
+fn keys_of_a_network_have_limits() {
+    let network = loaded(
+        -25.0,
+        "far = { z1_ohm = [0.4, 4.0], z0_ohm = [0.8, 6.0], angle_deg = -10 }\nSWING\n",
+    );
+    let swing = |keys: &str| network.replace("SWING", &format!("swing = {{ {keys} }}"));
+    for (text, says) in [
+        (
+            loaded(-25.0, "").replace("-25.0", "nan"),
+            "network.load_angle_deg is NaN: use -90 to 90",
+        ),
+        (loaded(-120.0, ""), "network.load_angle_deg is -120: use -90 to 90"),
+        (
+            swing("by_deg = nan, duration = \"1s\""),
+            "network.swing.by_deg is NaN: use -360 to 360",
+        ),
+        (
+            swing("turns = 11, duration = \"1s\""),
+            "network.swing.turns is 11: use -10 to 10",
+        ),
+        (swing("turns = inf, duration = \"1s\""), "network.swing.turns is inf"),
+        (
+            swing("turns = 1, duration = \"1ms\""),
+            "network.swing.duration in seconds is 0.001",
+        ),
+    ] {
+        let why = refusal(&text);
+        assert!(why.contains(says), "{says}: {why}");
+    }
+}
+
+/// A load, and a far source, are at the end of the line wherever the fault is.
+#[test]
+fn a_fault_in_the_next_line_moves_neither_load_nor_far_source() {
+    let far = "far = { z1_ohm = [0.4, 4.0], z0_ohm = [0.8, 6.0], angle_deg = -10 }\n";
+    for more in ["", far] {
+        let before = |position: &str| {
+            let text = loaded(-25.0, more).replace("position = 0.5", &format!("position = {position}"));
+            let text = if more.is_empty() {
+                text
+            } else {
+                text.replace("load_a = 400", "load_a = 0")
+            };
+            let shot = parsed(&text).shot(&Sampling::new(4_800), 960, 0.0, 0).expect("a shot");
+            let Wave::Synth(Synth { nominal, .. }) = shot.wave.steady() else {
+                panic!("a record")
+            };
+            let during = cycle_a(&shot.table, 960, 8);
+            (nominal.currents_a[0], during)
+        };
+        let (load, near) = before("0.9");
+        let (same, far) = before("1.1");
+        assert!((load - same).abs() < 1e-3 * load, "{load} and {same}");
+        assert!(far < near, "{far} A behind the end, {near} A before it");
+    }
+}
+
+/// A second fault behind the relay is on the same line as the first: closer to the source, it takes the current of the first over.
+#[test]
+fn faults_behind_the_relay_are_on_one_line() {
+    let with = |second: &str| {
+        let text = loaded(-25.0, "").replace("position = 0.5", "position = -0.5");
+        let text = format!(
+            "{text}[[network.fault]]\nname = \"2\"\ntype = \"ABC\"\nposition = {second}\nat = \"0ms\"\nduration = \"200ms\"\n"
+        );
+        let shot = parsed(&text).shot(&Sampling::new(4_800), 960, 0.0, 0).expect("a shot");
+        let milli = values(&shot.table, 4, 960 + 7 * 96..960 + 8 * 96);
+        (milli.iter().map(|centi| (centi / 100.0).powi(2)).sum::<f64>() / 96.0).sqrt()
+    };
+    let (alone, beyond, closer) = (with("-0.5"), with("-0.9"), with("-0.2"));
+    assert!(
+        (alone - beyond).abs() < 0.01 * alone,
+        "{beyond} V, not {alone}: beyond a bolted fault nothing flows"
+    );
+    // 2.47 of 6.48 ohm, beside 6.18 of 10.18 ohm.
+    assert!((closer / alone - 0.629).abs() < 0.02, "{closer} V beside {alone}");
+}
+
+#[test]
 fn values_beyond_the_range_of_samples_are_refused() {
     let sampling = Sampling::new(4_800);
     // 1.7 MA RMS is clipped, 1 MA is not, but leaves no room for a direct component.
