@@ -369,3 +369,26 @@ fn the_poles_of_a_fault_open_one_after_the_other() {
     }
     assert_eq!(firsts.len(), 3, "each phase is the first one at some point on the wave");
 }
+
+/// Ia, Ib and Ic add up to nothing where nothing is earthed.
+#[test]
+fn unbalanced_loads_have_no_zero_sequence() {
+    let sampling = Sampling::new(4_800);
+    for (name, negative_a) in [("negative-sequence", 200.0), ("negative-sequence-load", 16.0)] {
+        let shot = find(name, &sampling)
+            .and_then(|each| each.shot(&sampling, 960, 0.0, 0))
+            .expect(name);
+        let cycle = shot.fault + 9 * 96..shot.fault + 10 * 96;
+        let residual = values(&shot.table, 3, cycle.clone());
+        assert!(residual.iter().all(|milli| milli.abs() < 200.0), "{name}: {residual:?}");
+        // Turned by a third of a cycle: I2 = (Ia + a^2 Ib + a Ic) / 3.
+        let turned = [0, 64, 32].map(|later| cycle.start + later..cycle.end + later);
+        let phases: Vec<Vec<f64>> = (0..3)
+            .zip(turned)
+            .map(|(phase, range)| values(&shot.table, phase, range))
+            .collect();
+        let square = |at: usize| ((phases[0][at] + phases[1][at] + phases[2][at]) / 3e3).powi(2);
+        let rms = ((0..96).map(square).sum::<f64>() / 96.0).sqrt();
+        assert!((rms - negative_a).abs() < 1.0, "{name}: {rms} A");
+    }
+}
