@@ -177,7 +177,7 @@ const OF_FEEDERS: &[Set] = &[
     Set {
         functions: &[(
             "I0>dir",
-            "ptoc = { quantity = 'residual', pickup = 0.5, delay-ms = 300, direction.earth = { earthing = 'earthed', characteristic-deg = 0 } }",
+            "ptoc = { quantity = 'residual', pickup = 0.2, delay-ms = 300, direction.earth = { earthing = 'earthed', characteristic-deg = 0 } }",
         )],
         scenarios: &["earth-fault-resistance", "earth-fault-resistance-outside"],
         ..CABLE
@@ -372,13 +372,20 @@ const FALSE: &[Set] = &[
         scenarios: &["negative-sequence", "negative-sequence-load"],
         ..FEEDER
     },
+    // Without a direction, with the pickups of the stages that have one.
+    Set {
+        functions: &[("I0>", "ptoc = { quantity = 'residual', pickup = 0.1, delay-ms = 300 }")],
+        scenarios: &["earth-fault-isolated-outside"],
+        ..CABLE
+    },
     Set {
         functions: &[("I0>", "ptoc = { quantity = 'residual', pickup = 0.03, delay-ms = 300 }")],
-        scenarios: &[
-            "earth-fault-isolated-outside",
-            "earth-fault-compensated-outside",
-            "earth-fault-resistance-outside",
-        ],
+        scenarios: &["earth-fault-compensated-outside"],
+        ..CABLE
+    },
+    Set {
+        functions: &[("I0>", "ptoc = { quantity = 'residual', pickup = 0.2, delay-ms = 300 }")],
+        scenarios: &["earth-fault-resistance-outside"],
         ..CABLE
     },
     Set {

@@ -392,3 +392,21 @@ fn unbalanced_loads_have_no_zero_sequence() {
         assert!((rms - negative_a).abs() < 1.0, "{name}: {rms} A");
     }
 }
+
+/// Recovery at the rate of the fall, and no jump of the frequency.
+#[test]
+fn a_dip_of_the_frequency_ends_with_a_ramp() {
+    let sampling = Sampling::new(4_800);
+    let shot = find("frequency-dip", &sampling)
+        .and_then(|each| each.shot(&sampling, 960, 0.0, 0))
+        .expect("a shot");
+    let voltage = values(&shot.table, 4, 0..shot.table.once());
+    let zeros: Vec<f64> = (1..voltage.len())
+        .filter(|at| voltage[at - 1] < 0.0 && voltage[*at] >= 0.0)
+        .map(|at| (at - 1) as f64 + voltage[at - 1] / (voltage[at - 1] - voltage[at]))
+        .collect();
+    let hz: Vec<f64> = zeros.windows(2).map(|pair| 4_800.0 / (pair[1] - pair[0])).collect();
+    let lowest = hz.iter().copied().fold(50.0, f64::min);
+    assert!((lowest - 49.2).abs() < 0.01, "{lowest} Hz");
+    assert!(hz.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.03), "{hz:?}");
+}
