@@ -364,12 +364,13 @@ fn faults_inside_operate_with_saturation_in_the_same_task() {
 #[test]
 fn the_second_harmonic_delays_faults_with_saturation() {
     let mut seed = Seed(3);
+    let mut found = Vec::new();
     for ms in [3.0, 6.0] {
         let (times, missed, later) = inside(&mut seed, 0.15, Some(ms));
         assert_eq!(later, 0);
-        assert!(times[times.len() / 2] < 60.0, "{times:?}");
-        assert!(missed <= 3, "{missed}");
+        found.push((times[times.len() / 2], missed));
     }
+    assert_eq!(found, [(52.0, 1), (29.0, 2)]);
 }
 
 /// A fault that moves into the object 100 ms after it began outside.
@@ -389,5 +390,5 @@ fn faults_that_move_into_the_object_operate() {
         }
     }
     times.sort_by(f64::total_cmp);
-    assert!(times.last().is_some_and(|worst| *worst <= 90.0), "{times:?}");
+    assert!(times.last().is_some_and(|worst| *worst <= 51.0), "{times:?}");
 }

@@ -53,8 +53,7 @@ impl Case {
         let wave =
             |size: f64, degrees: f64| 1000.0 * SQRT_2 * size * (TAU * 50.0 * seconds + degrees.to_radians()).cos();
         let mut sides = [[0.0; 8]; 2];
-        for phase in 0..3 {
-            let turn = -120.0 * phase as f64;
+        for (phase, turn) in [0.0, -120.0, 120.0].into_iter().enumerate() {
             sides[0][phase] = wave(load, turn) + wave(fault, turn + self.fault_deg);
             sides[1][phase] = -wave(load, turn);
         }
