@@ -52,6 +52,15 @@ impl Branch {
         }
     }
 
+    /// Smallest ratio of resistance and reactance of its sequences; `None` if none of them is inductive.
+    pub(super) fn ratio(&self) -> Option<f64> {
+        let Element::Series(ohm) = self.element else {
+            return None;
+        };
+        let inductive = ohm.into_iter().flatten().filter(|ohm| ohm.im > 0.0);
+        inductive.map(|ohm| ohm.re / ohm.im).min_by(f64::total_cmp)
+    }
+
     pub(super) fn is_capacitance(&self) -> bool {
         matches!(self.element, Element::Capacitance(_))
     }

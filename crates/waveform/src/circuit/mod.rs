@@ -3,8 +3,9 @@
 //! Direct components, poles that open one after the other at the zeros of their currents, the discharge of an isolated network and the beat of two
 //! sources all come out of the circuit; none is assumed. [`crate::network`] has the same network in phasors.
 //!
-//! Nodes have three phases. Branches are integrated by the implicit Euler method in [`STEPS`] steps a sample, in which their impedance is exact at the
-//! frequency of the network.
+//! Nodes have three phases. Branches are integrated by the implicit Euler method, in steps in which their impedance is exact at the frequency of the
+//! network. For this the steps take a part of the resistance over, so direct components decay more slowly: there are as many steps in a sample as keep
+//! that part below [`TAKEN`].
 
 mod branch;
 mod matrix;
@@ -23,9 +24,21 @@ use branch::{Branch, Element, Stepped, Three, weighted};
 use matrix::Matrix;
 use num_complex::Complex64 as Complex;
 use pole::Connected;
+use std::f64::consts::PI;
 
-/// Steps of the integration in a sample.
-pub(super) const STEPS: u64 = 6;
+/// Fewest steps of the integration in a sample.
+const FEWEST: u64 = 6;
+
+/// Most steps in a second, as long as [`FEWEST`] allows.
+const MOST_HZ: f64 = 288_000.0;
+
+/// Largest part of a branch's resistance that the steps take over. The time constant of a direct component is at most 1 / (1 - 0.07) times too long.
+const TAKEN: f64 = 0.07;
+
+/// Least ratio of resistance and reactance at this frequency in Hz for which [`MOST_HZ`] steps in a second suffice.
+pub(crate) fn least_ratio(hz: f64) -> f64 {
+    (PI * hz / MOST_HZ).tan() / TAKEN
+}
 
 /// Conductance of each node to earth in S, so that a part that a breaker has cut off has a voltage.
 const LEAK_S: f64 = 1e-9;
@@ -182,6 +195,19 @@ impl Circuit {
             voltages_v: bus.map(Complex::norm),
             voltage_angles_deg: bus.map(|each| each.arg().to_degrees()),
         }
+    }
+
+    /// Steps in a sample at this rate.
+    fn steps_of_sample(&self, rate: u32) -> u64 {
+        let rate = f64::from(rate);
+        let ratio = self
+            .branches
+            .iter()
+            .filter_map(Branch::ratio)
+            .fold(f64::INFINITY, f64::min);
+        // The steps take over the reactance times the tangent of half their angle: see `branch::series`.
+        let wanted = PI * self.hz / (rate * (TAKEN * ratio).atan());
+        (wanted.min(MOST_HZ / rate).ceil() as u64).max(FEWEST)
     }
 
     fn stepped(&self, step_s: f64) -> Vec<Stepped> {

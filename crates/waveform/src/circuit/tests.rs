@@ -130,6 +130,39 @@ fn the_direct_component_is_that_of_the_circuit() {
     assert!((largest - expected).abs() < 0.1 * expected, "{largest}, not {expected}");
 }
 
+/// The time constant of a direct component is L/R, at most 7.5 % longer, at every rate.
+#[test]
+fn direct_components_decay_with_their_time_constant() {
+    for (x_r, hz, rate) in [
+        (10.0, 50.0, 4_800),
+        (50.0, 50.0, 4_800),
+        (50.0, 60.0, 4_800),
+        (50.0, 50.0, 1_000),
+        (120.0, 50.0, 4_000),
+    ] {
+        let mut circuit = Circuit::new(hz);
+        let source = Complex::new(10.0 / x_r, 10.0);
+        circuit.source(0, [source; 2], polar(60_000.0, 0.0), Course::Steady);
+        circuit.fault(1, FaultType::Abc, 0.0, [0.0, 1.0]);
+        let mut transient = Transient::new(&circuit, rate, -90.0);
+        let cycle = f64::from(rate) / hz;
+        // The mean of a whole cycle has no part of the alternating current.
+        let samples: Vec<f64> = (0..=(6.0 * cycle) as usize)
+            .map(|_| transient.next_sample()[0][0])
+            .collect();
+        let mean = |from: f64| {
+            let range = from as usize..(from + cycle) as usize;
+            samples[range].iter().sum::<f64>() / cycle
+        };
+        let found_s = 4.0 / hz / (mean(cycle) / mean(5.0 * cycle)).ln();
+        let wanted_s = 10.0 / (TAU * hz * (10.0 / x_r + 1e-3));
+        assert!(
+            (0.97..1.08).contains(&(found_s / wanted_s)),
+            "X/R {x_r}, {hz} Hz, {rate}/s: {found_s} s, not {wanted_s}"
+        );
+    }
+}
+
 /// An isolated network: the capacitances alone feed an earth fault, and the healthy voltages rise by the square root of three.
 #[test]
 fn an_earth_fault_of_an_isolated_network_is_fed_by_capacitances() {

@@ -2,7 +2,7 @@
 
 use super::branch::{Branch, Stepped, Three, weighted};
 use super::pole::Poles;
-use super::{Circuit, STEPS, at, put};
+use super::{Circuit, at, put};
 use num_complex::Complex64 as Complex;
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -15,6 +15,8 @@ pub(crate) struct Transient<'a> {
     /// Duration of a step in s, and the number of steps since the begin of the disturbance.
     step_s: f64,
     step: i64,
+    /// Number of steps in a sample.
+    in_sample: u64,
     /// Phase of the frequency at its begin, in rad.
     begin_rad: f64,
     steps: Vec<Stepped>,
@@ -33,10 +35,11 @@ pub(crate) struct Transient<'a> {
 impl<'a> Transient<'a> {
     /// The steady state one sample before the disturbance; `begin_deg` is the phase of the frequency at the begin.
     pub(crate) fn new(circuit: &'a Circuit, rate: u32, begin_deg: f64) -> Self {
-        let step_s = 1.0 / (f64::from(rate) * STEPS as f64);
+        let in_sample = circuit.steps_of_sample(rate);
+        let step_s = 1.0 / (f64::from(rate) * in_sample as f64);
         let steps = circuit.stepped(step_s);
         let begin_rad = begin_deg.to_radians();
-        let step = -(STEPS as i64);
+        let step = -in_sample.cast_signed();
         let turn = Complex::from_polar(SQRT_2, begin_rad + TAU * circuit.hz * step as f64 * step_s);
         let volts = circuit.steady(&steps);
         let state = circuit.branches.iter().enumerate().map(|(number, branch)| {
@@ -55,6 +58,7 @@ impl<'a> Transient<'a> {
             circuit,
             step_s,
             step,
+            in_sample,
             begin_rad,
             steps,
             faults: vec![Poles::default(); circuit.faults.len()],
@@ -69,7 +73,7 @@ impl<'a> Transient<'a> {
 
     /// The next sample: currents and voltages of the phases at the relay.
     pub(crate) fn next_sample(&mut self) -> [Three<f64>; 2] {
-        for _ in 0..STEPS {
+        for _ in 0..self.in_sample {
             self.advance();
         }
         [

@@ -2,7 +2,7 @@
 
 use super::{Complex, Fault, FaultType, Network, polar};
 use crate::WaveformError;
-use crate::circuit::{Circuit, Course};
+use crate::circuit::{Circuit, Course, least_ratio};
 use crate::synth::{Decay, Duration, State};
 use serde::Deserialize;
 
@@ -134,6 +134,8 @@ impl File {
         self.check()?;
         let volts = polar(self.source_v / 3_f64.sqrt(), 0.0);
         let (source, line) = (self.source.ohm("source")?, self.line.impedances().ohm("line")?);
+        self.check_ratio("source", source)?;
+        self.check_ratio("line", line)?;
         let mut circuit = Circuit::new(self.frequency_hz);
         circuit.source(0, source, volts, Course::Steady);
         circuit.capacitance(0, [self.bus_uf * 1e-6; 2]);
@@ -164,6 +166,11 @@ impl File {
                     (lag * 10.0).ceil() / 10.0
                 )));
             }
+            if whole.re < whole.im * least_ratio(self.frequency_hz) {
+                return Err(WaveformError::setting(
+                    "network.load_angle_deg: the load has hardly any resistance: use a smaller lag",
+                ));
+            }
             circuit.load(end, whole);
         }
         if let Some(far) = self.far {
@@ -172,6 +179,7 @@ impl File {
                 z0_ohm: far.z0_ohm,
             }
             .ohm("far")?;
+            self.check_ratio("far", ohm)?;
             let phasor = polar(far.source_v.unwrap_or(self.source_v) / 3_f64.sqrt(), far.angle_deg);
             circuit.source(end, ohm, phasor, self.course());
         }
@@ -248,6 +256,21 @@ impl File {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Refuses impedances whose direct components the steps of the integration cannot follow.
+    fn check_ratio(&self, key: &str, ohm: [Complex; 2]) -> Result<(), WaveformError> {
+        let least = least_ratio(self.frequency_hz);
+        let Some(low) = ohm.into_iter().find(|ohm| ohm.re < ohm.im * least) else {
+            return Ok(());
+        };
+        Err(WaveformError::setting(format!(
+            "network.{key}: a resistance of {} ohm is too small for a reactance of {} ohm: direct components would not decay as they \
+             do; use at least {:.2} % of the reactance",
+            low.re,
+            low.im,
+            (1e4 * least).ceil() / 100.0
+        )))
     }
 
     fn course(&self) -> Course {

@@ -145,7 +145,7 @@ fn a_network_stands_in_place_of_a_waveform() {
     assert_eq!(scenario.fault, "BC");
     let text = "what = \"x\"\n[expect]\ntrip = true\n";
     assert!(refusal(text).contains("[waveform], [network] or [record]"));
-    let network = "[network]\nsource_v = 110000\nsource = { z1_ohm = [0, 4], z0_ohm = [0, 6] }\nline = { z1_ohm = [0, 4], \
+    let network = "[network]\nsource_v = 110000\nsource = { z1_ohm = [1, 4], z0_ohm = [1, 6] }\nline = { z1_ohm = [0, 4], \
                    z0_ohm = [0, 6] }\n[[network.fault]]\ntype = \"AG\"\nposition = 3\nduration = \"1s\"\n";
     assert!(refusal(&format!("{text}{network}")).contains("network.fault.position is 3: use -1 to 2"));
     let no_such = network.replace("AG", "AX");
@@ -204,6 +204,18 @@ fn a_swing_takes_its_own_time_however_long_the_disturbance_lasts() {
             assert!((found - amps).abs() < 0.04 * amps, "{swing}: cycle {cycle}: {found} A");
         }
     }
+}
+
+#[test]
+fn a_resistance_too_small_for_its_direct_component_is_refused() {
+    for (from, to, key) in [
+        ("z1_ohm = [0.4, 4.0]", "z1_ohm = [0, 4.0]", "network.source"),
+        ("z0_ohm = [9.0, 36.0]", "z0_ohm = [0.2, 36.0]", "network.line"),
+    ] {
+        let why = refusal(&loaded(-25.0, "").replace(from, to));
+        assert!(why.contains(key) && why.contains("use at least 0.78 %"), "{why}");
+    }
+    parsed(&loaded(-25.0, "").replace("z1_ohm = [0.4, 4.0]", "z1_ohm = [0.0312, 4.0]"));
 }
 
 #[test]
