@@ -190,6 +190,24 @@ fn a_lan_is_not_judged_while_it_was_not_captured() {
     assert_eq!(counts(&document, "lan/B"), (5_000, 0));
 }
 
+/// A name that is none of the capture's must not make its frames state their own LAN.
+#[test]
+fn interfaces_that_the_capture_has_not_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let [a, _] = captures(directory.path(), |_, _| true);
+    let out = directory.path().join("run.triptime");
+    for more in [&[][..], &["--out", text(&out)]] {
+        let output = pcap(&[&[text(&a), "--lans", "eth7,eth8"], more].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            stderr(&output).contains("no interface eth7: name two of 0"),
+            "{}",
+            stderr(&output)
+        );
+        assert!(!out.exists());
+    }
+}
+
 #[test]
 fn a_capture_without_marks_says_nothing_of_lans() {
     let directory = tempfile::tempdir().unwrap();

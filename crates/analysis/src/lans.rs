@@ -65,6 +65,8 @@ pub struct RedundancySummary {
     pub sources: Vec<RedundantSource>,
     /// Frames of sources beyond the greatest number: their copies are not discarded.
     pub unplaced: u64,
+    /// Frames that came at none of the two ports: they are in no account, and their copies are not discarded.
+    pub elsewhere: u64,
     /// The nodes by their supervision frames.
     pub nodes: Vec<KnownNode>,
     /// Supervision frames.
@@ -81,6 +83,7 @@ pub(crate) struct Lans {
     unmarked: [u64; 2],
     spans: [Option<(i64, i64)>; 2],
     supervision: u64,
+    elsewhere: u64,
     has_ports: bool,
 }
 
@@ -94,6 +97,7 @@ impl Lans {
             unmarked: [0; 2],
             spans: [None; 2],
             supervision: 0,
+            elsewhere: 0,
             has_ports: false,
         }
     }
@@ -112,6 +116,10 @@ impl Lans {
 
     /// Accounts for a frame; true if it is a copy that is discarded. A frame without a stamp has no place in the window.
     pub(crate) fn take(&mut self, frame: &Frame<'_>, port: Option<Lan>, prints: &Fingerprints) -> bool {
+        if self.has_ports && port.is_none() {
+            self.elsewhere += 1;
+            return false;
+        }
         let Ok(ethernet) = EthernetView::parse(frame.data) else {
             return false;
         };
@@ -187,6 +195,7 @@ impl Lans {
             has_ports: self.has_ports,
             sources: sources.collect(),
             unplaced: self.discard.unplaced,
+            elsewhere: self.elsewhere,
             nodes: self.nodes.known().to_vec(),
             supervision: self.supervision,
         })

@@ -98,6 +98,12 @@ impl Pcapng {
         }
     }
 
+    /// Names of the interfaces of the section.
+    pub(crate) fn interfaces(&self) -> Vec<Option<&str>> {
+        let names = self.interfaces.iter().map(|interface| interface.name.as_deref());
+        names.collect()
+    }
+
     /// The stamps of the interfaces so far.
     pub(crate) fn stamps(&self) -> Stamps {
         self.stamps.clone().unwrap_or_default()

@@ -82,6 +82,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Names of the interfaces in the order of their numbers, in the section that is being read. A pcap file has one without a name.
+    pub fn interfaces(&self) -> Vec<Option<&str>> {
+        match &self.format {
+            Format::Pcap(_) => vec![None],
+            Format::Pcapng(pcapng) => pcapng.interfaces(),
+        }
+    }
+
     /// The origin of the stamps, from the part of the capture that was read.
     pub fn stamps(&self) -> Stamps {
         match &self.format {

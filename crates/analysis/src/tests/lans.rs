@@ -170,6 +170,30 @@ fn crossed_ports_and_nodes_are_told() {
 }
 
 #[test]
+fn frames_of_further_ports_are_in_no_account() {
+    let frames = on_both(Protocol::Prp);
+    let mut nothing = ();
+    let mut analysis = Analysis::new(CONFIG, &mut nothing);
+    analysis.has_ports();
+    for (number, (at, lan, data)) in (1..).zip(&frames) {
+        let frame = Frame {
+            number,
+            time_ns: Some(*at),
+            data,
+            original_len: data.len() as u32,
+            link_type: LinkType::ETHERNET,
+            interface: 0,
+            interface_name: None,
+        };
+        // The port of LAN B is a third one.
+        analysis.frame_of(&frame, Some(*lan).filter(|lan| *lan == Lan::A));
+    }
+    let lans = analysis.finish().redundancy.unwrap();
+    assert_eq!((lans.elsewhere, lans.lans[0].counts.received), (2_000, 2_000));
+    assert_eq!((lans.lans[1].frames, lans.lans[1].counts.received), (0, 0));
+}
+
+#[test]
 fn a_capture_without_marks_has_no_lans() {
     let (summary, _) = analyse(&even(0..100));
     assert!(summary.redundancy.is_none());

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::failure::COULD_NOT_MEASURE;
+use crate::failure::{COULD_NOT_MEASURE, Failure};
 use analysis::{Analysis, Config, Sink, Summary};
 use capture::{CaptureError, Stamps};
 use model::{StreamKind, kind};
@@ -24,6 +24,8 @@ pub(super) struct Analysed {
     pub(super) stamps: Stamps,
     /// File that was not read to its end, and the reason.
     pub(super) damage: Option<(PathBuf, CaptureError)>,
+    /// The reason for which the interfaces of the LANs are not those of the capture.
+    pub(super) wrong_lans: Option<String>,
     /// True if the user stopped it.
     pub(super) stopped: bool,
 }
@@ -69,7 +71,9 @@ pub(super) fn analyse(
         Ok(())
     };
     let damage = read().err().map(|error| (frames.path(args).to_owned(), error));
+    let is_whole = damage.is_none() && !stopped;
     Ok(Analysed {
+        wrong_lans: frames.wrong_lans().filter(|_| is_whole),
         summary: analysis.finish(),
         dropped: frames.dropped(),
         stamps: frames.stamps(),
@@ -93,6 +97,9 @@ pub(super) fn series_kind(kind: StreamKind) -> &'static model::Kind {
 pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError> {
     let mut events = FirstEvents::default();
     let analysed = analyse(args, None, &mut events, None, || false)?;
+    if let Some(wrong) = analysed.wrong_lans {
+        return Err(Failure::Usage(format!("pcap: {wrong}")).into());
+    }
     let listing = Listing {
         file: super::name_of(args),
         summary: &analysed.summary,

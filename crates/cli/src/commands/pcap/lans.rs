@@ -177,6 +177,12 @@ fn remarks(lans: &RedundancySummary) -> Vec<String> {
             lans.unplaced
         ));
     }
+    if lans.elsewhere > 0 {
+        remarks.push(format!(
+            "{} frames of further interfaces are in no account of a LAN",
+            lans.elsewhere
+        ));
+    }
     if !lans.has_ports {
         remarks.push(
             "the LAN of a frame is the one it states: name the ports with --lan-b or --lans, and a frame on the wrong LAN shows".to_owned(),

@@ -54,6 +54,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         dropped,
         stamps,
         damage,
+        wrong_lans,
         stopped,
     } = analysed;
     let ended = Ended {
@@ -63,6 +64,10 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         stopped,
     };
     let (file, profile) = sink.finish(&summary, &ended, observing).map_err(Failure::from)?;
+    if let Some(wrong) = wrong_lans {
+        remove(&file);
+        return Err(Failure::Usage(format!("pcap: {wrong}")).into());
+    }
     if let Some((path, source)) = damage {
         say(messages, &damaged(&path, source));
     }

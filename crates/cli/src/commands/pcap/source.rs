@@ -32,11 +32,38 @@ impl Interfaces {
         let is_it = |name: &String| *name == number || frame.interface_name == Some(name);
         Lan::BOTH.into_iter().find(|lan| is_it(&self.0[lan.number()]))
     }
+
+    /// The reason for which the LANs are not those of the capture; `None` if there is none. A LAN of which a frame came has its interface.
+    fn error(&self, has_come: [bool; 2], of_capture: &[Option<&str>]) -> Option<String> {
+        let number_of = |name: &String| {
+            let by_number = name.parse().ok().filter(|number| *number < of_capture.len());
+            by_number.or_else(|| of_capture.iter().position(|one| *one == Some(name)))
+        };
+        let [a, b] = self.0.each_ref().map(number_of);
+        let unknown = Lan::BOTH
+            .map(Lan::number)
+            .into_iter()
+            .find(|lan| !has_come[*lan] && [a, b][*lan].is_none());
+        if let Some(lan) = unknown {
+            let known = of_capture.iter().enumerate().map(|(number, name)| match name {
+                Some(name) => format!("{number} ({name})"),
+                None => number.to_string(),
+            });
+            let known = known.collect::<Vec<_>>().join(", ");
+            return Some(format!(
+                "--lans: the capture has no interface {}: name two of {known}",
+                self.0[lan]
+            ));
+        }
+        let is_one = a.is_some() && a == b;
+        is_one.then(|| format!("--lans: {} and {} are one interface: name two", self.0[0], self.0[1]))
+    }
 }
 
 /// The frames.
 pub(super) enum Frames {
-    One(Box<Reader<'static>>, Option<Interfaces>),
+    /// One capture. If its interfaces are LANs: their names, and whether a frame of each came.
+    One(Box<Reader<'static>>, Option<(Interfaces, [bool; 2])>),
     Two(Box<[LanFile; 2]>, u64),
 }
 
@@ -48,7 +75,8 @@ impl Frames {
     pub(super) fn open(args: &PcapArgs) -> Result<Self, PcapError> {
         let reader = open(&args.file)?;
         let Some(b) = &args.lan_b else {
-            return Ok(Self::One(Box::new(reader), args.lans.clone()));
+            let lans = args.lans.clone().map(|lans| (lans, [false; 2]));
+            return Ok(Self::One(Box::new(reader), lans));
         };
         if args.file == Path::new("-") && b == Path::new("-") {
             let text = "pcap: both captures are standard input: name a file for one LAN".to_owned();
@@ -90,7 +118,10 @@ impl Frames {
             Self::One(reader, lans) => {
                 let frame = reader.next_frame()?;
                 if let Some(frame) = &frame {
-                    let lan = lans.as_ref().and_then(|lans| lans.lan_of(frame));
+                    let lan = lans.as_ref().and_then(|(lans, _)| lans.lan_of(frame));
+                    if let Some((lan, (_, has_come))) = lan.zip(lans.as_mut()) {
+                        has_come[lan.number()] = true;
+                    }
                     take(analysis, frame, lan);
                 }
                 Ok(frame.is_some())
@@ -108,6 +139,14 @@ impl Frames {
                 }
                 Ok(true)
             }
+        }
+    }
+
+    /// The reason for which the interfaces of the LANs are not those of the capture, after its end.
+    pub(super) fn wrong_lans(&self) -> Option<String> {
+        match self {
+            Self::One(reader, Some((lans, has_come))) => lans.error(*has_come, &reader.interfaces()),
+            Self::One(_, None) | Self::Two(..) => None,
         }
     }
 
@@ -222,7 +261,7 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use super::interfaces;
+    use super::{Interfaces, interfaces};
 
     #[test]
     fn two_interfaces_are_named() {
@@ -230,5 +269,28 @@ mod tests {
         for bad in ["", "eth1", "eth1,", ",eth2", "eth1,eth1", "a,b,c"] {
             assert!(interfaces(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn interfaces_are_those_of_the_capture() {
+        let error = |text: &str, has_come, names: &[Option<&str>]| {
+            let lans: Interfaces = interfaces(text).unwrap();
+            lans.error(has_come, names)
+        };
+        let names = [Some("eth1"), Some("eth2")];
+        // A silent interface is one of the capture.
+        assert_eq!(error("eth1,1", [true, false], &names), None);
+        assert_eq!(error("a,b", [true, true], &names), None);
+        let typo = error("eth1,eth3", [true, false], &names).unwrap();
+        assert!(
+            typo.contains("no interface eth3: name two of 0 (eth1), 1 (eth2)"),
+            "{typo}"
+        );
+        assert!(error("0,1", [true, false], &[None]).unwrap().contains("no interface 1"));
+        assert!(
+            error("0,eth1", [true, false], &names)
+                .unwrap()
+                .contains("one interface")
+        );
     }
 }
