@@ -84,6 +84,8 @@ pub(crate) struct Lans {
     spans: [Option<(i64, i64)>; 2],
     supervision: u64,
     elsewhere: u64,
+    /// LANs whose begin is known.
+    has_begun: [bool; 2],
     has_ports: bool,
 }
 
@@ -98,6 +100,7 @@ impl Lans {
             spans: [None; 2],
             supervision: 0,
             elsewhere: 0,
+            has_begun: [false; 2],
             has_ports: false,
         }
     }
@@ -107,6 +110,7 @@ impl Lans {
     }
 
     pub(crate) fn watched_from(&mut self, lan: Lan, at_ns: i64) {
+        self.has_begun[lan.number()] = true;
         self.discard.watched_from(lan, at_ns);
     }
 
@@ -119,6 +123,9 @@ impl Lans {
         if self.has_ports && port.is_none() {
             self.elsewhere += 1;
             return false;
+        }
+        if let Some(at_ns) = frame.time_ns {
+            self.begin(at_ns);
         }
         let Ok(ethernet) = EthernetView::parse(frame.data) else {
             return false;
@@ -154,6 +161,15 @@ impl Lans {
             self.tallies[lan.number()].sample(after_ns, 1);
         }
         came.is_some_and(Came::is_discarded)
+    }
+
+    /// A LAN without a begin of its own is watched from the first stamp of the capture on.
+    fn begin(&mut self, at_ns: i64) {
+        for lan in Lan::BOTH {
+            if !self.has_begun[lan.number()] {
+                self.watched_from(lan, at_ns);
+            }
+        }
     }
 
     fn note(&mut self, lan: Lan, time_ns: Option<i64>, is_marked: bool) {

@@ -231,6 +231,37 @@ fn frames_before_the_watch_of_a_lan_are_not_lost_there() {
     assert_eq!(discard.lan(Lan::A).unwitnessed, 500);
 }
 
+/// LAN B is 600 us behind, and each LAN is watched for another time: no frame is lost at the edges, and one in their midst is.
+#[test]
+fn the_edges_of_a_watch_lose_nothing() {
+    let mut discard = Discard::new(1, 1);
+    let at = |index: i64, lan: Lan| index * MS / 4 + 600_000 * lan.number() as i64;
+    let spans = [(100, 9_000), (40, 9_200)].map(|(from, to)| (from * MS / 4, to * MS / 4));
+    let mut frames: Vec<_> = (0..10_000)
+        .flat_map(|index| Lan::BOTH.map(|lan| (at(index, lan), index, lan)))
+        .filter(|(at, index, lan)| {
+            let (from, to) = spans[lan.number()];
+            (from..=to).contains(at) && (*index, *lan) != (5_000, Lan::B)
+        })
+        .collect();
+    frames.sort_unstable();
+    for lan in Lan::BOTH {
+        discard.watched_from(lan, spans[lan.number()].0);
+    }
+    for (at, index, lan) in frames {
+        if at > spans[0].1 {
+            discard.watched_to(Lan::A, spans[0].1);
+        }
+        came(&mut discard, on(lan, index as u16, at));
+    }
+    discard.watched_to(Lan::B, spans[1].1);
+    discard.end(spans[1].1);
+    let [a, b] = Lan::BOTH.map(|lan| discard.lan(lan));
+    assert_eq!((a.lost, b.lost), (0, 1));
+    assert_eq!(a.on_its_way, 2);
+    assert!(a.undecided > 100 && b.unwitnessed > 100, "{a:?} {b:?}");
+}
+
 /// Copies of the first frames came before the account began.
 #[test]
 fn the_first_frames_only_fill_the_memory() {

@@ -116,8 +116,26 @@ fn a_lan_is_judged_only_while_it_was_captured() {
         analysis.lan_to(Lan::B, to);
     });
     let counts = summary.redundancy.unwrap().lans[1].counts;
-    // Also the last one before the end of LAN B: its copy came too late for the capture.
-    assert_eq!((counts.lost, counts.undecided), (0, 200 + 200));
+    // The copy of the last one before the end of LAN B came too late for the capture.
+    assert_eq!((counts.lost, counts.undecided, counts.on_its_way), (0, 200 + 199, 1));
+}
+
+/// A capture of both LANs begins and ends between two copies.
+#[test]
+fn the_edges_of_a_capture_lose_nothing() {
+    let mut frames = on_both(Protocol::Prp);
+    for (at, lan, _) in &mut frames {
+        *at += 600_000 * lan.number() as i64;
+    }
+    frames.sort_by_key(|frame| frame.0);
+    let frames = &frames[11..frames.len() - 11];
+    let counts = with_ports(frames, |_| {})
+        .redundancy
+        .unwrap()
+        .lans
+        .map(|lan| lan.counts);
+    assert_eq!(counts.map(|of| (of.lost, of.undecided)), [(0, 0); 2]);
+    assert!(counts.iter().all(|of| (1..=3).contains(&of.on_its_way)), "{counts:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! then, not before. Numbers that came on neither LAN are counted apart: a node numbers all its frames, also those to other
 //! receivers, so they are no proof of a loss.
 
-use super::source::{Room, Source};
+use super::source::{Room, Source, since};
 use super::{Lan, Redundancy};
 use crate::ether::Mac;
 use crate::sequence::Contents;
@@ -74,7 +74,7 @@ pub struct LanCounts {
     pub conflicting: u64,
     /// Missing copies of which the loss is not decided: this LAN was not watched then, or the end came first.
     pub undecided: u64,
-    /// Missing copies that may have come before the begin, or may have been on their way at the end.
+    /// Missing copies that may have come before the begin, or may have been on their way at the end (also those of this LAN's watch).
     pub on_its_way: u64,
     /// Frames of this LAN while the other one was not watched, or of a source that never came on it: a loss on this LAN does not show
     /// then.
@@ -126,6 +126,11 @@ impl Watched {
         at_ns < self.settles_ns
     }
 
+    /// Time from the begin of the watch to this instant, and from there to the end of the watch, in ns.
+    pub(super) fn to_edges_ns(self, at_ns: i64) -> [u64; 2] {
+        [since(at_ns, self.from_ns), since(self.to_ns, at_ns)]
+    }
+
     pub(super) fn holds(self, at_ns: i64) -> bool {
         (self.from_ns..=self.to_ns).contains(&at_ns)
     }
@@ -162,7 +167,8 @@ impl Discard {
         }
     }
 
-    /// States that a LAN is watched from this instant on only. Copies that are missing before are not decided.
+    /// States that a LAN is watched from this instant on only. Copies that are missing before are not decided, and those shortly after may
+    /// have come before.
     pub fn watched_from(&mut self, lan: Lan, at_ns: i64) {
         self.watched[lan.number()].from_ns = at_ns;
     }

@@ -9,7 +9,8 @@ use crate::sequence::Contents;
 
 /// Greatest step between two numbers of a source; a greater one is a restart of its count.
 const MOST_STEP: i16 = 4_096;
-/// At the end, a copy may be on its way for twice the longest delay of its LAN, and for this long in any case, in ns.
+/// At the end of a watch, a copy may be on its way for twice the longest delay of its LAN, and for this long in any case, in ns. At its
+/// begin, a copy may have come before the one of the other LAN by as much.
 const ON_ITS_WAY_NS: u64 = 1_000_000;
 /// A copy that comes after this time is taken as a new frame: the count has wrapped or begun anew. In ns.
 const LATEST_NS: u64 = 10_000_000_000;
@@ -177,7 +178,7 @@ impl Source {
             let age_ns = since(now_ns, self.room.slots[usize::from(number)].at_ns);
             self.decide(number, watched, |counts, newest| {
                 let is_passed = newest.is_some_and(|newest| step(number, newest) > 0);
-                let usual_ns = (2 * counts.most_after_ns).max(ON_ITS_WAY_NS);
+                let usual_ns = usual_ns(counts);
                 match is_passed {
                     true => &mut counts.lost,
                     false if counts.received > 0 && age_ns <= usual_ns => &mut counts.on_its_way,
@@ -210,14 +211,26 @@ impl Source {
             if has_other && !watched.holds(slot.at_ns) {
                 self.lans[lan.other().number()].unwitnessed += 1;
             }
+            let is_at_edge = watched.is_settling(slot.at_ns) || self.is_at_edge(lan, watched, number);
             let counts = &mut self.lans[lan.number()];
             let counter = match watched.holds(slot.at_ns) {
                 false => &mut counts.undecided,
-                true if watched.is_settling(slot.at_ns) => &mut counts.on_its_way,
+                true if is_at_edge => &mut counts.on_its_way,
                 true => missing(counts, newest),
             };
             *counter += 1;
         }
+    }
+
+    /// True if the copy of this LAN may have come before the LAN was watched, or after: by the usual delays, and no later number came.
+    fn is_at_edge(&self, lan: Lan, watched: Watched, number: u16) -> bool {
+        let [own, other] = [lan, lan.other()].map(|lan| &self.lans[lan.number()]);
+        let newest = self.newest_on[lan.number()];
+        let is_passed = newest.is_some_and(|newest| step(number, newest) > 0);
+        let [after_begin_ns, before_end_ns] = watched.to_edges_ns(self.room.slots[usize::from(number)].at_ns);
+        let is_before = after_begin_ns <= usual_ns(other);
+        let is_after = before_end_ns <= usual_ns(own) && !is_passed;
+        own.received > 0 && (is_before || is_after)
     }
 
     /// Counts the numbers before this one that came on neither LAN.
@@ -243,6 +256,11 @@ impl Source {
     }
 }
 
+/// Time for which a copy of a LAN may be behind the first one, as far as its delays tell, in ns.
+fn usual_ns(counts: &LanCounts) -> u64 {
+    (2 * counts.most_after_ns).max(ON_ITS_WAY_NS)
+}
+
 const fn bit(lan: Lan) -> u8 {
     1 << lan.number()
 }
@@ -262,7 +280,7 @@ const fn step(from: u16, to: u16) -> i16 {
 }
 
 /// Time from one instant to another in ns; 0 if the clock went back.
-fn since(now_ns: i64, then_ns: i64) -> u64 {
+pub(super) fn since(now_ns: i64, then_ns: i64) -> u64 {
     u64::try_from(now_ns.saturating_sub(then_ns)).unwrap_or(0)
 }
 
