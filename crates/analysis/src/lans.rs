@@ -144,6 +144,7 @@ impl Lans {
         }
         let Some((mark, lan)) = mark.zip(lan) else { return false };
         let received = Received {
+            dst: ethernet.dst(),
             src: ethernet.src(),
             mark,
             port,

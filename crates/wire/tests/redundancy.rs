@@ -13,6 +13,7 @@ const WINDOW: i64 = ENTRY_FORGET_NS as i64;
 /// A copy at a port; `stated` is the LAN in its trailer.
 fn copy(src: u8, number: u16, port: Lan, stated: Lan, at_ns: i64) -> Received {
     Received {
+        dst: Mac([1, 0x0c, 0xcd, 4, 0, 1]),
         src: Mac([2, 0, 0, 0, 0, src]),
         mark: Redundancy {
             protocol: Protocol::Prp,
@@ -297,6 +298,40 @@ fn crossed_lans_deliver_nothing_by_their_own_ports() {
         assert_eq!((counts.wrong, counts.received, counts.lost), (100, 0, 100));
     }
     assert_eq!(discard.sources()[0].together, 100);
+}
+
+/// A link of a ring sees a frame to one address, or to the neighbour, in one direction.
+#[test]
+fn frames_that_a_ring_carries_one_way_are_not_lost_in_the_other() {
+    let group = Mac([1, 0x0c, 0xcd, 4, 0, 1]);
+    for (dst, protocol, is_lost) in [
+        (Mac([2, 0, 0, 0, 0, 9]), Protocol::Hsr, false),
+        (Mac([1, 0x80, 0xc2, 0, 0, 0x0e]), Protocol::Hsr, false),
+        (Mac([1, 0x80, 0xc2, 0, 0, 0x10]), Protocol::Hsr, true),
+        (group, Protocol::Hsr, true),
+        (Mac([2, 0, 0, 0, 0, 9]), Protocol::Prp, true),
+    ] {
+        let mut discard = Discard::new(1, 1);
+        for index in 0..1_000_u16 {
+            let mut frame = on(Lan::A, index, i64::from(index) * MS);
+            frame.mark.protocol = protocol;
+            frame.dst = if index % 2 == 0 { dst } else { group };
+            came(&mut discard, frame);
+            if index % 2 == 1 {
+                let mut copy = Received {
+                    port: Some(Lan::B),
+                    ..frame
+                };
+                copy.mark.path |= 1;
+                assert!(came(&mut discard, copy).is_discarded());
+            }
+        }
+        discard.end(2_000 * MS);
+        let counts = discard.lan(Lan::B);
+        let expected = if is_lost { (500, 0) } else { (0, 500) };
+        assert_eq!((counts.lost, counts.one_way), expected, "{dst:?} {protocol:?}");
+        assert_eq!(discard.lan(Lan::A).unwitnessed, 0);
+    }
 }
 
 #[test]

@@ -76,6 +76,7 @@ impl Lans {
             return !is_supervision;
         };
         let came = self.discard.take(&Received {
+            dst: ethernet.dst(),
             src: ethernet.src(),
             mark,
             port: Some(lan),

@@ -5,16 +5,21 @@
 //! receivers, so they are no proof of a loss.
 
 use super::source::{Room, Source, since};
-use super::{Lan, Redundancy};
+use super::{Lan, Protocol, Redundancy};
 use crate::ether::Mac;
 use crate::sequence::Contents;
 
 /// For how long a node remembers a frame (IEC 62439-3, EntryForgetTime: 400 ms), in ns.
 pub const ENTRY_FORGET_NS: u64 = 400_000_000;
 
+/// Beginning of the link-local groups, which end with an octet below 0x10 (IEEE 802.1Q).
+const LINK_LOCAL: [u8; 5] = [0x01, 0x80, 0xc2, 0, 0];
+
 /// One received copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
+    /// Destination address.
+    pub dst: Mac,
     /// Source address.
     pub src: Mac,
     /// The marks of the frame.
@@ -25,6 +30,16 @@ pub struct Received {
     pub at_ns: i64,
     /// Fingerprint of the contents without the marks, if they are to be compared.
     pub contents: Option<Contents>,
+}
+
+impl Received {
+    /// True if each LAN carries the frame. In a ring, the receiver removes a frame to one address, and the neighbour one to a link-local
+    /// group: a link sees these in one direction.
+    pub(super) fn is_due_on_both(&self) -> bool {
+        let Mac(octets) = self.dst;
+        let is_local = octets.starts_with(&LINK_LOCAL) && octets[5] < 0x10;
+        self.mark.protocol == Protocol::Prp || self.dst.is_multicast() && !is_local
+    }
 }
 
 /// The relation of a frame to those that came before.
@@ -79,6 +94,8 @@ pub struct LanCounts {
     /// Frames of this LAN while the other one was not watched, or of a source that never came on it: a loss on this LAN does not show
     /// then.
     pub unwitnessed: u64,
+    /// Frames of a ring that came in the other direction only, to one address or to a neighbour: no losses.
+    pub one_way: u64,
     /// Longest time of a copy after the first one within the window, in ns.
     pub most_after_ns: u64,
 }
@@ -96,6 +113,7 @@ impl LanCounts {
             undecided,
             on_its_way,
             unwitnessed,
+            one_way,
             most_after_ns,
         } = self;
         *received += other.received;
@@ -108,6 +126,7 @@ impl LanCounts {
         *undecided += other.undecided;
         *on_its_way += other.on_its_way;
         *unwitnessed += other.unwitnessed;
+        *one_way += other.one_way;
         *most_after_ns = (*most_after_ns).max(other.most_after_ns);
     }
 }

@@ -19,12 +19,15 @@ const NUMBERS: usize = 1 << 16;
 /// Bit of a frame that came with the identifier of the other LAN.
 const WRONG: u8 = 4;
 
+/// Bit of a frame that a ring carries in one direction.
+const ONE_WAY: u8 = 8;
+
 /// Memory of one number.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     at_ns: i64,
     contents: Option<Contents>,
-    /// A bit for each LAN on which the frame came, and [`WRONG`].
+    /// A bit for each LAN on which the frame came, [`WRONG`] and [`ONE_WAY`].
     came: u8,
 }
 
@@ -146,7 +149,7 @@ impl Source {
         *slot = Slot {
             at_ns: frame.at_ns,
             contents: frame.contents,
-            came: mark,
+            came: if frame.is_due_on_both() { mark } else { mark | ONE_WAY },
         };
         self.together += 1;
         go_on(&mut self.newest, number);
@@ -189,8 +192,9 @@ impl Source {
         for lan in Lan::BOTH {
             let other = &self.lans[lan.other().number()];
             if other.received + other.late == 0 {
+                let one_way = other.one_way;
                 let counts = &mut self.lans[lan.number()];
-                counts.unwitnessed = counts.received;
+                counts.unwitnessed = counts.received.saturating_sub(one_way);
             }
         }
     }
@@ -207,6 +211,10 @@ impl Source {
         for lan in Lan::BOTH.into_iter().filter(|lan| slot.came & bit(*lan) == 0) {
             let newest = self.newest_on[lan.number()];
             let watched = watched[lan.number()];
+            if slot.came & ONE_WAY != 0 {
+                self.lans[lan.number()].one_way += 1;
+                continue;
+            }
             let has_other = slot.came & bit(lan.other()) != 0;
             if has_other && !watched.holds(slot.at_ns) {
                 self.lans[lan.other().number()].unwitnessed += 1;

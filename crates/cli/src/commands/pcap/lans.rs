@@ -177,6 +177,12 @@ fn remarks(lans: &RedundancySummary) -> Vec<String> {
             lans.unplaced
         ));
     }
+    let one_way: u64 = lans.lans.iter().map(|lan| lan.counts.one_way).sum();
+    if one_way > 0 {
+        remarks.push(format!(
+            "{one_way} frames of a ring came in one direction, as those to one address or to a neighbour do: nothing shows their losses"
+        ));
+    }
     if lans.elsewhere > 0 {
         remarks.push(format!(
             "{} frames of further interfaces are in no account of a LAN",
