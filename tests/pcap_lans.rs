@@ -157,6 +157,12 @@ fn both_lans_whole_pass_and_a_silent_one_never_does() {
     let (document, verdicts) = judged(directory.path(), &[text(&b), "--lan-b", text(&a)]);
     assert_eq!(verdicts[..2], ["lan/A: fail", "lan/B: fail"], "{document}");
     assert_eq!(counts(&document, "lan/A").0, 0);
+    assert_eq!(verdicts[2], "spacing/*: pass");
+    let stream = document["series"].as_array().unwrap().iter();
+    let duplicates: Vec<_> = stream.map(|one| one["duplicate"].as_u64().unwrap_or(0)).collect();
+    assert!(duplicates.iter().all(|count| *count == 0), "{duplicates:?}");
+    let listing = String::from_utf8(pcap(&[text(&b), "--lan-b", text(&a)]).stdout).unwrap();
+    assert!(listing.contains("are the cables crossed?"), "{listing}");
     let [a, b] = captures(directory.path(), |lan, _| lan == Lan::A);
     // An empty file is no evidence for LAN B; without one, LAN B is not measured.
     let alone = vec![text(&a)];

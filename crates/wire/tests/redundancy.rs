@@ -289,13 +289,16 @@ fn crossed_lans_deliver_nothing_by_their_own_ports() {
     for index in 0..100_u16 {
         let at = i64::from(index) * MS;
         assert_eq!(came(&mut discard, copy(1, index, Lan::A, Lan::B, at)), Came::First);
-        // Marked as before: the frame is the same for its receiver.
+        // The port makes it a copy, whatever it states.
+        let other = came(&mut discard, copy(1, index, Lan::B, Lan::A, at));
+        assert_eq!(other, Came::Copy { after_ns: 0 });
         assert_eq!(came(&mut discard, copy(1, index, Lan::B, Lan::A, at)), Came::Again);
     }
     discard.end(1_000 * MS);
     for lan in Lan::BOTH {
         let counts = discard.lan(lan);
-        assert_eq!((counts.wrong, counts.received, counts.lost), (100, 0, 100));
+        let wrong = 100 + 100 * lan.number() as u64;
+        assert_eq!((counts.wrong, counts.received, counts.lost), (wrong, 0, 100));
     }
     assert_eq!(discard.sources()[0].together, 100);
 }

@@ -176,6 +176,7 @@ fn crossed_ports_and_nodes_are_told() {
     frames.insert(10, (at, Lan::A, supervision.encode(supervision.mac)));
     let summary = with_ports(&frames, |_| {});
     assert_eq!(summary.other, 0);
+    assert_eq!(only(&summary).tally.counters.duplicate, 0);
     let lans = summary.redundancy.unwrap();
     assert_eq!(
         lans.lans.each_ref().map(|lan| (lan.counts.wrong, lan.counts.received)),

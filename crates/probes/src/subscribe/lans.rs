@@ -15,7 +15,7 @@ notices! {
         Undecided = 0x400,
         /// Number of frames without marks.
         Unmarked = 0x401,
-        /// The LAN delivered no frame; number of frames that came on the other one.
+        /// The LAN delivered no frame with its marks; number of those that came on the other one, and of those with the marks of the other one.
         Silent = 0x402,
         /// Numbers that came on neither LAN, and restarts of the numbers.
         Neither = 0x403,
@@ -48,7 +48,7 @@ pub(super) fn tell_lans(lans: &Lans, slot: u16, now: Monotonic, feed: &mut Feed)
         let counts = lans.discard.lan(lan);
         let other = lans.discard.lan(lan.other());
         if counts.received == 0 {
-            feed.notice(slot, Notice::Silent, now, other.received, 0);
+            feed.notice(slot, Notice::Silent, now, other.received, counts.wrong);
         }
         for (notice, count) in [
             (Notice::Undecided, counts.undecided),
@@ -91,6 +91,12 @@ pub(super) fn told(code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, 
             EventKind::Note,
             format!(
                 "{name}: {a} frames had no marks of PRP or HSR: their sender has one port, and nothing shows their loss on this LAN"
+            ),
+        ),
+        Notice::Silent if b > 0 => (
+            EventKind::StreamDoubt,
+            format!(
+                "{name}: no frame with the marks of this LAN came, and {b} with those of the other one: are the cables crossed?"
             ),
         ),
         Notice::Silent if a > 0 => (
@@ -151,6 +157,11 @@ mod tests {
         );
         assert!(text(Notice::Silent, 9, 0).unwrap().contains("9 on the other one"));
         assert!(text(Notice::Unwitnessed, 7, 0).unwrap().contains("7 frames of sources"));
+        assert!(
+            text(Notice::Silent, 0, 5)
+                .unwrap()
+                .contains("5 with those of the other one")
+        );
         assert!(text(Notice::Silent, 0, 0).unwrap().contains("nothing is known"));
     }
 }

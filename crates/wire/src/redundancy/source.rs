@@ -16,18 +16,15 @@ const ON_ITS_WAY_NS: u64 = 1_000_000;
 const LATEST_NS: u64 = 10_000_000_000;
 /// Sequence numbers.
 const NUMBERS: usize = 1 << 16;
-/// Bit of a frame that came with the identifier of the other LAN.
-const WRONG: u8 = 4;
-
 /// Bit of a frame that a ring carries in one direction.
-const ONE_WAY: u8 = 8;
+const ONE_WAY: u8 = 16;
 
 /// Memory of one number.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     at_ns: i64,
     contents: Option<Contents>,
-    /// A bit for each LAN on which the frame came, [`WRONG`] and [`ONE_WAY`].
+    /// A bit for each LAN on which the frame came, one for each at whose port it came with the identifier of the other one, and [`ONE_WAY`].
     came: u8,
 }
 
@@ -91,7 +88,7 @@ impl Source {
         let stated = frame.mark.lan();
         let lan = frame.port.unwrap_or(stated);
         let is_wrong = frame.mark.protocol == Protocol::Prp && lan != stated;
-        let mark = if is_wrong { WRONG } else { bit(lan) };
+        let mark = if is_wrong { wrong_bit(lan) } else { bit(lan) };
         let has_come = self.room.slots[usize::from(frame.mark.sequence)].came & mark != 0;
         let came = self.relation(frame, mark);
         self.remember(frame, mark, came, watched);
@@ -267,6 +264,11 @@ impl Source {
 /// Time for which a copy of a LAN may be behind the first one, as far as its delays tell, in ns.
 fn usual_ns(counts: &LanCounts) -> u64 {
     (2 * counts.most_after_ns).max(ON_ITS_WAY_NS)
+}
+
+/// Bit of a frame that came at the port of `lan` with the identifier of the other one.
+const fn wrong_bit(lan: Lan) -> u8 {
+    bit(lan) << 2
 }
 
 const fn bit(lan: Lan) -> u8 {

@@ -200,6 +200,11 @@ fn remarks(lans: &RedundancySummary) -> Vec<String> {
 fn silence(lans: &RedundancySummary, lan: Lan) -> String {
     let counts = &lans.lans[lan.number()].counts;
     match (is_known(lans, lan), lans.has_ports) {
+        (true, _) if counts.wrong > 0 => format!(
+            "{lan}: no frame with the marks of this LAN came, and {} with those of the other one (are the cables crossed?): each of the \
+             {} frames that were due is lost",
+            counts.wrong, counts.lost
+        ),
         (true, _) => format!(
             "{lan}: no frame of it came: each of the {} frames that were due is lost",
             counts.lost
