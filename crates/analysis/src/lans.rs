@@ -149,7 +149,7 @@ impl Lans {
             mark,
             port,
             at_ns,
-            contents: Some(prints.of(mark.contents(&ethernet), None)),
+            contents: mark.equal_contents(&ethernet).map(|octets| prints.of(octets, None)),
         };
         let is_wrong = mark.protocol == Protocol::Prp && lan != mark.lan();
         let came = self.discard.take(&received);

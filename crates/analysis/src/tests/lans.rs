@@ -212,6 +212,30 @@ fn frames_of_further_ports_are_in_no_account() {
     assert_eq!((lans.lans[1].frames, lans.lans[1].counts.received), (0, 0));
 }
 
+/// Each node of a ring adds its residence time to the correction of PTP.
+#[test]
+fn copies_of_ptp_may_differ() {
+    for (ether_type, conflicting) in [(0x88f7_u16, 0), (0x88b9, 100)] {
+        let mut frames = Vec::new();
+        for number in 0..100_usize {
+            for lan in Lan::BOTH {
+                let mut frame = vec![1, 0x1b, 0x19, 0, 0, 0, 2, 0, 0, 0, 0, 7];
+                frame.extend(ether_type.to_be_bytes());
+                frame.resize(60, 0);
+                frame[30] = lan.number() as u8;
+                let at = number as i64 * 1_000_000 + 5_000 * lan.number() as i64;
+                frames.push((at, lan, marked(&frame, Protocol::Hsr, lan, number)));
+            }
+        }
+        let counts = with_ports(&frames, |_| {}).redundancy.unwrap().lans[1].counts;
+        assert_eq!(
+            (counts.received, counts.conflicting),
+            (100, conflicting),
+            "{ether_type:#x}"
+        );
+    }
+}
+
 #[test]
 fn a_capture_without_marks_has_no_lans() {
     let (summary, _) = analyse(&even(0..100));

@@ -81,7 +81,9 @@ impl Lans {
             mark,
             port: Some(lan),
             at_ns,
-            contents: Some(self.prints.of(mark.contents(&ethernet), None)),
+            contents: mark
+                .equal_contents(&ethernet)
+                .map(|octets| self.prints.of(octets, None)),
         });
         let after_ns = match came {
             Some(Came::First) => Some(0),

@@ -27,6 +27,8 @@ pub const RCT: usize = 6;
 const SUFFIX: u16 = SUPERVISION;
 /// The four bits before the size in an RCT: LAN A. LAN B is one more.
 const LAN_A: u8 = 0xa;
+/// EtherType of PTP (IEEE 1588).
+const PTP: u16 = 0x88f7;
 /// Octets of the payload of a frame of least length.
 const LEAST_PAYLOAD: usize = 46;
 /// Octets of a frame check sequence, which some captures keep.
@@ -131,7 +133,8 @@ impl Redundancy {
         Lan::of_bit(self.path)
     }
 
-    /// The contents of the frame of this mark: the octets after the EtherType, up to its end, without the RCT. Equal in both copies.
+    /// The contents of the frame of this mark: the octets after the EtherType, up to its end, without the RCT. Equal in both copies, but for
+    /// [`Redundancy::equal_contents`].
     pub fn contents<'a>(self, ethernet: &EthernetView<'a>) -> &'a [u8] {
         let payload = ethernet.payload();
         let octets = match self.protocol {
@@ -142,6 +145,11 @@ impl Redundancy {
             }
         };
         payload.get(..octets).unwrap_or(payload)
+    }
+
+    /// The contents of a frame whose copies must be equal; `None` for PTP, in which each node on the way adds its residence time.
+    pub fn equal_contents<'a>(self, ethernet: &EthernetView<'a>) -> Option<&'a [u8]> {
+        (ethernet.ether_type() != PTP).then(|| self.contents(ethernet))
     }
 
     /// Reads the tag whose fields begin at `at`. Padding may follow the counted octets.
