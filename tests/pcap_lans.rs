@@ -214,6 +214,53 @@ fn interfaces_that_the_capture_has_not_are_refused() {
     }
 }
 
+/// The largest time of LAN B after LAN A, by a limit of 50 us.
+fn judged_max(directory: &Path, arguments: &[&str]) -> (String, String) {
+    let (limits, out) = (directory.join("max.toml"), directory.join("max.triptime"));
+    let limit = "name = \"site\"\nwhat = \"test\"\n[[limit]]\nid = \"lan.max\"\nseries = \"lan/B\"\nquantity = \"max\"\nallowed = \"50us\"\n\
+                 source = \"test\"\n";
+    std::fs::write(&limits, limit).unwrap();
+    let output = pcap(&[arguments, &["--json", "--limits", text(&limits), "--out", text(&out)]].concat());
+    let document = json(&output);
+    std::fs::remove_file(&out).unwrap();
+    let check = &document["checks"][0];
+    let word = |key: &str| check[key].as_str().unwrap().to_owned();
+    (word("verdict"), word("why"))
+}
+
+#[test]
+fn a_time_between_stamps_of_two_clocks_or_in_coarse_steps_is_not_decided() {
+    let directory = tempfile::tempdir().unwrap();
+    let [a, b] = captures(directory.path(), |_, _| true);
+    let two = [text(&a), "--lan-b", text(&b)];
+    let (verdict, why) = judged_max(directory.path(), &two);
+    assert!(
+        verdict == "inconclusive" && why.contains("one clock made both"),
+        "{verdict}: {why}"
+    );
+    let (verdict, why) = judged_max(directory.path(), &[&two[..], &["--stamped-by", "a tap"]].concat());
+    assert_eq!(verdict, "pass", "{why}");
+    // In one capture with steps of 100 us, the 30 us of LAN B are 0 or 100.
+    let path = directory.path().join("coarse.pcap");
+    let mut writer = PcapWriter::new(File::create(&path).unwrap()).unwrap();
+    let mut template = template(0);
+    for number in 0..FRAMES {
+        template.asdu_mut(0).unwrap().set_smp_cnt((number % 4_000) as u16);
+        for lan in Lan::BOTH {
+            let mut frame = template.bytes().to_vec();
+            add(&mut frame, Protocol::Prp, lan, number as u16).unwrap();
+            let at = START_NS + number as i64 * SPACING_NS + BEHIND_NS * lan.number() as i64;
+            writer.write(at / 100_000 * 100_000, &frame).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    let (verdict, why) = judged_max(directory.path(), &[text(&path)]);
+    assert!(
+        verdict == "inconclusive" && why.contains("steps of 100 µs"),
+        "{verdict}: {why}"
+    );
+}
+
 #[test]
 fn a_capture_without_marks_says_nothing_of_lans() {
     let directory = tempfile::tempdir().unwrap();

@@ -40,6 +40,10 @@ pub const FAULT_WHERE: &str = "fault where";
 pub const STAMPED_BY: &str = "stamped by";
 /// For a capture: the resolution of its stamps, in ns.
 pub const STAMP_STEP_NS: &str = "stamps in steps of (ns)";
+/// For times between stamps of two captures: [`NOT_ONE`], if nothing says that one clock made both.
+pub const CAPTURE_CLOCKS: &str = "clock of both captures";
+/// Value of [`CAPTURE_CLOCKS`].
+pub const NOT_ONE: &str = "not known to be one";
 /// The source of a series' stamps, if it is not the kernel, in words.
 pub const STAMPS: &str = "time stamps";
 /// Largest error of the NIC's stamps against the system clock, in ns.

@@ -1,7 +1,7 @@
 //! Limits of a capture's time stamps: they have a resolution, and few captures name their source.
 
 use super::doubt::Doubt;
-use crate::limits::{Limit, Quantity};
+use crate::limits::{Limit, Quantity, Unit};
 use model::{RunView, SeriesView, setting};
 use units::Ns;
 
@@ -11,6 +11,10 @@ const OF_CAPTURES: &str = "pcap";
 /// The doubt and its remedy if the source of the stamps is not known.
 const UNKNOWN_ORIGIN: &str = "the capture does not say what made its stamps; a computer may stamp frames evenly that \
                               did not come evenly: capture with a tap that stamps, and name it with --stamped-by";
+
+/// The doubt and its remedy if two clocks may have made the stamps of a time.
+const TWO_CLOCKS: &str = "it is the time between the stamps of two captures, and nothing says that one clock made both: name it with \
+                          --stamped-by";
 
 /// Maximum error of a figure due to the resolution of its stamps, in ns; 0 if no resolution is known.
 pub(super) fn uncertain_ns(series: &SeriesView, quantity: Quantity) -> f64 {
@@ -48,6 +52,12 @@ pub(super) fn doubts(run: &RunView, series: &SeriesView, limit: &Limit, measured
         doubts.push(Doubt {
             text: UNKNOWN_ORIGIN.to_owned(),
             explains_excess: false,
+        });
+    }
+    if limit.quantity.unit() == Unit::Ns && series.setting(setting::CAPTURE_CLOCKS) == Some(setting::NOT_ONE) {
+        doubts.push(Doubt {
+            text: TWO_CLOCKS.to_owned(),
+            explains_excess: true,
         });
     }
     doubts

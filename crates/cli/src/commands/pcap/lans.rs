@@ -218,6 +218,10 @@ fn silence(lans: &RedundancySummary, lan: Lan) -> String {
 pub(super) struct OfCapture<'a> {
     pub(super) name: &'a str,
     pub(super) stamps: &'a Stamps,
+    /// Largest step of the stamps that the periodic streams show, or their unit, in ns.
+    pub(super) step_ns: u64,
+    /// True if the LANs are in two captures.
+    pub(super) is_of_two: bool,
     pub(super) duration_ns: u64,
 }
 
@@ -286,10 +290,12 @@ fn spec(lans: &RedundancySummary, lan: Lan, capture: &OfCapture<'_>) -> SeriesSp
             "400 ms (IEC 62439-3, EntryForgetTime)".to_owned(),
         ),
         ("LAN of a frame by".to_owned(), by.to_owned()),
-        (setting::STAMP_STEP_NS.to_owned(), capture.stamps.unit_ns.to_string()),
+        (setting::STAMP_STEP_NS.to_owned(), capture.step_ns.to_string()),
     ];
     if let Some(made_by) = &capture.stamps.made_by {
         settings.push((setting::STAMPED_BY.to_owned(), made_by.clone()));
+    } else if capture.is_of_two {
+        settings.push((setting::CAPTURE_CLOCKS.to_owned(), setting::NOT_ONE.to_owned()));
     }
     let spec = SeriesSpec {
         clock: SeriesClock::Realtime,

@@ -131,6 +131,8 @@ struct RunSink {
     run: NewRun,
     profile: Option<Profile>,
     capture: String,
+    /// True for two captures of redundant LANs.
+    is_of_two: bool,
     rate: Option<u32>,
     writer: Option<RunWriter>,
     labels: Vec<String>,
@@ -145,6 +147,7 @@ impl RunSink {
             run,
             profile,
             capture: name_of(args),
+            is_of_two: args.lan_b.is_some(),
             rate: args.rate,
             writer: None,
             labels: Vec::new(),
@@ -231,9 +234,12 @@ impl RunSink {
         for (at, stream) in summary.streams.iter().enumerate() {
             self.stamps(id(at), stream, &ended.stamps);
         }
+        let steps = summary.streams.iter().map(seen_step_ns);
         let capture = OfCapture {
             name: &self.capture.clone(),
             stamps: &ended.stamps,
+            step_ns: steps.max().unwrap_or(0).max(ended.stamps.unit_ns),
+            is_of_two: self.is_of_two,
             duration_ns,
         };
         if let Some(of) = &summary.redundancy {
@@ -289,13 +295,7 @@ impl RunSink {
 
     /// Resolution of a stream's stamps, and their maker.
     fn stamps(&mut self, series: SeriesId, stream: &StreamSummary, stamps: &Stamps) {
-        // GOOSE messages are few and sent at whole seconds: their stamps do not show the resolution.
-        let seen_ns = if stream.identity.kind.is_periodic() {
-            stream.stamp_step_ns
-        } else {
-            0
-        };
-        let step = seen_ns.max(stamps.unit_ns).to_string();
+        let step = seen_step_ns(stream).max(stamps.unit_ns).to_string();
         let by = stamps.made_by.as_deref();
         self.with_writer(|writer| {
             writer.add_setting(series, setting::STAMP_STEP_NS, &step)?;
@@ -392,6 +392,14 @@ impl Sink for RunSink {
         let label = self.labels.get(event.stream).map_or("", String::as_str);
         let text = format!("{label}: {}", event.text);
         Self::event(self, Some(event.stream), event.at_ns, kind, text);
+    }
+}
+
+/// The resolution that the stamps of a stream show, in ns. GOOSE messages are few and sent at whole seconds: theirs do not show it.
+fn seen_step_ns(stream: &StreamSummary) -> u64 {
+    match stream.identity.kind.is_periodic() {
+        true => stream.stamp_step_ns,
+        false => 0,
     }
 }
 

@@ -1,7 +1,7 @@
 use super::{Check, Judgement, Measured, Verdict};
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use model::fact::STEPS_LEFT_OUT;
-use model::{Event, EventKind, RunState, RunView, SeriesView};
+use model::{Event, EventKind, RunState, RunView, SeriesView, setting};
 use testing::synthetic::{add_worst, run, series};
 
 mod counted;
@@ -94,6 +94,23 @@ fn a_clock_step_leaves_a_series_of_the_monotonic_clock_alone() {
     run.events.push(event(EventKind::ClockStep));
     assert_eq!(the_check(&run, Quantity::Max, 120_000).verdict, Verdict::Pass);
     assert_eq!(the_check(&run, Quantity::Max, 50_000).verdict, Verdict::Fail);
+}
+
+#[test]
+fn a_time_between_two_captures_needs_their_one_clock() {
+    let mut run = clean();
+    let setting = (setting::CAPTURE_CLOCKS.to_owned(), setting::NOT_ONE.to_owned());
+    only(&mut run).spec.settings.push(setting);
+    for allowed in [120_000, 50_000] {
+        let check = the_check(&run, Quantity::Max, allowed);
+        assert_eq!(check.verdict, Verdict::Inconclusive);
+        assert!(
+            check.why.contains("nothing says that one clock made both"),
+            "{}",
+            check.why
+        );
+    }
+    assert_eq!(the_check(&run, Quantity::Lost, 0).verdict, Verdict::Pass);
 }
 
 #[test]
