@@ -102,7 +102,8 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     if quantity == Quantity::Wrong {
         unaccounted(series, "they may be wrong too", &mut doubts);
     }
-    if quantity == Quantity::Wrong && series.counters.lost > 0 {
+    let is_of_trips = series.is(&kind::PHASE) || series.is(&kind::ZONE);
+    if quantity == Quantity::Wrong && is_of_trips && series.counters.lost > 0 {
         let untold = plural(series.counters.lost, "trip");
         doubts.push(plain(format!(
             "{untold} of {} not reported",

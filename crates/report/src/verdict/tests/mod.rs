@@ -113,6 +113,25 @@ fn a_time_between_two_captures_needs_their_one_clock() {
     assert_eq!(the_check(&run, Quantity::Lost, 0).verdict, Verdict::Pass);
 }
 
+/// A trip that is not reported may be a wrong one; a lost frame has no LAN to state.
+#[test]
+fn what_is_lost_may_be_wrong_for_trips_only() {
+    for (name, verdict) in [
+        ("phase/relay", Verdict::Inconclusive),
+        ("zone/relay", Verdict::Inconclusive),
+        ("lan/A", Verdict::Pass),
+    ] {
+        let mut run = run(vec![series(name, 1_000, 60_000, 10)]);
+        only(&mut run).counters.expected += 16;
+        only(&mut run).counters.lost = 16;
+        let mut profile = profile(Quantity::Wrong, 0);
+        profile.limits[0].series = Pattern::new("*");
+        let check = Judgement::of(&run, &[profile]).checks.remove(0);
+        assert_eq!(check.verdict, verdict, "{name}: {}", check.why);
+        assert!(name == "lan/A" || check.why.contains("16 trips of"), "{}", check.why);
+    }
+}
+
 #[test]
 fn an_event_of_another_series_leaves_this_one_alone() {
     let mut run = run(vec![
