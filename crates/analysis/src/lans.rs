@@ -71,6 +71,8 @@ pub struct RedundancySummary {
     pub nodes: Vec<KnownNode>,
     /// Supervision frames.
     pub supervision: u64,
+    /// Supervision frames of nodes beyond the greatest number, which are in no list.
+    pub unplaced_nodes: u64,
 }
 
 /// The account under way.
@@ -189,6 +191,9 @@ impl Lans {
             return None;
         }
         self.discard.end(last_ns.unwrap_or(i64::MAX));
+        if let Some(last_ns) = last_ns {
+            self.nodes.end(last_ns);
+        }
         let sources = self.discard.sources().iter().map(|source| RedundantSource {
             mac: source.mac,
             protocol: source.protocol,
@@ -215,6 +220,7 @@ impl Lans {
             elsewhere: self.elsewhere,
             nodes: self.nodes.known().to_vec(),
             supervision: self.supervision,
+            unplaced_nodes: self.nodes.unplaced,
         })
     }
 }

@@ -212,6 +212,28 @@ fn frames_of_further_ports_are_in_no_account() {
     assert_eq!((lans.lans[1].frames, lans.lans[1].counts.received), (0, 0));
 }
 
+/// A node that stops announcing itself shows by its silence up to the end.
+#[test]
+fn the_silence_of_a_node_goes_to_the_end() {
+    let mut frames = on_both(Protocol::Prp);
+    let last = frames.last().unwrap().0;
+    let at = frames[0].0;
+    for node in 0..257_u16 {
+        let supervision = Supervision {
+            path: 0,
+            version: 1,
+            sequence: 0,
+            node: Node::PrpDiscard,
+            mac: Mac([2, 0, 0, 1, (node >> 8) as u8, node as u8]),
+            red_box: None,
+        };
+        frames.insert(0, (at, Lan::A, supervision.encode(supervision.mac)));
+    }
+    let lans = with_ports(&frames, |_| {}).redundancy.unwrap();
+    assert_eq!((lans.nodes.len(), lans.unplaced_nodes), (256, 1));
+    assert_eq!(lans.nodes[0].longest_silence_ns, (last - at) as u64);
+}
+
 /// Each node of a ring adds its residence time to the correction of PTP.
 #[test]
 fn copies_of_ptp_may_differ() {

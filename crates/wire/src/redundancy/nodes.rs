@@ -14,9 +14,16 @@ pub struct KnownNode {
     pub frames: [u64; 2],
     /// Its supervision frames of which the LAN is not known.
     pub without_lan: u64,
-    /// Longest time between two of its frames on any LAN, in ns; 0 with one frame.
+    /// Longest time between two of its frames on any LAN, or after the last one up to [`Nodes::end`], in ns.
     pub longest_silence_ns: u64,
     last_ns: i64,
+}
+
+impl KnownNode {
+    fn is_silent_until(&mut self, at_ns: i64) {
+        let silence_ns = u64::try_from(at_ns.saturating_sub(self.last_ns)).unwrap_or(0);
+        self.longest_silence_ns = self.longest_silence_ns.max(silence_ns);
+    }
 }
 
 /// The nodes, in the order of their first frames.
@@ -43,6 +50,13 @@ impl Nodes {
         &self.nodes
     }
 
+    /// Ends the reception at this instant: a node may be silent since its last frame.
+    pub fn end(&mut self, at_ns: i64) {
+        for node in &mut self.nodes {
+            node.is_silent_until(at_ns);
+        }
+    }
+
     /// Takes a supervision frame that came at `at_ns`, of any one clock.
     pub fn take(&mut self, src: Mac, frame: Supervision, lan: Option<Lan>, at_ns: i64) {
         let found = self.nodes.iter().position(|node| node.newest.mac == frame.mac);
@@ -62,8 +76,7 @@ impl Nodes {
             });
         }
         let Some(node) = self.nodes.get_mut(at) else { return };
-        let silence_ns = u64::try_from(at_ns.saturating_sub(node.last_ns)).unwrap_or(0);
-        node.longest_silence_ns = node.longest_silence_ns.max(silence_ns);
+        node.is_silent_until(at_ns);
         node.last_ns = node.last_ns.max(at_ns);
         (node.newest, node.src) = (frame, src);
         match lan {

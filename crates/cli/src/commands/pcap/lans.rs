@@ -183,6 +183,12 @@ fn remarks(lans: &RedundancySummary) -> Vec<String> {
             "{one_way} frames of a ring came in one direction, as those to one address or to a neighbour do: nothing shows their losses"
         ));
     }
+    if lans.unplaced_nodes > 0 {
+        remarks.push(format!(
+            "{} supervision frames of further nodes, which are not in the list",
+            lans.unplaced_nodes
+        ));
+    }
     if lans.elsewhere > 0 {
         remarks.push(format!(
             "{} frames of further interfaces are in no account of a LAN",
