@@ -366,6 +366,30 @@ fn a_restarted_source_loses_nothing() {
     assert_eq!((discard.lan(Lan::A).lost, discard.lan(Lan::B).lost), (0, 0));
 }
 
+/// A node that restarts a little behind its count reorders nothing.
+#[test]
+fn a_restart_a_little_behind_is_no_reordering() {
+    let mut discard = Discard::new(1, 1);
+    let frames = (0..1_000)
+        .map(|index| (index, index))
+        .chain((0..1_000).map(|index| (index, 2_000 + index)));
+    for (number, at) in frames {
+        for lan in Lan::BOTH {
+            came(&mut discard, on(lan, number as u16, at * MS));
+        }
+    }
+    discard.end(4_000 * MS);
+    for lan in Lan::BOTH {
+        let counts = discard.lan(lan);
+        assert_eq!(
+            (counts.reordered, counts.late, counts.lost, counts.received),
+            (0, 0, 0, 2_000)
+        );
+    }
+    let source = &discard.sources()[0];
+    assert_eq!((source.restarts, source.neither), (1, 0));
+}
+
 #[test]
 fn each_source_counts_for_itself_and_too_many_are_counted() {
     let mut discard = Discard::new(2, 1);

@@ -108,7 +108,7 @@ impl Source {
             Came::Again => counts.again += 1,
         }
         if !is_wrong && !matches!(came, Came::Late { .. } | Came::Again) {
-            let is_behind = go_on(&mut self.newest_on[lan.number()], frame.mark.sequence);
+            let is_behind = go_on(&self.room, &mut self.newest_on[lan.number()], frame);
             counts.reordered += u64::from(is_behind);
         }
         came
@@ -149,7 +149,7 @@ impl Source {
             came: if frame.is_due_on_both() { mark } else { mark | ONE_WAY },
         };
         self.together += 1;
-        go_on(&mut self.newest, number);
+        go_on(&self.room, &mut self.newest, frame);
         // Stamps that go back can keep numbers waiting.
         if self.room.waiting.len() >= NUMBERS
             && let Some(first) = self.room.waiting.pop_front()
@@ -245,7 +245,8 @@ impl Source {
             return;
         };
         let ahead = step(settled, number);
-        if (-MOST_STEP..=0).contains(&ahead) {
+        let is_young = since(at_ns, self.room.slots[usize::from(settled)].at_ns) < ENTRY_FORGET_NS;
+        if is_young && (-MOST_STEP..=0).contains(&ahead) {
             return;
         }
         self.settled = Some(number);
@@ -275,9 +276,14 @@ const fn bit(lan: Lan) -> u8 {
     1 << lan.number()
 }
 
-/// Moves the newest number on; true if `number` is a little behind it.
-fn go_on(newest: &mut Option<u16>, number: u16) -> bool {
-    let is_behind = newest.is_some_and(|newest| (-MOST_STEP..0).contains(&step(newest, number)));
+/// Moves the newest number on; true if that of the frame is a little behind it. After the time in which a node remembers a frame, the count
+/// has begun anew.
+fn go_on(room: &Room, newest: &mut Option<u16>, frame: &Received) -> bool {
+    let number = frame.mark.sequence;
+    let is_behind = newest.is_some_and(|newest| {
+        let is_young = since(frame.at_ns, room.slots[usize::from(newest)].at_ns) < ENTRY_FORGET_NS;
+        is_young && (-MOST_STEP..0).contains(&step(newest, number))
+    });
     if !is_behind {
         *newest = Some(number);
     }
