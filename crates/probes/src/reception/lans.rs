@@ -13,8 +13,9 @@ use wire::sv::Fingerprints;
 
 /// Greatest number of sources that are followed; further ones are counted.
 const MOST_SOURCES: usize = 64;
-/// Number of sources whose memory is allocated at the start, so that the receiving thread allocates none.
-const READY: usize = 8;
+/// Number of sources whose memory is allocated at the start (1.2 MB each), so that the receiving thread allocates none: the merging units of
+/// a large bay, and their neighbours.
+const READY: usize = 32;
 /// Greatest number of nodes in the list.
 const MOST_NODES: usize = 256;
 /// Time between two looks at losses, in ns.
