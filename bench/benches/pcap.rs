@@ -53,6 +53,7 @@ fn streams(octets: &[u8]) -> usize {
         max_streams: 256,
         rate: None,
         window_ns: None,
+        port_mbit: None,
     };
     let mut nothing = ();
     let mut analysis = Analysis::new(config, &mut nothing);

@@ -157,16 +157,15 @@ impl Shaped {
         }
     }
 
-    /// Takes the next frame of the stream; a frame without a stamp begins anew.
+    /// Takes the next frame of the stream; one without a stamp, or with a stamp that goes back, begins anew.
     pub(crate) fn take(&mut self, time_ns: Option<i64>, frame: u64) {
-        let Some(time_ns) = time_ns else {
+        let last_ns = std::mem::replace(&mut self.last_ns, time_ns);
+        let is_back = time_ns < last_ns;
+        let Some(time_ns) = time_ns.filter(|_| !is_back) else {
             self.credit.forget();
             self.doubt();
             return;
         };
-        if self.last_ns.replace(time_ns).is_some_and(|last_ns| time_ns < last_ns) {
-            self.doubt();
-        }
         let lead_ns = self.credit.lead_ns(time_ns);
         if let Some(leads) = &mut self.leads {
             leads.take(lead_ns);

@@ -98,7 +98,7 @@ pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError
     let mut events = FirstEvents::default();
     let analysed = analyse(args, None, &mut events, None, || false)?;
     if let Some(wrong) = analysed.wrong_lans {
-        return Err(Failure::Usage(format!("pcap: {wrong}")).into());
+        return Err(Failure::Usage(wrong).into());
     }
     let listing = Listing {
         file: super::name_of(args),

@@ -66,7 +66,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let (file, profile) = sink.finish(&summary, &ended, observing).map_err(Failure::from)?;
     if let Some(wrong) = wrong_lans {
         remove(&file);
-        return Err(Failure::Usage(format!("pcap: {wrong}")).into());
+        return Err(Failure::Usage(wrong).into());
     }
     if let Some((path, source)) = damage {
         say(messages, &damaged(&path, source));

@@ -256,8 +256,8 @@ fn credit(name: &str, frames: &[(i64, Vec<u8>)], port_rate: Option<u32>) -> (Str
     let _ = std::fs::remove_file(out_file);
     let document: Value = serde_json::from_slice(&out).expect("a document");
     let of = |key: &str| {
-        let all = document[key].as_array().expect("a list").iter();
-        all.filter(|one| one["limit"] == "credit.overflow").cloned().next()
+        let mut all = document[key].as_array().expect("a list").iter();
+        all.find(|one| one["limit"] == "credit.overflow").cloned()
     };
     match of("checks") {
         Some(check) => (
