@@ -140,7 +140,7 @@ fn bash_completes_commands_options_and_values() {
     assert_eq!(complete("triptime reflect lo"), "lo\n");
     assert_eq!(complete("triptime qualify --nic x0,lo"), "x0,lo\n");
     assert_eq!(complete("triptime wakeup --load hack"), "hackbench\n");
-    assert_eq!(complete("triptime trip --scenario overc"), "overcurrent\n");
+    assert_eq!(complete("triptime trip --scenario swing-f"), "swing-fault\n");
     assert_eq!(complete("triptime report o"), "one.triptime\n", "no other files");
     assert_eq!(complete("triptime report n"), "\n");
 }

@@ -215,8 +215,9 @@ fn a_moved_interrupt_a_cpu_set_and_a_kernel_setting_are_told_with_before_and_aft
     let changed = measurement.told(Subject::Sysctl, "kernel.timer_migration", |_| true);
     assert_eq!(changed.before.as_deref(), Some(setting.was.as_str()));
     assert_eq!(changed.after.as_deref(), Some(other));
-    // A shell of nobody else did it, and nothing that was seen explains it.
-    assert_eq!(changed.who, None);
+    // A shell of nobody else did it, and nothing that was seen explains it, unless a guest of another test started in the same second.
+    let of_others = |who: &String| who.starts_with("guest triptime");
+    assert!(changed.who.as_ref().is_none_or(of_others), "{changed:?}");
 
     let document = measurement.end();
     let changes = &document["changes"];
