@@ -512,7 +512,7 @@ fn what_scenarios_expect_is_judged_once_for_each_step() {
             count("id = \"trip.failures\""),
             count("id = \"trip.false\"")
         ),
-        (10, 1, 1)
+        (11, 1, 1)
     );
     assert_eq!(count("id = \"trip.within.two-of-20-load-2-overcurrent\""), 1);
     assert_eq!(Plan::load("avb").expect("embedded").own_limits().expect("limits"), None);

@@ -9,22 +9,22 @@ use wire::ether::Mac;
 use wire::redundancy::{ENTRY_FORGET_NS, Lan, Node};
 
 notices! {
-    /// Notices about the LANs.
+    /// Notices about the LANs. Their codes are above those of GOOSE.
     pub(super) enum Notice {
         /// Number of missing copies whose loss is not decided.
-        Undecided = 0x400,
+        Undecided = 2_000,
         /// Number of frames without marks.
-        Unmarked = 0x401,
+        Unmarked = 2_001,
         /// The LAN delivered no frame with its marks; number of those that came on the other one, and of those with the marks of the other one.
-        Silent = 0x402,
+        Silent = 2_002,
         /// Numbers that came on neither LAN, and restarts of the numbers.
-        Neither = 0x403,
+        Neither = 2_003,
         /// Frames of sources beyond the greatest number.
-        Unplaced = 0x404,
+        Unplaced = 2_004,
         /// Address of a node with its sort, and its supervision frames on both LANs.
-        Node = 0x405,
+        Node = 2_005,
         /// Number of frames whose source was silent on the other LAN.
-        Unwitnessed = 0x406,
+        Unwitnessed = 2_006,
     }
 }
 

@@ -194,3 +194,21 @@ pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
         false => &[Family::Spacing],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{GooseNotice, Notice};
+
+    #[test]
+    fn a_code_has_one_meaning() {
+        for code in 0..=u16::MAX {
+            let meanings = [
+                Notice::of(code).is_some(),
+                GooseNotice::of(code).is_some(),
+                super::super::lans::told(code, "lan/A", 0, 0).is_some(),
+            ];
+            let count = meanings.iter().filter(|is_one| **is_one).count();
+            assert!(count <= 1, "{code}: {meanings:?}");
+        }
+    }
+}
