@@ -49,9 +49,14 @@ fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Running {
     let out = directory.join(format!("{command}.triptime"));
     let mut all: Vec<&str> = words.split_whitespace().collect();
     let out = out.to_str().expect("UTF-8");
+    // A shot counts only if every frame of it was sent in time.
+    let policy = match command {
+        "trip" => "fifo:60",
+        _ => "other",
+    };
     all.extend([
         "--policy",
-        "other",
+        policy,
         "--json",
         "--quiet",
         "--no-flight-recorder",
@@ -234,7 +239,7 @@ fn trips(relay_lans: &str, fault: &str) -> Value {
         &namespace,
         directory.path(),
         &format!(
-            "trip v0 --lan-b w0 --scenario overcurrent --shots 4 --profile F4000S1I4U4 --goose F1LD0/LLN0$GO$gcbTrip {fault}"
+            "trip v0 --lan-b w0 --scenario overcurrent --shots 12 --profile F4000S1I4U4 --goose F1LD0/LLN0$GO$gcbTrip {fault}"
         ),
     );
     let output = wait(trip, &["trip"]);
