@@ -31,7 +31,8 @@ impl Histogram {
     /// activations than samples.
     pub fn scheduled(&self, period_ns: Option<f64>, missed: u64) -> Scheduled {
         let mut skipped = Self::new();
-        if let Some(period_ns) = period_ns.filter(|ns| ns.is_finite() && *ns > 0.0 && missed > 0) {
+        // A damaged file may name a fraction of a nanosecond: then a sample has more periods than a float can count.
+        if let Some(period_ns) = period_ns.filter(|ns| ns.is_finite() && *ns >= 1.0 && missed > 0) {
             for bucket in self.buckets() {
                 skipped.add_skipped(bucket.high_ns.min(self.max_ns), bucket.count, period_ns);
             }

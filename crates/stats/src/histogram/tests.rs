@@ -369,3 +369,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_period_below_a_nanosecond_is_none() {
+    let mut histogram = Histogram::new();
+    histogram.record(3_600_000_000_000);
+    for period_ns in [1e-300, 1e-9, 0.5] {
+        assert_eq!(histogram.scheduled(Some(period_ns), 7).unplaced(), 7, "{period_ns}");
+    }
+    assert_eq!(histogram.scheduled(Some(1.0), 7).unplaced(), 0);
+}
