@@ -68,6 +68,31 @@ pub(crate) struct Set {
     pub(crate) scenarios: &'static [&'static str],
 }
 
+impl Set {
+    /// The same, with these functions, for these scenarios.
+    pub(crate) const fn plays(
+        self,
+        functions: &'static [(&'static str, &'static str)],
+        scenarios: &'static [&'static str],
+    ) -> Self {
+        Self {
+            functions,
+            scenarios,
+            ..self
+        }
+    }
+
+    /// The same, with these keys of its stream.
+    pub(crate) const fn stream(self, stream: &'static str) -> Self {
+        Self { stream, ..self }
+    }
+
+    /// The same, with this breaker failure function.
+    pub(crate) const fn breaker(self, breaker: &'static str) -> Self {
+        Self { breaker, ..self }
+    }
+}
+
 fn relay(set: &Set) -> Config {
     let ([amps, volts], stream) = (set.rated, set.stream);
     let functions: String = set
