@@ -3,7 +3,7 @@
 mod common;
 mod line;
 
-use common::{Rig, rated};
+use common::{Rig, Seed, rated};
 use line::{Circuit, LineFault, Network};
 use protection::distance::{Pdis, PdisSettings};
 use protection::measure::BaySettings;
@@ -16,19 +16,6 @@ const LINE: [[f64; 2]; 2] = [[3.0, 12.0], [9.0, 36.0]];
 
 /// Reach as a share of the line.
 const REACH: f64 = 0.8;
-
-/// Random numbers (SplitMix64).
-struct Seed(u64);
-
-impl Seed {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// A case: everything but the kind of the fault.
 #[derive(Debug, Clone, Copy)]

@@ -1,11 +1,12 @@
 //! Differential protection with current transformers that saturate: faults outside the object, and in it.
 
 mod common;
+mod pair;
 
-use common::{Rig, rated};
-use protection::differential::{Object, Pdif, PdifSettings, VectorGroup};
-use protection::measure::{BaySettings, Synch};
-use protection::{Function, Inputs, Rated, Waves};
+use common::{Seed, rated};
+use pair::Span;
+use protection::Rated;
+use protection::differential::{Object, PdifSettings, VectorGroup};
 use std::f64::consts::{SQRT_2, TAU};
 
 const RATE: f64 = 4000.0;
@@ -17,23 +18,6 @@ const ENDS: u64 = 2000;
 
 /// Steps of the transformer's integration in a sample.
 const STEPS: u32 = 20;
-
-/// Random numbers (SplitMix64).
-struct Seed(u64);
-
-impl Seed {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn between(&mut self, from: f64, to: f64) -> f64 {
-        from + (to - from) * self.next()
-    }
-}
 
 /// A fault current in x rated, with load before it.
 #[derive(Debug, Clone, Copy)]
@@ -120,24 +104,6 @@ impl Transformer {
     }
 }
 
-/// Two bays whose samples can be looked at.
-struct Station {
-    rigs: [Rig; 2],
-}
-
-impl std::fmt::Debug for Station {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Station")
-    }
-}
-
-impl Waves for Station {
-    fn phase_currents(&self, set: usize, at: u64) -> Option<[f64; 3]> {
-        let [a, b, c, ..] = *self.rigs[set].bay.sample(at)?;
-        Some([a, b, c])
-    }
-}
-
 fn base() -> Rated {
     rated(RATE, 50.0)
 }
@@ -189,30 +155,11 @@ fn operates(case: Case, settings: PdifSettings) -> Option<f64> {
 
 /// The same with a task of a number of samples.
 fn operates_with(mut case: Case, settings: PdifSettings, task: u64) -> Option<f64> {
-    let measuring = BaySettings {
-        harmonics: vec![2, 5],
-        ..BaySettings::default()
+    let span = Span {
+        begins: BEGINS,
+        ends: ENDS + 400,
     };
-    let mut station = Station {
-        rigs: [(); 2].map(|()| Rig::new(base(), &measuring, false)),
-    };
-    let mut function = Pdif::new(settings, &base()).expect("settings");
-    for n in 0..ENDS + 400 {
-        let samples = case.samples(n);
-        let mut sets = [protection::measure::Measured::default(); 2];
-        for (side, set) in sets.iter_mut().enumerate() {
-            *set = *station.rigs[side].push(samples[side]);
-            set.health.synch = Synch::GLOBAL;
-        }
-        if n % task == 0 && n > 200 {
-            let output = function.step(&Inputs::of(&sets).with_waves(&station));
-            assert!(n >= BEGINS || !output.started.any(), "{n}: load");
-            if output.operated.any() {
-                return Some((n as f64 - BEGINS as f64) * 1000.0 / RATE);
-            }
-        }
-    }
-    None
+    pair::operates(settings, base(), task, span, |n| case.samples(n))
 }
 
 fn settings(second_harmonic: f64, saturation: bool) -> PdifSettings {

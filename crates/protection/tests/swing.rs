@@ -3,7 +3,7 @@
 mod common;
 mod line;
 
-use common::{Rig, rated};
+use common::{Rig, Seed, rated};
 use line::{Circuit, Course, Far, LineFault, Network};
 use protection::distance::{Pdis, PdisSettings, Shape};
 use protection::measure::{BaySettings, Blocks, Measured};
@@ -20,23 +20,6 @@ const LINE: [[f64; 2]; 2] = [[3.0, 12.0], [9.0, 36.0]];
 
 /// Begin of each swing, in s.
 const BEGINS_S: f64 = 0.4;
-
-/// Random numbers (SplitMix64).
-struct Seed(u64);
-
-impl Seed {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn between(&mut self, from: f64, to: f64) -> f64 {
-        from + (to - from) * self.next()
-    }
-}
 
 /// Two sources and the line between them.
 #[derive(Debug, Clone, Copy)]
@@ -243,53 +226,64 @@ fn repeats(hz: f64) -> u32 {
     if hz < 0.5 { 2 } else { 6 }
 }
 
+/// Swings without a fault.
+#[derive(Default)]
+struct Swings {
+    wrong: Vec<(Case, String)>,
+    /// Number of swings in which each zone would operate without the block.
+    control: [u32; 3],
+    undetected: u32,
+}
+
+impl Swings {
+    fn play(&mut self, case: Case, until_s: f64) {
+        let found = played(&case, NONE, until_s);
+        for (count, operated) in self.control.iter_mut().zip(&found.without) {
+            *count += u32::from(operated.is_some());
+        }
+        self.undetected += u32::from(!found.detected);
+        if found.with.iter().any(Option::is_some) {
+            self.wrong.push((case, format!("{:?}", found.with)));
+        }
+    }
+
+    /// Each was seen, and no zone operated.
+    #[track_caller]
+    fn are_blocked(&self) {
+        assert!(self.wrong.is_empty(), "{:#?}", self.wrong);
+        assert_eq!(self.undetected, 0);
+    }
+}
+
 #[test]
 fn slips_are_blocked() {
-    let mut seed = Seed(1);
-    let (mut wrong, mut control, mut undetected) = (Vec::new(), [0; 3], 0);
+    let (mut seed, mut swings) = (Seed(1), Swings::default());
     for hz in [0.2, 0.5, 1.0, 2.0, 3.0, 5.0] {
         for ramp_s in [0.0, 0.1, 0.5] {
             for _ in 0..repeats(hz) {
                 let case = Case::slip(&mut seed, hz, ramp_s);
-                let found = played(&case, NONE, BEGINS_S + 0.5 * ramp_s + 2.2 / hz);
-                for (count, operated) in control.iter_mut().zip(&found.without) {
-                    *count += u32::from(operated.is_some());
-                }
-                undetected += u32::from(!found.detected);
-                if found.with.iter().any(Option::is_some) {
-                    wrong.push((case, found.with));
-                }
+                swings.play(case, BEGINS_S + 0.5 * ramp_s + 2.2 / hz);
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    assert_eq!(undetected, 0);
+    swings.are_blocked();
     // Zone 1 as a circle and as a parallelogram, of 96; the page has these figures, and those of the other tests.
-    assert_eq!(control[..2], [45, 51]);
+    assert_eq!(swings.control[..2], [45, 51]);
 }
 
 #[test]
 fn stable_swings_are_blocked() {
-    let mut seed = Seed(2);
-    let (mut wrong, mut control, mut undetected) = (Vec::new(), [0; 3], 0);
+    let (mut seed, mut swings) = (Seed(2), Swings::default());
     for hz in [0.2, 0.5, 1.0, 2.0] {
         for to_deg in [90.0, 120.0, 150.0, 170.0] {
             for _ in 0..repeats(hz) {
                 let case = Case::stable(&mut seed, hz, to_deg);
-                let found = played(&case, NONE, BEGINS_S + 1.2 / hz);
-                for (count, operated) in control.iter_mut().zip(&found.without) {
-                    *count += u32::from(operated.is_some());
-                }
-                undetected += u32::from(!found.detected);
-                if found.with.iter().any(Option::is_some) {
-                    wrong.push((case, found.with));
-                }
+                swings.play(case, BEGINS_S + 1.2 / hz);
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    assert_eq!(undetected, 0);
-    assert_eq!(control[..2], [8, 13]);
+    swings.are_blocked();
+    assert_eq!(swings.control[..2], [8, 13]);
 }
 
 /// Faults without a swing operate in the same task as without the supervision.

@@ -1,11 +1,11 @@
 //! Differential protection of an object with a high load: the detection of faults outside must not hold off faults inside for long.
 
 mod common;
+mod pair;
 
-use common::{Rig, rated};
-use protection::differential::{Pdif, PdifSettings};
-use protection::measure::{BaySettings, Synch};
-use protection::{Function, Inputs, Waves};
+use common::rated;
+use pair::Span;
+use protection::differential::PdifSettings;
 use std::f64::consts::{SQRT_2, TAU};
 
 const RATE: f64 = 4000.0;
@@ -13,24 +13,6 @@ const TASK: u64 = 4;
 
 /// Time in s of the step of the load.
 const STEPS_S: f64 = 0.5;
-
-/// Two bays whose samples can be looked at.
-struct Station {
-    rigs: [Rig; 2],
-}
-
-impl std::fmt::Debug for Station {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Station")
-    }
-}
-
-impl Waves for Station {
-    fn phase_currents(&self, set: usize, at: u64) -> Option<[f64; 3]> {
-        let [a, b, c, ..] = *self.rigs[set].bay.sample(at)?;
-        Some([a, b, c])
-    }
-}
 
 /// Currents in x rated: a load that steps, and a fault in the object that one side feeds, after a time in s from the step.
 #[derive(Debug, Clone, Copy)]
@@ -66,32 +48,12 @@ impl Case {
             saturation,
             ..PdifSettings::default()
         };
-        let measuring = BaySettings {
-            harmonics: vec![2, 5],
-            ..BaySettings::default()
-        };
-        let base = rated(RATE, 50.0);
-        let mut station = Station {
-            rigs: [(); 2].map(|()| Rig::new(base, &measuring, false)),
-        };
-        let mut function = Pdif::new(settings, &base).expect("settings");
         let begins = ((STEPS_S + self.after_s) * RATE) as u64;
-        for n in 0..begins + 6000 {
-            let samples = self.samples(n);
-            let mut sets = [protection::measure::Measured::default(); 2];
-            for (side, set) in sets.iter_mut().enumerate() {
-                *set = *station.rigs[side].push(samples[side]);
-                set.health.synch = Synch::GLOBAL;
-            }
-            if n % TASK == 0 && n > 200 {
-                let output = function.step(&Inputs::of(&sets).with_waves(&station));
-                assert!(n >= begins || !output.started.any(), "{n}: {self:?}");
-                if output.operated.any() {
-                    return Some((n as f64 - begins as f64) * 1000.0 / RATE);
-                }
-            }
-        }
-        None
+        let span = Span {
+            begins,
+            ends: begins + 6000,
+        };
+        pair::operates(settings, rated(RATE, 50.0), TASK, span, |n| self.samples(n))
     }
 }
 

@@ -57,6 +57,24 @@ pub(crate) fn eight(current: [Complex; 3], voltage: [Complex; 3], hz: f64, rate:
     [ia, ib, ic, ia + ib + ic, ua, ub, uc, ua + ub + uc]
 }
 
+/// Random numbers (SplitMix64).
+pub(crate) struct Seed(pub(crate) u64);
+
+impl Seed {
+    /// From 0 to 1.
+    pub(crate) fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub(crate) fn between(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.next()
+    }
+}
+
 /// Reference, bay and tracker of one feeder.
 pub(crate) struct Rig {
     pub(crate) rated: Rated,
