@@ -3,15 +3,17 @@
 // Every test program that includes this file uses a part of it.
 #![allow(dead_code)]
 
+#[path = "parts.rs"]
+pub(crate) mod parts;
+
+use parts::{Block, Turning};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicI64, Ordering};
 use sys::packet::{PacketPort, PortOptions};
 use units::Monotonic;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
 use wire::goose::{Follower, Frame, Heard, Message, Simulation, Value};
 use wire::sv;
-use wire::time::{TimeQuality, UtcTime};
 
 /// Behaviour of a relay.
 #[derive(Clone)]
@@ -69,27 +71,18 @@ impl Default for RelayKind {
 
 /// A relay that runs until it is dropped.
 pub(crate) struct Relay {
-    stop: Arc<AtomicBool>,
     longest_ns: Arc<AtomicI64>,
-    thread: Option<JoinHandle<()>>,
+    _turning: Turning,
 }
 
 impl Relay {
     /// Starts a relay on a port that was opened with [`options`].
     pub(crate) fn start(kind: RelayKind, port: PacketPort) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
         let longest_ns = Arc::new(AtomicI64::new(0));
         let mut state = State::new(kind, port, Arc::clone(&longest_ns));
-        let thread = std::thread::spawn(move || {
-            while !told.load(Ordering::Relaxed) {
-                state.turn();
-            }
-        });
         Self {
-            stop,
             longest_ns,
-            thread: Some(thread),
+            _turning: Turning::start(move || state.turn()),
         }
     }
 }
@@ -98,15 +91,6 @@ impl Relay {
     /// Longest time in ns for which a current was over the threshold.
     pub(crate) fn longest_ns(&self) -> i64 {
         self.longest_ns.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            thread.join().expect("the relay ends well");
-        }
     }
 }
 
@@ -122,17 +106,13 @@ pub(crate) fn options() -> PortOptions {
 /// Time for which the current must be below the threshold before the relay resets.
 const RESET_NS: i64 = 40_000_000;
 
-/// Interval of its repeated messages.
-const REPEAT_NS: i64 = 50_000_000;
-
 struct State {
     kind: RelayKind,
     port: PacketPort,
-    message: Message,
+    output: Block,
     block: Option<Follower>,
     /// First and last time at which the current was over the threshold.
     over: Option<(Monotonic, Monotonic)>,
-    repeat: Monotonic,
     first: Option<Monotonic>,
     longest_ns: Arc<AtomicI64>,
 }
@@ -155,10 +135,9 @@ impl State {
         Self {
             kind,
             port,
-            message,
+            output: Block::new(message),
             block,
             over: None,
-            repeat: Monotonic::from_ns(0),
             first: None,
             longest_ns,
         }
@@ -190,7 +169,7 @@ impl State {
             self.over = None;
         }
         let since = |delay: i64| self.over.is_some_and(|(first, _)| now - first >= delay);
-        let was = self.message.all_data[0] == Value::Boolean(true);
+        let was = self.output.values()[0] == Value::Boolean(true);
         let since_first_ns = self.first.map_or(-1, |first| now - first);
         let is_dead = self.kind.dies_ns.is_some_and(|ns| since_first_ns > ns);
         let moment = Moment {
@@ -205,25 +184,8 @@ impl State {
             .block
             .as_ref()
             .is_some_and(|block| block.live_value() == Some(true));
-        self.say([trip && !is_blocked, since(self.kind.start_ns)], now);
-    }
-
-    fn say(&mut self, [trip, start]: [bool; 2], now: Monotonic) {
-        let values = vec![Value::Boolean(trip), Value::Boolean(start)];
-        if values != self.message.all_data {
-            self.message.all_data = values;
-            self.message.st_num += 1;
-            self.message.sq_num = 0;
-            self.message.t = UtcTime::from_ns(sys::clock::realtime().as_ns(), TimeQuality(10));
-        } else if now < self.repeat {
-            return;
-        } else {
-            self.message.sq_num += 1;
-        }
-        self.repeat = now + REPEAT_NS;
-        let frame = self.message.encode().expect("a message");
-        // The link goes down in some tests.
-        let _ = self.port.send(&frame);
+        let values = [trip && !is_blocked, since(self.kind.start_ns)].map(Value::Boolean);
+        self.output.say(values.to_vec(), now, &self.port);
     }
 }
 

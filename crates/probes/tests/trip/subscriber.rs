@@ -1,20 +1,14 @@
 //! A device that trips when the member of another device's GOOSE becomes true: an honest subscriber, and wrong ones.
 
 use super::relay::options;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use super::relay::parts::{Block, Turning};
 use sys::packet::{PacketPort, PortOptions};
 use units::Monotonic;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
 use wire::goose::{Data, Follower, Frame, Heard, Message, Simulation, Value};
-use wire::time::{TimeQuality, UtcTime};
 
 /// Name of its control block.
 pub(crate) const NAME: &str = "IED2LD0/LLN0$GO$gcbTrip";
-
-/// Interval of its repeated messages.
-const REPEAT_NS: i64 = 50_000_000;
 
 /// How a subscriber decides whether it uses a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +29,7 @@ pub(crate) enum Rule {
 
 /// A subscriber that runs until it is dropped.
 pub(crate) struct Subscriber {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    _turning: Turning,
 }
 
 /// Options of its port.
@@ -50,26 +43,9 @@ pub(crate) fn port_options() -> PortOptions {
 impl Subscriber {
     /// Starts one that follows member 0 of this control block.
     pub(crate) fn start(rule: Rule, peer: &str, port: PacketPort) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
         let mut state = State::new(rule, peer, port);
-        let thread = std::thread::spawn(move || {
-            while !told.load(Ordering::Relaxed) {
-                state.turn();
-            }
-        });
         Self {
-            stop,
-            thread: Some(thread),
-        }
-    }
-}
-
-impl Drop for Subscriber {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            thread.join().expect("the subscriber ends well");
+            _turning: Turning::start(move || state.turn()),
         }
     }
 }
@@ -87,8 +63,7 @@ struct Ear {
 struct State {
     ear: Ear,
     port: PacketPort,
-    message: Message,
-    repeat: Monotonic,
+    output: Block,
 }
 
 impl State {
@@ -102,15 +77,14 @@ impl State {
                 last: [0, 0],
                 value: false,
             },
-            message: Message {
+            output: Block::new(Message {
                 src: Mac(port.mac()),
                 gocb_ref: NAME.as_bytes().to_vec(),
                 dat_set: b"IED2LD0/LLN0$dsTrip".to_vec(),
                 all_data: vec![Value::Boolean(false)],
                 ..Message::default()
-            },
+            }),
             port,
-            repeat: Monotonic::from_ns(0),
         }
     }
 
@@ -133,24 +107,7 @@ impl State {
             }
         }
         self.ear.look(now);
-        self.say(now);
-    }
-
-    fn say(&mut self, now: Monotonic) {
-        let values = vec![Value::Boolean(self.ear.value)];
-        if values != self.message.all_data {
-            self.message.all_data = values;
-            self.message.st_num += 1;
-            self.message.sq_num = 0;
-            self.message.t = UtcTime::from_ns(sys::clock::realtime().as_ns(), TimeQuality(10));
-        } else if now < self.repeat {
-            return;
-        } else {
-            self.message.sq_num += 1;
-        }
-        self.repeat = now + REPEAT_NS;
-        let frame = self.message.encode().expect("a message");
-        let _ = self.port.send(&frame);
+        self.output.say(vec![Value::Boolean(self.ear.value)], now, &self.port);
     }
 }
 
