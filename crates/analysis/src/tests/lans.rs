@@ -29,21 +29,26 @@ fn on_both(protocol: Protocol) -> Vec<(i64, Lan, Vec<u8>)> {
     frames.into_iter().enumerate().flat_map(both).collect()
 }
 
+/// The frame of a capture with this number.
+fn captured(number: u64, at: i64, data: &[u8]) -> Frame<'_> {
+    Frame {
+        number,
+        time_ns: Some(at),
+        data,
+        original_len: data.len() as u32,
+        link_type: LinkType::ETHERNET,
+        interface: 0,
+        interface_name: None,
+    }
+}
+
 fn with_ports(frames: &[(i64, Lan, Vec<u8>)], begin: impl FnOnce(&mut Analysis<'_>)) -> Summary {
     let mut nothing = ();
     let mut analysis = Analysis::new(CONFIG, &mut nothing);
     analysis.has_ports();
     begin(&mut analysis);
     for (number, (at, lan, data)) in (1..).zip(frames) {
-        let frame = Frame {
-            number,
-            time_ns: Some(*at),
-            data,
-            original_len: data.len() as u32,
-            link_type: LinkType::ETHERNET,
-            interface: 0,
-            interface_name: None,
-        };
+        let frame = captured(number, *at, data);
         analysis.frame_of(&frame, Some(*lan));
     }
     analysis.finish()
@@ -195,15 +200,7 @@ fn frames_of_further_ports_are_in_no_account() {
     let mut analysis = Analysis::new(CONFIG, &mut nothing);
     analysis.has_ports();
     for (number, (at, lan, data)) in (1..).zip(&frames) {
-        let frame = Frame {
-            number,
-            time_ns: Some(*at),
-            data,
-            original_len: data.len() as u32,
-            link_type: LinkType::ETHERNET,
-            interface: 0,
-            interface_name: None,
-        };
+        let frame = captured(number, *at, data);
         // The port of LAN B is a third one.
         analysis.frame_of(&frame, Some(*lan).filter(|lan| *lan == Lan::A));
     }
