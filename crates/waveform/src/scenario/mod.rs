@@ -117,7 +117,7 @@ impl Scenario {
     /// components, of up to twice the value, so half of the range has to be left.
     ///
     /// # Errors
-    /// Those of [`Self::shot`], or values beyond half of the range of INT32.
+    /// As for [`Self::shot`], and values beyond half of the range of INT32.
     pub fn trial(&self, sampling: &Sampling) -> Result<Shot, WaveformError> {
         let shot = self.shot(sampling, u64::from(sampling.rate) / 2, 0.0, 0)?;
         let quantities = [Quantity::Current, Quantity::Voltage];
