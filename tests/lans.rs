@@ -120,18 +120,20 @@ fn cut_lan_a(directory: &Path, protocol: &str, cut: &str) -> (Value, PathBuf, Va
     let goose = directory.join("goose.toml");
     std::fs::write(&goose, GOOSE).expect("a file");
     let capture = directory.join("seen.pcapng");
-    let lans = format!("--redundancy {protocol} --lan-b");
     let far = begin(
         &namespace,
         directory,
-        &format!("publish v0 {lans} w0 --streams 2 --goose {}", goose.display()),
+        &format!(
+            "publish v0 --lan-b w0 --redundancy {protocol} --streams 2 --goose {}",
+            goose.display()
+        ),
     );
     until_sent(&far, "w0", 100);
     let mut near = begin(
         &namespace,
         directory,
         &format!(
-            "subscribe v1 {lans} w1 --duration 3s --capture-all --capture {}",
+            "subscribe v1 --lan-b w1 --duration 3s --capture-all --capture {}",
             capture.display()
         ),
     );
@@ -228,11 +230,11 @@ fn frames_of_a_publisher_with_one_port_prove_nothing_about_a_lan() {
     );
 }
 
-/// Trips of a relay with these LANs under a fault of the LANs, by a doubly attached test set.
-fn trips(relay_lans: &str, fault: &str) -> Value {
+/// Trips of a relay at these interfaces under a fault of the LANs, by a doubly attached test set.
+fn trips(interfaces: &str, fault: &str) -> Value {
     let directory = tempfile::tempdir().expect("a directory");
     let namespace = two_lans();
-    let relay = format!("relay {RELAY} v1 {relay_lans} --clock same-host");
+    let relay = format!("relay {RELAY} {interfaces} --clock same-host");
     let mut relay = begin(&namespace, directory.path(), &relay);
     until_thread(&mut relay, "relay");
     let trip = begin(
@@ -263,7 +265,7 @@ fn a_trip_comes_whatever_happens_to_one_lan() {
             "LAN A and LAN B are cut in turn for 7.00 ms each from the first faulted sample on",
         ),
     ] {
-        let document = trips("--lan-b w1", fault);
+        let document = trips("v1 --lan-b w1", fault);
         let trips = series(&document, "trip/overcurrent");
         // Not every shot counts on a machine with stalls.
         assert!(trips["received"].as_u64() >= Some(1), "{fault}: {document}");
@@ -282,8 +284,23 @@ fn a_relay_in_the_cut_lan_alone_fails_to_trip() {
     if !root_or_skip("a_relay_in_the_cut_lan_alone_fails_to_trip") {
         return;
     }
-    let document = trips("", "--lan-fault cut-a");
+    let document = trips("v1", "--lan-fault cut-a");
     let trips = series(&document, "trip/overcurrent");
     assert_eq!(trips["received"], 0, "{document}");
     assert!(trips["lost"].as_u64() >= Some(1), "{document}");
+}
+
+/// The control for a delay: a relay in the delayed LAN alone trips later by it, and one in the other LAN does not.
+#[test]
+fn a_relay_in_the_delayed_lan_alone_trips_later() {
+    if !root_or_skip("a_relay_in_the_delayed_lan_alone_trips_later") {
+        return;
+    }
+    let soonest_ns = |interfaces: &str| {
+        let document = trips(interfaces, "--lan-fault delay-b:30ms");
+        let trips = series(&document, "trip/overcurrent");
+        trips["min"].as_u64().unwrap_or_else(|| panic!("no trip: {document}"))
+    };
+    let (in_a, in_b) = (soonest_ns("v1"), soonest_ns("w1"));
+    assert!(in_a < 30_000_000 && in_b > 30_000_000, "{in_a} {in_b}");
 }

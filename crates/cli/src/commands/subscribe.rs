@@ -3,7 +3,7 @@
 use super::goose::SuperviseArgs;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
-use crate::lans::LanArgs;
+use crate::lans::ReceivingLanArgs;
 use crate::ready::ready;
 use crate::run_file::Run;
 use crate::streams::SetArgs;
@@ -11,7 +11,7 @@ use crate::time_sync::{TimeSyncArgs, relation};
 use model::EventKind;
 use probes::options::duration;
 use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, lan_port_options, port_options, say_unread};
-use probes::{Numbers, Port, Probe, Receive, ReceiveStamps, SenderEnd};
+use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
 use session::{RunSpec, SessionError};
 use streamset::Selection;
 
@@ -53,7 +53,7 @@ pub(crate) struct SubscribeArgs {
     #[arg(long)]
     record: bool,
     #[command(flatten)]
-    lans: LanArgs,
+    lans: ReceivingLanArgs,
     #[command(flatten)]
     goose: SuperviseArgs,
     #[command(flatten)]
@@ -101,10 +101,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         let text = "subscribe: in two LANs frames are stamped by the kernel: leave out --stamps, or --lan-b";
         return Err(Failure::Usage(text.to_owned()));
     }
-    let open = || match args
-        .lans
-        .open(&args.port.interface, &lan_port_options(), &Numbers::default())?
-    {
+    let open = || match args.lans.open(&args.port.interface, &lan_port_options())? {
         Some(port) => Ok(port),
         None => Port::open(&args.port.interface, &args.stamps.asked_of(port_options())),
     };

@@ -102,15 +102,17 @@ impl Delayed {
         true
     }
 
-    /// Sends the frames that are due at `now`. A frame that the port does not accept is lost in its LAN.
-    pub(super) fn send_due(&mut self, port: &PacketPort, now: Monotonic) {
+    /// Sends the frames that are due at `now`; returns how many the port did not accept.
+    pub(super) fn send_due(&mut self, port: &PacketPort, now: Monotonic) -> u64 {
+        let mut refused = 0;
         while self.waiting.front().is_some_and(|(due, _)| *due <= now) {
             let Some((_, frame)) = self.waiting.pop_front() else {
-                return;
+                break;
             };
-            let _ = port.send(&frame);
+            refused += u64::from(port.send(&frame).is_err());
             self.spare.push(frame);
         }
+        refused
     }
 }
 

@@ -109,7 +109,7 @@ impl Pair {
         [&mut self.a, &mut self.b]
     }
 
-    /// What the node is, in words.
+    /// Protocol and interfaces of the node, in words.
     pub(crate) fn describe(&self) -> String {
         format!("{} on {}, AF_PACKET", self.protocol.word(), self.interfaces())
     }
@@ -154,7 +154,7 @@ impl Pair {
                 Lan::A => &self.a,
                 Lan::B => &self.b,
             };
-            delayed.send_due(port, now);
+            self.refused[self.delays.number()] += delayed.send_due(port, now);
         }
     }
 

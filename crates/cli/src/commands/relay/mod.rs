@@ -85,10 +85,10 @@ struct LiveArgs {
 #[command(next_help_heading = "Through a recorded fault")]
 struct ReplayArgs {
     /// Record or capture to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "junit", "limits"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "lan_b", "junit", "limits"])]
     replay: Option<PathBuf>,
     /// Play a type test instead, one inside triptime or a TOML file, in simulated time: shows what the functions do, without a network
-    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay", "junit", "limits"])]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "lan_b", "replay", "junit", "limits"])]
     type_test: Option<String>,
     /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign, and 6:A names the unit; if the relay has several
     /// streams, the stream and a colon come first (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
