@@ -230,6 +230,32 @@ fn frames_of_a_publisher_with_one_port_prove_nothing_about_a_lan() {
     );
 }
 
+/// A profile for streams also judges the LANs.
+#[test]
+fn a_dead_lan_does_not_pass_by_the_other_one() {
+    if !root_or_skip("a_dead_lan_does_not_pass_by_the_other_one") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let namespace = two_lans();
+    let far = begin(&namespace, directory.path(), "publish v0 --lan-b w0 --streams 1");
+    until_sent(&far, "w0", 100);
+    link(&namespace, "v0", "down");
+    let near = "subscribe v1 --lan-b w1 --duration 2s --limits substation";
+    let near = wait(begin(&namespace, directory.path(), near), &["subscribe"]);
+    let _ = end(far, &["publish"]);
+    assert!(matches!(near.status.code(), Some(1 | 3)), "{}", stderr(&near));
+    let document = json(&near);
+    let verdict = |series: &str, limit: &str| {
+        let mut checks = document["checks"].as_array().expect("checks").iter();
+        let check = checks.find(|check| check["series"] == series && check["limit"] == limit);
+        check.unwrap_or_else(|| panic!("{series} {limit}: {document}"))["verdict"].clone()
+    };
+    assert_ne!(verdict("lan/A", "redundancy.lost"), "pass");
+    // The publisher may leave out a sample on both LANs; such a loss is no business of the LANs.
+    assert_ne!(verdict("lan/B", "redundancy.lost"), "fail");
+}
+
 /// Trips of a relay at these interfaces under a fault of the LANs, by a doubly attached test set.
 fn trips(interfaces: &str, fault: &str) -> Value {
     let directory = tempfile::tempdir().expect("a directory");

@@ -5,12 +5,14 @@ use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::lans::ReceivingLanArgs;
 use crate::ready::ready;
-use crate::run_file::Run;
+use crate::run_file::{Judged, Run};
 use crate::streams::SetArgs;
 use crate::time_sync::{TimeSyncArgs, relation};
 use model::EventKind;
 use probes::options::duration;
-use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, lan_port_options, port_options, say_unread};
+use probes::subscribe::{
+    ClockRelation, LAN_LIMIT, SubscribeConfig, SuperviseConfig, lan_port_options, port_options, say_unread,
+};
 use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
 use session::{RunSpec, SessionError};
 use streamset::Selection;
@@ -114,7 +116,11 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
             .spec("subscribe", args.port.measured(), args.port.duration)
             .on(&args.port.interface)
     };
-    let mut run = Run::start(spec, args.run)?;
+    let judged = Judged {
+        own_limits: (args.lans.lan_b.is_some() && args.run.limits.is_some()).then(|| LAN_LIMIT.to_owned()),
+        ..Judged::default()
+    };
+    let mut run = Run::start_judged(spec, &judged, args.run)?;
     // Opened only now: frames that waited during the preparation of the run would seem late.
     let port = match open() {
         Ok(port) => port,

@@ -227,6 +227,18 @@ pub fn lan_port_options() -> PortOptions {
     options
 }
 
+/// Limit of a reception from two LANs that is judged by a profile, as TOML: streams lose nothing while one LAN is dead, so a profile for streams
+/// alone would pass without any redundancy.
+pub const LAN_LIMIT: &str = r#"[[limit]]
+id = "redundancy.lost"
+series = "lan/*"
+quantity = "lost"
+allowed = 0
+source = "IEC 62439-3: a node sends each frame on both LANs"
+why = "A frame that one LAN loses harms nobody as long as the other one carries it. With a LAN that loses frames, the next fault is not covered."
+
+"#;
+
 /// Records a second that the recorder's ring has room for: 50 000 frames/s with three records each. For 20 streams at 4800
 /// samples/s, two in a frame, the ring of 19 MB holds 4.2 s.
 const RECORDS_PER_SECOND: u64 = 150_000;

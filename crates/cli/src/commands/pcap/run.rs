@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::{Event, EventKind, Sink, StreamSummary, Summary, Window};
 use capture::Stamps;
 use model::{Counter, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, StreamId, StreamKind, setting};
+use probes::subscribe::LAN_LIMIT;
 use report::limits::Profile;
 use run::{NewRun, remove};
 use store::{Batch, RunWriter, StoreError};
@@ -34,7 +35,12 @@ const BATCH: usize = 64;
 /// Nothing in the capture can be measured, or the run file cannot be written.
 pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write) -> Result<u8, PcapError> {
     let mut observing = Observing::asked(args)?;
+    let of_lans = (args.lan_b.is_some() || args.lans.is_some()) && args.limits.is_some();
     let own_limits = observing.as_ref().map(Observing::limits);
+    let own_limits = match of_lans {
+        true => Some(own_limits.unwrap_or_default() + LAN_LIMIT),
+        false => own_limits,
+    };
     let (profile, documents) = judged_by(args.limits.as_deref(), own_limits.as_deref())?;
     page::check(args.pages.html.as_deref(), args.out.as_deref())?;
     let run = NewRun {
