@@ -7,6 +7,15 @@ use capture::write::PcapWriter;
 use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{Mac, VlanTag};
 use wire::redundancy::{self, Lan, Protocol};
+use wire::routed::SessionWriter;
+
+/// Session of the datagrams.
+const SESSION: SessionWriter = SessionWriter {
+    source: std::net::Ipv4Addr::new(10, 0, 0, 1),
+    destination: std::net::Ipv4Addr::new(239, 192, 0, 7),
+    number: 1,
+    key_id: 1,
+};
 
 /// Answers of ptp4l 3.1.1: TIME_STATUS_NP, PORT_PROPERTIES_NP, and a refusal.
 const PTP_ANSWERS: [(&str, &str); 3] = [
@@ -47,6 +56,9 @@ fn main() -> io::Result<()> {
             if redundancy::add(&mut marked, protocol, Lan::B, 7).is_ok() {
                 write(&corpus.join("redundancy"), &format!("{name}-{form}"), &marked)?;
             }
+        }
+        if let Some(datagram) = SESSION.write(&frame, |_| vec![0x5a; 16]) {
+            write(&corpus.join("routed"), name, &datagram)?;
         }
         // Two frames of equal length, because the target splits its input in the middle.
         write(&corpus.join("fast_path"), name, &[&frame[..], &frame].concat())?;

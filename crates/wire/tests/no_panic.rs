@@ -7,8 +7,35 @@ use testing::vectors::{vector, vectors};
 use wire::ether::{EthernetView, Hidden, VlanTag};
 use wire::goose::{self, Data};
 use wire::redundancy::{self, Lan, Protocol, Redundancy, Supervision};
+use wire::routed::{Datagram, SessionWriter};
 use wire::sequence::{Contents, Sample, Sequence};
 use wire::{FrameError, avtp, sv, test_frame};
+
+/// Reads sampled values and GOOSE of a frame, or of a message in a datagram.
+fn decode_message(ethernet: &EthernetView<'_>, frame: &[u8]) {
+    let parsed = sv::Frame::parse(ethernet);
+    agree(parsed.as_ref().err(), sv::inspect(ethernet).error);
+    for asdu in sv::inspect(ethernet).asdus() {
+        assert!(asdu.seq_data().is_none_or(|octets| !octets.is_empty()));
+    }
+    // The fast path takes no message of a datagram.
+    if let Ok(parsed) = parsed.as_ref()
+        && !ethernet.is_routed()
+    {
+        check_sv(parsed, frame);
+    }
+    let parsed = goose::Frame::parse(ethernet);
+    agree(parsed.as_ref().err(), goose::inspect(ethernet).error);
+    goose::inspect(ethernet)
+        .fields
+        .all_data
+        .into_iter()
+        .flatten()
+        .for_each(walk);
+    if let Ok(parsed) = parsed {
+        assert_eq!(parsed.all_data().count(), parsed.num_dat_set_entries() as usize);
+    }
+}
 
 /// Calls everything in this crate that reads a frame.
 fn decode_all(frame: &[u8]) {
@@ -19,28 +46,17 @@ fn decode_all(frame: &[u8]) {
     {
         let _ = Hidden::of(&ethernet);
         let _ = Supervision::parse(&ethernet);
+        if let Some(Ok(datagram)) = Datagram::within(&ethernet) {
+            assert!(datagram.covered().len() + datagram.signature().len() <= frame.len());
+            datagram
+                .messages()
+                .flatten()
+                .for_each(|view| decode_message(&view, frame));
+        }
         if let Some(found) = Redundancy::of(&ethernet) {
             assert!(usize::from(found.size) <= frame.len());
         }
-        let parsed = sv::Frame::parse(&ethernet);
-        agree(parsed.as_ref().err(), sv::inspect(&ethernet).error);
-        for asdu in sv::inspect(&ethernet).asdus() {
-            assert!(asdu.seq_data().is_none_or(|octets| !octets.is_empty()));
-        }
-        if let Ok(parsed) = parsed {
-            check_sv(&parsed, frame);
-        }
-        let parsed = goose::Frame::parse(&ethernet);
-        agree(parsed.as_ref().err(), goose::inspect(&ethernet).error);
-        goose::inspect(&ethernet)
-            .fields
-            .all_data
-            .into_iter()
-            .flatten()
-            .for_each(walk);
-        if let Ok(parsed) = parsed {
-            assert_eq!(parsed.all_data().count(), parsed.num_dat_set_entries() as usize);
-        }
+        decode_message(&ethernet, frame);
         let _ = test_frame::TestFrame::parse(&ethernet);
         if let Ok(stream) = avtp::Frame::parse(&ethernet) {
             assert!(stream.data().len() + avtp::HEADER <= ethernet.payload().len());
@@ -130,6 +146,33 @@ fn every_octet_of_a_vector_with_every_value() {
 }
 
 /// The deepest nesting that fits in an Ethernet frame, far beyond the limit.
+/// A vector as a datagram of R-GOOSE or R-SV, with a signature.
+fn routed(name: &str) -> Vec<u8> {
+    let writer = SessionWriter {
+        source: [10, 0, 0, 1].into(),
+        destination: [239, 192, 0, 7].into(),
+        number: 1,
+        key_id: 1,
+    };
+    let datagram = writer.write(&vector(name), |_| vec![0x5a; 16]);
+    datagram.expect("GOOSE or sampled values")
+}
+
+#[test]
+fn every_octet_of_a_datagram_with_every_value() {
+    for name in ["sv_smpsynch_1", "goose_all_types"] {
+        let whole = routed(name);
+        (0..whole.len()).for_each(|length| decode_all(&whole[..length]));
+        for at in 12..whole.len() {
+            let mut octets = whole.clone();
+            for value in 0..=255 {
+                octets[at] = value;
+                decode_all(&octets);
+            }
+        }
+    }
+}
+
 #[test]
 fn deep_nesting_is_refused_without_recursion_to_the_bottom() {
     let mut data = vec![0xa2, 0];
