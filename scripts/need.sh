@@ -39,7 +39,8 @@ oracles() {
     cp "$list" "$oracle/installed.txt"
 }
 
-# Unpacks a reader into target: installed, the daemons of TuneD and docker would change the machine, and kubectl is of an old release.
+# Unpacks a package, and those that it needs, into target: installed, the daemons of TuneD, docker and ssh would change the machine, and kubectl is of
+# an old release.
 unpacked() {
     local target
     target=$(dirname "$0")/../target
@@ -48,9 +49,9 @@ unpacked() {
     mkdir -p "$target/$1.new"
     (
         cd "$target/$1.new"
-        apt-get download -qq "$1" 2>/dev/null || { apt-get update -qq && apt-get download -qq "$1"; }
-        dpkg-deb -x "$1"_*.deb .
-        rm "$1"_*.deb
+        apt-get download -qq "$@" 2>/dev/null || { apt-get update -qq && apt-get download -qq "$@"; }
+        for package in *.deb; do dpkg-deb -x "$package" .; done
+        rm ./*.deb
     )
     mv "$target/$1.new" "$target/$1"
 }
@@ -114,6 +115,7 @@ if [ "${1:-build}" = test ]; then
     unpacked tuned
     unpacked kubernetes-client
     unpacked docker.io
+    unpacked openssh-server libwrap0
     compose
     if [ -n "$meanwhile" ]; then wait "$meanwhile"; else oracles; fi
     # Without them one test says that it cannot run.

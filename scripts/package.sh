@@ -45,6 +45,10 @@ gzip -9n "$share"/man/man1/*.1
 mkdir -p "$doc/examples"
 scripts/package_docs.py "$doc"
 cp -r limits plans crates/waveform/scenarios crates/waveform/type-tests crates/relay/relays "$doc/examples/"
+# Where Ansible looks for collections that packages bring.
+collection=$share/ansible/collections/ansible_collections/triptime/host
+mkdir -p "$collection"
+cp -r packaging/ansible/. "$collection"
 install -m 644 packaging/copyright "$doc/copyright"
 scripts/notices.py | gzip -9n >"$doc/notices.gz"
 {

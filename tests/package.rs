@@ -263,6 +263,7 @@ fn it_installs_where_nothing_else_is_and_judges_there() {
         "man/man1/triptime-qualify.1.gz",
         "doc/triptime/copyright",
         "doc/triptime/notices.gz",
+        "ansible/collections/ansible_collections/triptime/host/roles/qualify/tasks/main.yml",
     ] {
         assert!(path.join("usr/share").join(name).exists(), "{name}");
     }
