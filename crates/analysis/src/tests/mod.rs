@@ -452,7 +452,8 @@ fn signed_datagrams_are_read_and_named_and_encrypted_ones_are_hidden() {
     let signed = routed(&sv("MU01", 0), 0, |_| vec![7; 16]);
     let mut encrypted = routed(&sv("MU01", 1), 1, |_| Vec::new());
     // An initialisation vector of one octet: the payload is one octet shorter.
-    let vector_at = 42 + 2 + 4 + 10 + 6 + 4;
+    // After the headers with a VLAN tag.
+    let vector_at = 46 + 2 + 4 + 10 + 6 + 4;
     let length = u32::from_be_bytes(encrypted[vector_at + 1..vector_at + 5].try_into().expect("four"));
     encrypted[vector_at] = 1;
     encrypted[vector_at + 2..vector_at + 6].copy_from_slice(&(length - 1).to_be_bytes());

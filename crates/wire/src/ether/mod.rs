@@ -188,9 +188,13 @@ impl<'a> EthernetView<'a> {
         Mac(array(self.frame, 0))
     }
 
-    /// Source address.
+    /// Source address. For a message that came over UDP, the address that stands for its sender ([`crate::routed::stand_in`]): that in the
+    /// frame is the last router's.
     pub fn src(&self) -> Mac {
-        Mac(array(self.frame, 6))
+        match self.ip_addresses() {
+            Some([source, _]) => crate::routed::stand_in(source),
+            None => Mac(array(self.frame, 6)),
+        }
     }
 
     /// The outer tag, whether it was in the frame or passed separately.
@@ -234,6 +238,11 @@ impl<'a> EthernetView<'a> {
     pub fn ip_addresses(&self) -> Option<[IpAddr; 2]> {
         let packet = self.frame.get(self.routed?.ip_at..).unwrap_or_default();
         Some(ip::addresses(packet))
+    }
+
+    /// Offset of the IP header of a message that came over UDP; 0 in a frame of layer 2.
+    pub(crate) fn ip_at(&self) -> usize {
+        self.routed.map_or(0, |routed| routed.ip_at)
     }
 
     /// True for a message that came over UDP.

@@ -4,6 +4,8 @@
 //! that [`crate::goose::Frame`] and [`crate::sv::Frame`] read. The layout is that of Wireshark's `packet-goose.c` and of
 //! libiec61850's `r_session.c`; the standards themselves are not public.
 
+mod key;
+mod unwrap;
 mod write;
 
 use crate::ber::Reader;
@@ -12,7 +14,9 @@ use crate::ether::{self, EthernetView, UdpPayload};
 use crate::frame_error::{FrameError, Rule};
 use crate::header::{self, Header};
 use core::net::IpAddr;
-pub use write::SessionWriter;
+pub use key::{Algorithm, AlgorithmError, Key, Proof};
+pub use unwrap::{Publisher, Unwrapper, stand_in};
+pub use write::{Route, SessionWriter, TooLong, Wrapper};
 
 /// UDP port of the session.
 pub const PORT: u16 = 102;
@@ -261,3 +265,5 @@ impl<'a> Messages<'a> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wrap_tests;
