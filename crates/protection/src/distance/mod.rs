@@ -3,6 +3,7 @@
 mod characteristic;
 mod loops;
 mod pdis;
+mod poles;
 mod settings;
 mod still;
 

@@ -2,6 +2,7 @@
 
 use super::characteristic::{Polarising, Zone};
 use super::loops::{Loop, Loops, Selection};
+use super::poles::Poles;
 use super::settings::PdisSettings;
 use super::still::Stillness;
 use crate::complex::Complex;
@@ -58,6 +59,9 @@ pub struct Pdis {
     /// The present sample, during a power swing.
     swinging_at: Option<u64>,
     stillness: Stillness,
+    poles: Poles,
+    /// Phases whose pole is open: their loops are not measured.
+    open: Phases,
     /// [`STEADY_MS`], [`RESERVE_MS`], [`UNSTEADY_MS`] in samples.
     steady: [u64; 2],
     reserve: u64,
@@ -96,6 +100,8 @@ impl Pdis {
             same: 0,
             swinging_at: None,
             stillness: Stillness::new(rated),
+            poles: Poles::new(rated),
+            open: Phases::NONE,
             steady: STEADY_MS.map(|ms| rated.samples_in_ms(ms)),
             reserve: rated.samples_in_ms(RESERVE_MS),
             unsteady: rated.samples_in_ms(UNSTEADY_MS),
@@ -173,7 +179,9 @@ impl Pdis {
     }
 
     fn is_taken(&self, each: Loop, loops: &Loops) -> bool {
-        (self.settings.earth_loops || !each.is_earth()) && loops.current(each).is_at_least(self.least_a)
+        (self.settings.earth_loops || !each.is_earth())
+            && loops.current(each).is_at_least(self.least_a)
+            && !(self.open & each.phases()).any()
     }
 }
 
@@ -200,6 +208,15 @@ impl Function for Pdis {
             }
         };
         let passed = self.pace.passed(current.at);
+        self.open = self.poles.step(inputs.waves, source.current, current, voltage);
+        if self.poles.is_dead() {
+            if self.poles.is_long_dead(current.at) {
+                self.memory.reset();
+            }
+            self.same = 0;
+            self.forget();
+            return Output::blocked(Blocks::VOLTAGE);
+        }
         let polarising = self.polarising(voltage);
         let loops = self.loops(current, voltage);
         if self.swing(current, voltage, &loops).blocks {
@@ -257,6 +274,7 @@ impl Function for Pdis {
     fn reset(&mut self) {
         self.memory.reset();
         self.pace = Pace::default();
+        self.poles.reset();
         self.same = 0;
         self.forget();
     }

@@ -75,7 +75,7 @@ pub(crate) const OF_LINES: &[Set] = &[
         "pdis = { zone = 3, reach-ohm = 60, line-deg = 75.964, k0 = 0.66667, k0-deg = 0, phase-delay-ms = 600, earth-delay-ms = 600, \
          load = { resistance-ohm = 35, angle-deg = 35 } }",
     )], &["heavy-load"]),
-    BARE.stream("fuse = {}").plays(&[("SOTF", "psof = {}")], &["switch-on-to-fault", "switch-on-to-line"]),
+    BARE.stream("fuse = {}").plays(&[("SOTF", "psof = {}"), ZONE], &["switch-on-to-fault", "switch-on-to-line"]),
     BARE.stream("fuse = {}").plays(&[ZONE, UNDERVOLTAGE], &["fuse-failure", "fuse-failure-two", "fuse-failure-unbalanced"]),
     BARE.breaker("retrip-ms = 0, backtrip-ms = 150").plays(&[ZONE], &["breaker-failure", "breaker-opens"]),
 ];
