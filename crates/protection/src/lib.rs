@@ -18,6 +18,7 @@ pub mod distance;
 mod error;
 pub mod frequency;
 mod function;
+mod knee;
 mod list;
 pub mod measure;
 pub mod overcurrent;

@@ -85,10 +85,10 @@ impl Opening {
                 false => (currents[phase] - mean_a, voltages[phase]),
             };
         }
-        for phase in 0..3 {
-            self.is_open[phase] |= n >= OPENS && out[phase] * self.before[phase] <= 0.0;
-            self.before[phase] = out[phase];
+        for ((is_open, now), before) in self.is_open.iter_mut().zip(out).zip(self.before) {
+            *is_open |= n >= OPENS && now * before <= 0.0;
         }
+        self.before.copy_from_slice(&out[..3]);
         out[3] = out[..3].iter().sum();
         out[7] = out[4..7].iter().sum();
         out

@@ -8,8 +8,9 @@ use super::still::Stillness;
 use crate::complex::Complex;
 use crate::direction::{Mode, VoltageMemory};
 use crate::error::SettingError;
-use crate::function::{Direction, Function, Inputs, Node, Output};
-use crate::measure::{Blocks, Channels, Measured, Swing};
+use crate::function::{Direction, Function, Inputs, Node, Output, Waves};
+use crate::knee::Knees;
+use crate::measure::{Blocks, Channels, LONGEST_TASK_MS, Measured, Swing};
 use crate::phases::Phases;
 use crate::rated::Rated;
 use crate::timing::{Delay, Pace};
@@ -29,6 +30,15 @@ const RESERVE_MS: f64 = 10.0;
 
 /// Time in ms in the zone from which it operates though the selection changes again and again: then in all phases.
 const UNSTEADY_MS: f64 = 30.0;
+
+/// Share of the reach up to which a loop operates while a transformer is saturated. A current that lost a part makes the impedance larger; but it is missing in
+/// the sum of the phases, and the residual that it leaves makes that of another earth loop smaller, by up to a quarter with K0 of 2/3. And the delay in ms
+/// from which a loop keeps its reach: it waits longer than a transformer saturates.
+const SATURATED_REACH: f64 = 0.7;
+const DELAYED_MS: f64 = 100.0;
+
+/// Time in ms after a cycle from the last sample of a saturated current, until which it is in the phasors.
+const SETTLES_MS: f64 = 2.0;
 
 /// PDIS (21), one zone: operates when the impedance of a loop that measures the fault has been in the zone for the set number of task runs, and then
 /// for the delay.
@@ -62,6 +72,14 @@ pub struct Pdis {
     poles: Poles,
     /// Phases whose pole is open: their loops are not measured.
     open: Phases,
+    knees: Knees,
+    /// Sample up to which the window has a saturated current; the samples for which it has one, and those of a delayed loop.
+    saturated_until: u64,
+    saturates: u64,
+    delayed: u64,
+    /// The next sample to look at, and the samples of the longest task.
+    next: Option<u64>,
+    longest: u64,
     /// [`STEADY_MS`], [`RESERVE_MS`], [`UNSTEADY_MS`] in samples.
     steady: [u64; 2],
     reserve: u64,
@@ -102,6 +120,12 @@ impl Pdis {
             stillness: Stillness::new(rated),
             poles: Poles::new(rated),
             open: Phases::NONE,
+            knees: Knees::new(rated, rated.current_a),
+            saturated_until: 0,
+            saturates: rated.samples_per_cycle() + rated.samples_in_ms(SETTLES_MS),
+            delayed: rated.samples_in_ms(DELAYED_MS),
+            next: None,
+            longest: rated.samples_in_ms(LONGEST_TASK_MS),
             steady: STEADY_MS.map(|ms| rated.samples_in_ms(ms)),
             reserve: rated.samples_in_ms(RESERVE_MS),
             unsteady: rated.samples_in_ms(UNSTEADY_MS),
@@ -127,6 +151,30 @@ impl Pdis {
         }
     }
 
+    /// Looks at all samples before `at`: the last one may wait for the next, to be told from a spike.
+    fn look(&mut self, waves: Option<&dyn Waves>, at: u64) {
+        let oldest = at.saturating_sub(self.longest);
+        for number in self.next.unwrap_or(at).max(oldest)..at {
+            let Some(samples) = waves.and_then(|waves| waves.phase_currents(self.settings.source.current, number))
+            else {
+                self.forget_samples();
+                continue;
+            };
+            self.poles.look(number, samples);
+            let bends = self.knees.look(number, samples);
+            if self.settings.saturation && bends != [false; 3] {
+                self.saturated_until = number.saturating_add(self.saturates);
+            }
+        }
+        self.next = Some(at);
+    }
+
+    fn forget_samples(&mut self) {
+        self.poles.reset();
+        self.knees.reset();
+        self.saturated_until = 0;
+    }
+
     /// Clears the state when no loop is in the zone: timers reset at once.
     fn forget(&mut self) {
         self.tasks = [0; 6];
@@ -135,15 +183,26 @@ impl Pdis {
     }
 
     /// The loops among these that are in the zone.
-    fn inside(&self, some: &[Loop], loops: &Loops, polarising: Polarising) -> [bool; 6] {
+    fn inside(&self, some: &[Loop], loops: &Loops, polarising: Polarising, is_saturated: bool) -> [bool; 6] {
         let mut started = [false; 6];
         for each in some {
             let index = each.index();
-            started[index] = self.is_taken(*each, loops)
+            let is_shorter = is_saturated && self.delays[index] < self.delayed;
+            let is_near = !is_shorter || self.is_near(*each, loops);
+            started[index] = is_near
+                && self.is_taken(*each, loops)
                 && self.zone.contains(loops, *each, polarising, self.tasks[index] > 0)
                 && self.is_fault(*each, loops);
         }
         started
+    }
+
+    /// True if the impedance of a loop is that of a close fault, whatever the current of a saturated transformer has lost.
+    fn is_near(&self, each: Loop, loops: &Loops) -> bool {
+        let most = SATURATED_REACH * self.settings.reach_ohm;
+        loops
+            .impedance(each)
+            .is_some_and(|impedance| !impedance.is_at_least(most))
     }
 
     /// Counts for how long the same loops have decided. The three phase loops are those of load: they count only in the zone.
@@ -208,7 +267,8 @@ impl Function for Pdis {
             }
         };
         let passed = self.pace.passed(current.at);
-        self.open = self.poles.step(inputs.waves, source.current, current, voltage);
+        self.look(inputs.waves, current.at);
+        self.open = self.poles.step(current, voltage);
         if self.poles.is_dead() {
             if self.poles.is_long_dead(current.at) {
                 self.memory.reset();
@@ -226,9 +286,10 @@ impl Function for Pdis {
         }
         let Selection { preferred, reserve } = loops.selected(self.rated_a);
         let mut selected = preferred;
-        let mut started = self.inside(preferred, &loops, polarising);
+        let is_saturated = current.at < self.saturated_until;
+        let mut started = self.inside(preferred, &loops, polarising, is_saturated);
         if started == [false; 6] && reserve != preferred {
-            started = self.inside(reserve, &loops, polarising);
+            started = self.inside(reserve, &loops, polarising, is_saturated);
             if started != [false; 6] {
                 selected = reserve;
             }
@@ -237,6 +298,8 @@ impl Function for Pdis {
         let mut output = Output::default();
         if started == [false; 6] {
             self.forget();
+            let is_held = is_saturated && self.inside(preferred, &loops, polarising, false) != [false; 6];
+            output.blocked = Blocks::SATURATION.when(is_held);
             return output;
         }
         let needed = if selected == preferred {
@@ -274,7 +337,8 @@ impl Function for Pdis {
     fn reset(&mut self) {
         self.memory.reset();
         self.pace = Pace::default();
-        self.poles.reset();
+        self.next = None;
+        self.forget_samples();
         self.same = 0;
         self.forget();
     }

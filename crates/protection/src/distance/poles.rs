@@ -3,9 +3,7 @@
 //! When a loaded line is opened, currents and voltages leave the window pole by pole within some milliseconds, and their ratio can pass through a zone.
 //! So loops of an open pole are not measured.
 
-use crate::complex::Complex;
-use crate::function::Waves;
-use crate::measure::{LONGEST_TASK_MS, Measured};
+use crate::measure::Measured;
 use crate::phases::Phases;
 use crate::rated::Rated;
 
@@ -38,8 +36,6 @@ pub(super) struct Poles {
     open: u64,
     cycle: u64,
     forgets: u64,
-    longest: u64,
-    next: Option<u64>,
     poles: [Pole; 3],
     dead_since: Option<u64>,
 }
@@ -54,47 +50,28 @@ impl Poles {
             open: rated.samples_in_ms(OPEN_MS).max(2),
             cycle: rated.samples_per_cycle(),
             forgets: rated.samples_in_ms(FORGETS_MS),
-            longest: rated.samples_in_ms(LONGEST_TASK_MS),
-            next: None,
             poles: [Pole::default(); 3],
             dead_since: None,
         }
     }
 
     pub(super) fn reset(&mut self) {
-        self.next = None;
         self.poles = [Pole::default(); 3];
         self.dead_since = None;
     }
 
-    /// Looks at the samples of `set` up to that of `current`; returns the phases whose pole is open. Without samples none is.
-    pub(super) fn step(
-        &mut self,
-        waves: Option<&dyn Waves>,
-        set: usize,
-        current: &Measured,
-        voltage: &Measured,
-    ) -> Phases {
+    /// The phases whose pole is open at the sample of `current`, after all samples before it.
+    pub(super) fn step(&mut self, current: &Measured, voltage: &Measured) -> Phases {
         let at = current.at;
-        let oldest = at.saturating_sub(self.longest);
-        for number in self.next.unwrap_or(at).max(oldest)..=at {
-            match waves.and_then(|waves| waves.phase_currents(set, number)) {
-                Some(samples) => self.look(number, samples),
-                None => self.poles = [Pole::default(); 3],
-            }
-        }
-        self.next = Some(at.saturating_add(1));
         let open = Phases::of(self.poles.map(|pole| pole.is_open(at, self.open, self.cycle)));
-        let has_voltage = voltage
-            .voltage
-            .iter()
-            .any(|each: &Complex| each.is_at_least(self.dead_v));
+        let has_voltage = voltage.voltage.iter().any(|each| each.is_at_least(self.dead_v));
         let is_dead = open == Phases::ABC && !has_voltage;
         self.dead_since = is_dead.then(|| self.dead_since.unwrap_or(at));
         open
     }
 
-    fn look(&mut self, at: u64, samples: [f64; 3]) {
+    /// Looks at sample `at`.
+    pub(super) fn look(&mut self, at: u64, samples: [f64; 3]) {
         for (pole, sample) in self.poles.iter_mut().zip(samples) {
             pole.silent = if sample.abs() < self.none_a {
                 pole.silent.saturating_add(1)

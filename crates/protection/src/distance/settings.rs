@@ -95,6 +95,8 @@ pub struct PdisSettings {
     pub load: Option<LoadEncroachment>,
     /// True if a power swing that the stream's supervision finds blocks the zone.
     pub swing_block: bool,
+    /// True if the zone reaches less far while a current transformer is saturated; a zone with a delay of 100 ms or more keeps its reach.
+    pub saturation: bool,
 }
 
 impl Default for PdisSettings {
@@ -117,6 +119,7 @@ impl Default for PdisSettings {
             memory_ms: 2000.0,
             load: None,
             swing_block: true,
+            saturation: true,
         }
     }
 }
