@@ -222,10 +222,10 @@ impl Function for Pdif {
     fn step(&mut self, inputs: &Inputs<'_>) -> Output {
         let found = self.sides(inputs).and_then(|sides| {
             let currents = self.currents(sides);
-            self.restrained(sides, &currents)
-                .map(|restrained| (currents, restrained))
+            let restrained = self.restrained(sides, &currents)?;
+            Ok((currents, restrained, sides[0].at))
         });
-        let (currents, restrained) = match found {
+        let (currents, restrained, at) = match found {
             Ok(found) => found,
             Err(blocks) => {
                 self.reset();
@@ -234,6 +234,7 @@ impl Function for Pdif {
         };
         let above = self.above(&currents);
         let outside = self.outside(inputs);
+        let restrained = restrained.when(!self.saturation.is_inside(at));
         let mut output = Output::default();
         for (phase, name) in Phases::EACH.into_iter().enumerate() {
             let is_inside = !outside.contains(name);

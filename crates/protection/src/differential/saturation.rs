@@ -5,9 +5,13 @@
 //! apart, whatever the transformers do later; products detect outside faults in the same way. In each cycle a saturated transformer follows its current
 //! for a time again, after it has changed its sign: while that is seen at a current beyond any load, the fault is still outside, for a second at most. The
 //! margins and times are our choice.
+//!
+//! In a fault of the object saturation has harmonics, as inrush has. But no inrush begins in both sides at once and bends at the knee of a transformer within
+//! a cycle: such a fault is one of the object, whatever its harmonics.
 
 use super::group::Compensation;
 use crate::function::{Inputs, Waves};
+use crate::knee::Knees;
 use crate::measure::LONGEST_TASK_MS;
 use crate::phases::Phases;
 use crate::rated::Rated;
@@ -20,6 +24,11 @@ const COMPARED_MS: f64 = 1.75;
 
 /// Share of the restraint in these below which the differential current is that of a fault outside.
 const THROUGH: f64 = 0.25;
+
+/// Mean change of the current of each side into the object in that time, x rated, and the share of the smaller one in the larger, from which both sides feed a
+/// fault in it. Of an inrush into one side the other one has a change of its load at most.
+const FEEDS: f64 = 0.1;
+const BOTH: f64 = 0.25;
 
 /// Restraint in x rated, as RMS, from which a transformer may saturate: more than any load that lasts.
 const HIGH: f64 = 1.5;
@@ -61,6 +70,12 @@ struct Phase {
     compares: u64,
     differential: f64,
     restraint: f64,
+    /// Changes of both sides into the object, summed over it.
+    fed: [f64; 2],
+    /// True if nothing had begun for a second before it.
+    was_quiet: bool,
+    /// Sample of the end of a comparison that found a fault of the object fed from both sides.
+    fed_at: Option<u64>,
     /// Sample up to which a fault that has begun is not looked for again.
     busy_until: u64,
     /// Sample of the last high restraint.
@@ -92,6 +107,9 @@ pub(super) struct Saturation {
     durations: Durations,
     phases: [Phase; 3],
     next: Option<u64>,
+    knees: [Knees; 2],
+    /// Sample up to which the harmonics are those of saturation.
+    inside_until: u64,
 }
 
 impl Saturation {
@@ -107,12 +125,37 @@ impl Saturation {
             },
             phases: [Phase::default(); 3],
             next: None,
+            knees: [(); 2].map(|()| Knees::new(rated, 1.0)),
+            inside_until: 0,
         }
     }
 
     pub(super) fn reset(&mut self) {
         self.phases = [Phase::default(); 3];
         self.next = None;
+        self.knees.iter_mut().for_each(Knees::reset);
+        self.inside_until = 0;
+    }
+
+    /// True if the harmonics of the differential current at sample `at` are those of saturated transformers in a fault of the object.
+    pub(super) fn is_inside(&self, at: u64) -> bool {
+        at < self.inside_until
+    }
+
+    /// Looks for the knees of both sides at sample `number`, whose currents are in x rated.
+    fn look_for_knees(&mut self, number: u64, currents: [Option<[f64; 3]>; 2]) {
+        let mut bends = false;
+        for (knees, samples) in self.knees.iter_mut().zip(currents) {
+            match samples {
+                Some(samples) => bends |= knees.look(number, samples) != [false; 3],
+                None => knees.reset(),
+            }
+        }
+        let Durations { cycle, most, .. } = self.durations;
+        let fed_at = self.phases.iter().filter_map(|phase| phase.fed_at).max();
+        if bends && fed_at.is_some_and(|fed| number.saturating_sub(fed) <= cycle) {
+            self.inside_until = number.saturating_add(most);
+        }
     }
 
     /// Looks at all samples up to `at`; returns the phases with a fault outside.
@@ -130,6 +173,14 @@ impl Saturation {
         let cycle = self.durations.cycle;
         let oldest = at.saturating_sub(self.durations.task.max(cycle) - 1);
         for number in self.next.unwrap_or(at).max(oldest)..=at {
+            // The last sample may wait for the next, to be told from a spike.
+            let before = number.checked_sub(1);
+            let side = |side: usize| {
+                let samples = waves.phase_currents(sides[side], before?)?;
+                Some(samples.map(|sample| sample / rated_a[side]))
+            };
+            let currents = [0, 1].map(side);
+            self.look_for_knees(before.unwrap_or(0), currents);
             let pairs = |number| pairs(waves, number, sides, compensations, rated_a);
             if let (Some(now), Some(before)) = (pairs(number), number.checked_sub(cycle).and_then(pairs)) {
                 for (phase, (now, before)) in self.phases.iter_mut().zip(now.into_iter().zip(before)) {
@@ -173,6 +224,8 @@ impl Phase {
             let is_known = self.is_outside && at < self.until;
             if at >= self.busy_until && !is_known {
                 (self.compares, self.differential, self.restraint) = (durations.compared, 0.0, 0.0);
+                self.fed = [0.0; 2];
+                self.was_quiet = self.busy_until == 0 || at - self.busy_until >= most;
             }
             self.busy_until = at + cycle;
         }
@@ -180,8 +233,15 @@ impl Phase {
             self.compares -= 1;
             self.differential += change.differential();
             self.restraint += change.restraint();
+            self.fed = [self.fed[0] + change.one, self.fed[1] + change.other];
             if self.compares == 0 {
                 self.is_outside = self.differential < THROUGH * self.restraint;
+                let [one, other] = self.fed.map(|sum| sum / durations.compared as f64);
+                let least = (BOTH * one.abs().max(other.abs())).max(FEEDS);
+                let is_fed = one * other > 0.0 && one.abs().min(other.abs()) > least;
+                if is_fed && self.was_quiet && !self.is_outside {
+                    self.fed_at = Some(at);
+                }
                 self.until = at + hold;
                 self.until_most = at + most;
             }
