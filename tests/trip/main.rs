@@ -2,6 +2,7 @@
 
 mod overruns;
 mod plans;
+mod ramp;
 #[path = "../../crates/probes/tests/trip/relay.rs"]
 mod relay;
 

@@ -133,6 +133,7 @@ mod tests {
             at_ns: at_ms * MS,
             watched_ns: watched_ms.map(|ms| ms * MS),
             uncertain_ns: None,
+            reset_ns: None,
             name: "overcurrent".into(),
             point_deg: None,
             cell: None,

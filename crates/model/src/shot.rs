@@ -1,5 +1,7 @@
 //! Shots of a test set or of another injector: the expected action of the relay, and its actual one.
 
+use crate::ramp::CurrentRamp;
+
 /// A shot that a test set has played, or that was seen of another injector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shot {
@@ -22,6 +24,8 @@ pub struct Shot {
     pub outcome: Outcome,
     /// Time from that instant to the trip, if there was one; negative for a trip before it.
     pub trip_ns: Option<i64>,
+    /// In a ramp, time from that instant until the relay reset after its pick-up; `None` if it did not, and without a ramp.
+    pub reset_ns: Option<i64>,
 }
 
 /// The place of a shot in a type test.
@@ -45,6 +49,8 @@ pub enum Cell {
         /// Largest permitted deviation of the operate time from it, in ns.
         tolerance_ns: u64,
     },
+    /// A ramp of a current, up to a pick-up and down to the drop-off. `trip_ns` of its shot is the pick-up.
+    Ramp(CurrentRamp),
 }
 
 /// The action of a relay in a shot. The text form is part of the run file and of the JSON.

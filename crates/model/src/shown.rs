@@ -39,8 +39,10 @@ impl Show for Event {
 impl Show for Shot {
     fn show(&mut self) {
         self.name.show();
-        if let Some(Cell::Distance { fault, .. }) = &mut self.cell {
-            fault.show();
+        match &mut self.cell {
+            Some(Cell::Distance { fault, .. }) => fault.show(),
+            Some(Cell::Ramp(ramp)) => ramp.phases.show(),
+            Some(Cell::Overcurrent { .. }) | None => {}
         }
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! Each shot starts a new relay, and has the steady state until the relay has settled, and then the fault. The same relay and the
 //! same seed give the same outcome. The additional times of a relay on a host (frames, wake-up, GOOSE) are not included.
+//! A ramp watches the start of the functions, and its reset.
 
 use crate::config::{CHANNELS, Config};
 use crate::engine::{Engine, Sample};
 use crate::error::ReplayError;
-use crate::events::{Change, Subject};
+use crate::events::{Change, Event, Subject};
 use model::{Outcome, Shot};
 use waveform::sample::Sampling;
 use waveform::scenario::{self, Expect};
@@ -26,11 +27,26 @@ const MEMBER: usize = 8;
 const CURRENT_A: f64 = 0.001;
 const VOLTAGE_V: f64 = 0.01;
 
+/// The state of a relay that a test watches.
+enum Watched {
+    /// The first trip.
+    Trip,
+    /// The start of any of these functions.
+    Start(Vec<usize>),
+}
+
+/// Samples of a task at which the watched state was first set, and at which it was next reset.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    set: Option<u64>,
+    reset: Option<u64>,
+}
+
 /// Plays all shots of a test through the first trip of a relay, with all samples in its first stream. `at_ns` of a shot counts
 /// from the start of the shot. The time of a trip is that of the task's last sample, without additions.
 ///
 /// # Errors
-/// The relay has no trip, or its stream cannot represent a signal.
+/// The relay has no trip, or no function of the name that a ramp asks for, or its stream cannot represent a signal.
 pub fn type_test(config: &Config, test: &TypeTest, seed: u64) -> Result<Vec<Shot>, ReplayError> {
     let Some(stream) = config.streams.first().filter(|_| !config.trips.is_empty()) else {
         return Err(ReplayError::Nothing(
@@ -38,15 +54,53 @@ pub fn type_test(config: &Config, test: &TypeTest, seed: u64) -> Result<Vec<Shot
         ));
     };
     let sampling = Sampling::new(stream.spec.rate);
+    let watched = Watched::of(config, test)?;
     let places = test.places(seed);
     let shots = (1..)
         .zip(places)
-        .map(|(number, place)| one(config, &sampling, test, number, place));
+        .map(|(number, place)| one((config, &watched), &sampling, test, number, place));
     shots.collect()
 }
 
+impl Watched {
+    fn of(config: &Config, test: &TypeTest) -> Result<Self, ReplayError> {
+        if !test.is_ramp() {
+            return Ok(Self::Trip);
+        }
+        let Some(name) = test.ramp_function() else {
+            let functions = config.trips.first().map(|trip| trip.functions.clone());
+            return Ok(Self::Start(functions.unwrap_or_default()));
+        };
+        let found = config.functions.iter().position(|function| function.name == name);
+        found.map(|number| Self::Start(vec![number])).ok_or_else(|| {
+            let names: Vec<&str> = config.functions.iter().map(|function| function.name.as_str()).collect();
+            ReplayError::Nothing(format!(
+                "the relay has no function \"{name}\", which the test watches: its functions are {}",
+                names.join(", ")
+            ))
+        })
+    }
+
+    /// Takes a change, with the functions that are started; returns the state, if the change concerns it.
+    fn take(&self, event: &Event, started: &mut Vec<usize>) -> Option<bool> {
+        match (self, event.subject, event.change) {
+            (Self::Trip, Subject::Trip(0), Change::Operate(_)) => Some(true),
+            (Self::Trip, Subject::Trip(0), Change::Reset) => Some(false),
+            (Self::Start(functions), Subject::Function(number), change) if functions.contains(&number) => {
+                match change {
+                    Change::Start(..) if !started.contains(&number) => started.push(number),
+                    Change::Reset => started.retain(|other| *other != number),
+                    _ => {}
+                }
+                Some(!started.is_empty())
+            }
+            _ => None,
+        }
+    }
+}
+
 fn one(
-    config: &Config,
+    (config, watched): (&Config, &Watched),
     sampling: &Sampling,
     test: &TypeTest,
     number: u64,
@@ -59,7 +113,7 @@ fn one(
     let least = settled + number * 7 % 96;
     let lead = least + asked.point.samples_until(phase_deg(least, step_deg), step_deg);
     let shot = asked.scenario.shot(sampling, lead, 0.0, number)?;
-    let trip = played(config, sampling, &shot)?;
+    let Seen { set: trip, reset } = played(config, watched, sampling, &shot)?;
     let ns = |sample: u64| sample as f64 / f64::from(sampling.rate) * 1e9;
     Ok(Shot {
         number,
@@ -70,6 +124,7 @@ fn one(
         point_deg: Some(asked.point.deg(phase_deg(shot.fault, step_deg))),
         outcome: outcome(&asked, trip, &shot),
         trip_ns: trip.map(|at| (ns(at) - ns(shot.fault)).round() as i64),
+        reset_ns: reset.map(|at| (ns(at) - ns(shot.fault)).round() as i64),
         cell: Some(asked.cell),
     })
 }
@@ -89,8 +144,9 @@ fn outcome(asked: &TestShot, trip: Option<u64>, shot: &scenario::Shot) -> Outcom
     }
 }
 
-/// Last sample of the task in which the relay first tripped.
-fn played(config: &Config, sampling: &Sampling, shot: &scenario::Shot) -> Result<Option<u64>, ReplayError> {
+/// Last samples of the tasks in which the watched state was first set, and then reset; the reset only of a start.
+fn played(config: &Config, watched: &Watched, sampling: &Sampling, shot: &scenario::Shot) -> Result<Seen, ReplayError> {
+    let (mut seen, mut started) = (Seen::default(), Vec::new());
     let mut engine = Engine::new(config)?;
     let rate = u64::from(sampling.rate);
     let end = shot.end + AFTER_NS * rate / 1_000_000_000;
@@ -104,16 +160,22 @@ fn played(config: &Config, sampling: &Sampling, shot: &scenario::Shot) -> Result
         }
         pushed = up_to;
         let decided = engine.task(pushed);
-        let is_trip = |change| matches!(change, Change::Operate(_));
-        let trip = decided
-            .events
-            .iter()
-            .find(|event| event.subject == Subject::Trip(0) && is_trip(event.change));
-        if let Some(trip) = trip {
-            return Ok(Some(trip.at));
+        for event in decided.events {
+            match watched.take(event, &mut started) {
+                Some(true) => seen.set = seen.set.or(Some(event.at)),
+                Some(false) if seen.set.is_some() => seen.reset = seen.reset.or(Some(event.at)),
+                _ => {}
+            }
+        }
+        let is_over = match watched {
+            Watched::Trip => seen.set.is_some(),
+            Watched::Start(_) => seen.reset.is_some(),
+        };
+        if is_over {
+            break;
         }
     }
-    Ok(None)
+    Ok(seen)
 }
 
 fn sample(shot: &scenario::Shot, number: u64, rate: u64) -> Sample {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::relay;
-use model::{Cell, Outcome, Shot};
+use model::{Cell, CurrentRamp, Outcome, Shot};
 use relay::config::Config;
 use relay::type_test;
 use waveform::type_test::{TypeTest, find};
@@ -146,4 +146,76 @@ fn a_relay_that_cannot_trip_cannot_be_tested() {
     without.trips.clear();
     let refused = type_test(&without, &few(), 1).expect_err("refused").to_string();
     assert!(refused.contains("no trip"), "{refused}");
+}
+
+/// A ramp around 800 A in phase A and in all phases.
+fn ramp() -> TypeTest {
+    let text = "what = \"x\"\n[pick_up]\nvoltage_v = 11_547\nsetting_a = 800\nphases = [\"A\", \"ABC\"]\nerror_percent = 3\n\
+                from_percent = 80\nto_percent = 110\nstep_percent = 1\nstep = \"60ms\"\n";
+    TypeTest::parse(text, "ramp", "ramp.toml").expect("a test")
+}
+
+/// Pick-up and drop-off in A of each shot.
+fn ramped(config: &Config) -> Vec<(CurrentRamp, Option<f64>, Option<f64>)> {
+    let shots = type_test(config, &ramp(), 1).expect("shots");
+    let one = |shot: Shot| {
+        let Some(Cell::Ramp(ramp)) = shot.cell else {
+            panic!("no ramp")
+        };
+        let at = |ns: Option<i64>| ns.and_then(|ns| ramp.current_a(ns));
+        let (up, down) = (at(shot.trip_ns), at(shot.reset_ns));
+        (ramp, up, down)
+    };
+    shots.into_iter().map(one).collect()
+}
+
+#[test]
+fn a_ramp_finds_the_pick_up_and_the_drop_off_of_a_stage_and_a_setting_that_is_wrong() {
+    let stage = |pickup: f64| set(&format!("pioc = {{ pickup = {pickup}, reset-ratio = 0.93 }}"));
+    let right = ramped(&stage(2.0));
+    assert_eq!(right.len(), 2);
+    for (ramp, up, down) in right {
+        // Steps of 8 A.
+        assert!(
+            up.is_some_and(|up| (800.0..=808.0).contains(&up) && ramp.is_allowed(up)),
+            "{up:?}"
+        );
+        assert!(down.is_some_and(|down| (728.0..=752.0).contains(&down)), "{down:?}");
+    }
+    for wrong in [2.0 * 1.05, 2.0 * 0.95] {
+        for (ramp, up, _) in ramped(&stage(wrong)) {
+            let up = up.expect("a pick-up");
+            assert!(!ramp.is_allowed(up), "{up} A");
+        }
+    }
+    // Never, and always.
+    assert!(
+        ramped(&stage(20.0))
+            .iter()
+            .all(|(_, up, down)| (*up, *down) == (None, None))
+    );
+    let shots = type_test(&stage(0.5), &ramp(), 1).expect("shots");
+    assert!(shots.iter().all(|shot| shot.outcome == Outcome::Early), "{shots:?}");
+}
+
+#[test]
+fn a_ramp_watches_the_function_that_it_names_or_says_that_there_is_none() {
+    let named = |name: &str| {
+        let text = format!(
+            "what = \"x\"\n[pick_up]\nvoltage_v = 11_547\nsetting_a = 800\nphases = [\"A\"]\nerror_percent = 3\n\
+             from_percent = 90\nto_percent = 110\nstep_percent = 1\nstep = \"60ms\"\nfunction = \"{name}\"\n"
+        );
+        TypeTest::parse(&text, "ramp", "ramp.toml").expect("a test")
+    };
+    let bays = relay(&relay::library::file("bays1").expect("a relay"));
+    let shots = type_test(&bays, &named("I> 01"), 1).expect("shots");
+    assert_eq!(shots[0].outcome, Outcome::Tripped, "{shots:?}");
+    // The first trip has stages of the residual and of the negative sequence, which one phase starts at once.
+    let any = type_test(&bays, &ramp(), 1).expect("shots");
+    assert!(any.iter().any(|shot| shot.outcome == Outcome::Early));
+    let refused = type_test(&bays, &named("I>>>"), 1).expect_err("refused").to_string();
+    assert!(
+        refused.contains("no function \"I>>>\"") && refused.contains("I> 01"),
+        "{refused}"
+    );
 }

@@ -160,7 +160,9 @@ CREATE TABLE shot (
   outcome      TEXT    NOT NULL,
   trip_ns      INTEGER,
   uncertain_ns INTEGER,
-  watched_ns   INTEGER
+  watched_ns   INTEGER,
+  ramp         TEXT,
+  reset_ns     INTEGER
 ) STRICT;
 
 CREATE TABLE action (

@@ -16,6 +16,8 @@ struct Columns<'a> {
     multiple: Option<f64>,
     expected_ns: Option<i64>,
     tolerance_ns: Option<i64>,
+    /// A ramp as JSON.
+    ramp: Option<String>,
 }
 
 impl<'a> Columns<'a> {
@@ -37,6 +39,10 @@ impl<'a> Columns<'a> {
                 tolerance_ns: Some(integer(*tolerance_ns, "a tolerance")?),
                 ..Self::default()
             },
+            Cell::Ramp(ramp) => Self {
+                ramp: serde_json::to_string(ramp).ok(),
+                ..Self::default()
+            },
         })
     }
 }
@@ -46,7 +52,7 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
     let cell = shot.cell.as_ref().map(Columns::of).transpose()?.unwrap_or_default();
     tx.prepare_cached(
         "INSERT INTO shot (number, at_ns, name, point_deg, sir, fault, position, multiple, expected_ns, tolerance_ns, outcome, trip_ns,
-         uncertain_ns, watched_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+         uncertain_ns, watched_ns, ramp, reset_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     )?
     .execute(params![
         integer(shot.number, "the number of a shot")?,
@@ -63,6 +69,8 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
         shot.trip_ns,
         shot.uncertain_ns.map(|ns| integer(ns, "an uncertainty")).transpose()?,
         shot.watched_ns.map(|ns| integer(ns, "the time of a watch")).transpose()?,
+        cell.ramp,
+        shot.reset_ns,
     ])?;
     Ok(())
 }
@@ -81,9 +89,10 @@ impl RunFile {
             }
             let uncertain = column_or_null(db, "uncertain_ns")?;
             let watched = column_or_null(db, "watched_ns")?;
+            let (ramp, reset) = (column_or_null(db, "ramp")?, column_or_null(db, "reset_ns")?);
             let sql = format!(
                 "SELECT number, at_ns, name, point_deg, outcome, trip_ns, sir, fault, position, multiple, expected_ns, tolerance_ns,
-                        {uncertain}, {watched} FROM shot ORDER BY at_ns, id"
+                        {uncertain}, {watched}, {ramp}, {reset} FROM shot ORDER BY at_ns, id"
             );
             rows(db, &sql, [], shot_of)
         })
@@ -109,6 +118,7 @@ fn shot_of(row: &Row<'_>) -> Result<Shot, rusqlite::Error> {
         trip_ns: row.get(5)?,
         uncertain_ns: optional_unsigned(row, 12)?,
         watched_ns: optional_unsigned(row, 13)?,
+        reset_ns: row.get(15)?,
         cell: cell_of(row)?,
     })
 }
@@ -116,6 +126,11 @@ fn shot_of(row: &Row<'_>) -> Result<Shot, rusqlite::Error> {
 fn cell_of(row: &Row<'_>) -> Result<Option<Cell>, rusqlite::Error> {
     if let (Some(sir), Some(fault), Some(position)) = (row.get(6)?, row.get(7)?, row.get(8)?) {
         return Ok(Some(Cell::Distance { sir, fault, position }));
+    }
+    if let Some(text) = row.get::<_, Option<String>>(14)? {
+        let ramp = serde_json::from_str(&text);
+        let damaged = |error| rusqlite::Error::FromSqlConversionFailure(14, Type::Text, Box::new(error));
+        return ramp.map(|ramp| Some(Cell::Ramp(ramp))).map_err(damaged);
     }
     let curve = (row.get(9)?, optional_unsigned(row, 10)?, optional_unsigned(row, 11)?);
     let (Some(multiple), Some(expected_ns), Some(tolerance_ns)) = curve else {
@@ -131,7 +146,7 @@ fn cell_of(row: &Row<'_>) -> Result<Option<Cell>, rusqlite::Error> {
 #[cfg(test)]
 mod tests {
     use crate::{Batch, RunFile, RunWriter};
-    use model::{Cell, Outcome, RunInfo, RunState, Shot};
+    use model::{Cell, CurrentRamp, Outcome, RampSignal, RunInfo, RunState, Shot};
     use units::Realtime;
 
     fn shot(number: u64, outcome: Outcome, trip_ns: Option<i64>, cell: Option<Cell>) -> Shot {
@@ -145,6 +160,7 @@ mod tests {
             cell,
             outcome,
             trip_ns,
+            reset_ns: (number == 4).then_some(9),
         }
     }
 
@@ -170,10 +186,21 @@ mod tests {
             expected_ns: 14_340_155_158,
             tolerance_ns: 40_000_000,
         };
+        let ramp = CurrentRamp {
+            phases: "BC".to_owned(),
+            setting_a: 800.0,
+            error_percent: 3.0,
+            from_a: 0.1 + 0.2,
+            step_a: 4.0,
+            step_ns: 100_000_000,
+            steps: 60,
+            signal: RampSignal::Trip,
+        };
         let shots = vec![
             shot(1, Outcome::Early, Some(-5), None),
             shot(2, Outcome::False, Some(7), Some(distance)),
             shot(3, Outcome::NotCounted, None, Some(curve)),
+            shot(4, Outcome::Tripped, Some(8), Some(Cell::Ramp(ramp))),
         ];
         let mut writer = RunWriter::create(&path, &info, None).expect("a file");
         let batch = Batch {

@@ -95,6 +95,7 @@ pub fn kept(seen: &Seen) -> Option<Shot> {
         cell: None,
         outcome,
         trip_ns,
+        reset_ns: None,
     })
 }
 

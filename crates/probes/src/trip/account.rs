@@ -6,7 +6,7 @@ use super::program::Ask;
 use super::selection::Judged;
 use super::series::{phase_slot, security_slot, start_slot, trip_slot, zone_slot};
 use super::watch::{Act, Span, Watch};
-use model::{Counter, Outcome, Shot};
+use model::{Cell, Counter, Outcome, Shot};
 use units::{Monotonic, Ns, SignedNs};
 use waveform::scenario::Expect;
 
@@ -35,6 +35,12 @@ impl Conductor {
             Expect::Either => self.either(place, over),
         };
         let fault = over.watch.span.fault;
+        let is_ramp = matches!(ask.cell, Some(Cell::Ramp(_)));
+        let reset = over.watch.reset().filter(|_| is_ramp && trip.is_some());
+        let reset = reset.filter(|at| {
+            let until = self.stage.first_at(*at);
+            self.our_own(over, [over.since(until), until]).is_none()
+        });
         let shot = Shot {
             number: self.shots,
             at_ns: 0,
@@ -45,6 +51,7 @@ impl Conductor {
             cell: ask.cell.clone(),
             outcome,
             trip_ns: trip.map(|at| at - fault),
+            reset_ns: reset.map(|at| at - fault),
         };
         self.events.shot(fault, shot);
     }
@@ -121,7 +128,11 @@ impl Conductor {
             Act::Tripped(at) => self.stage.first_at(at),
             Act::Late(_) | Act::Quiet => end,
         };
-        let from = fault.saturating_sub(self.stage.cycle());
+        let from = match act {
+            Act::Tripped(_) => over.since(until),
+            _ => fault,
+        };
+        let from = from.saturating_sub(self.stage.cycle());
         match self.our_own(over, [from, until]) {
             Some(notice) => Err(notice),
             None => Ok(act),

@@ -6,6 +6,7 @@ use super::ears::Hearing;
 use super::peer::PeerConfig;
 use super::program::Ask;
 use super::proof::Proof;
+use super::ramp;
 use super::script::Manner;
 use super::stage::{Planned, Stage};
 use super::watch::{Relay, Span, Watch};
@@ -78,12 +79,23 @@ pub(super) struct Over {
     pub(super) samples: [u64; 2],
     /// Point on the wave of the first of these, in degrees.
     pub(super) point_deg: f64,
+    /// In a ramp, the number of samples that decide on a pick-up or a drop-off: two steps. Otherwise all since the fault do.
+    pub(super) decisive: Option<u64>,
     /// True if the test set may have missed a message of the relay.
     pub(super) is_deaf: bool,
     /// True if the test set's link was down at any time.
     pub(super) is_cut: bool,
     /// Reason why the relay's silence proves nothing, as a number of [`super::watch::UNSURE`]; `None` if it does.
     pub(super) unsure: Option<usize>,
+}
+
+impl Over {
+    /// The first of the samples that decide on an act of the relay at `sample`.
+    pub(super) fn since(&self, sample: u64) -> u64 {
+        let [fault, _] = self.samples;
+        self.decisive
+            .map_or(fault, |count| fault.max(sample.saturating_sub(count)))
+    }
 }
 
 impl Conductor {
@@ -111,6 +123,9 @@ impl Conductor {
                 self.events
                     .write(EventKind::Note, format!("scenario {}: {note}", scenario.name));
             }
+        }
+        if let Some(said) = self.config.type_test.as_ref().and_then(ramp::said) {
+            self.events.write(EventKind::Note, said);
         }
     }
 
@@ -237,7 +252,9 @@ impl Conductor {
             self.stage.order(&planned, course);
         }
         self.shots += 1;
-        let all = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;
+        let mut all = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;
+        let decisive = ask.ramp_step_ns().map(|ns| 2 * self.stage.samples(ns));
+        all.iter_mut().for_each(|over| over.decisive = decisive);
         for (relay, over) in all.iter().enumerate() {
             self.account(ask, relay, over);
         }
@@ -287,6 +304,7 @@ impl Conductor {
             watch,
             samples,
             point_deg,
+            decisive: None,
             is_deaf,
             is_cut,
         };

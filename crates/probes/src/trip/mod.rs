@@ -26,6 +26,7 @@ mod peer;
 mod program;
 mod proof;
 mod publisher;
+mod ramp;
 mod script;
 mod security;
 mod selection;
@@ -116,6 +117,10 @@ pub struct TripConfig {
     pub goose_cpu: Option<u32>,
 }
 
+fn refused(error: &waveform::WaveformError) -> ProbeError {
+    ProbeError::Usage(format!("trip: {error}"))
+}
+
 /// The two ports of a test set, on the same interface.
 #[derive(Debug)]
 pub struct Ports {
@@ -179,8 +184,14 @@ impl Probe for TripConfig {
     }
 
     fn start(&self, on: impl Into<Ports>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        self.with_ramp_signal()?.begin(on.into(), recorder, stop)
+    }
+}
+
+impl TripConfig {
+    fn begin(&self, on: Ports, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         self.check()?;
-        let Ports { stream, goose } = on.into();
+        let Ports { stream, goose } = on;
         let shared = Shared::default();
         let named = self.relays.iter().map(|relay| relay.goose.as_ref());
         let named: Option<Vec<Name>> = named.map(|goose| Some(Name::of(goose?.as_bytes()))).collect();
@@ -222,13 +233,7 @@ impl Probe for TripConfig {
         })?;
         Ok(running.with(Some(conducting)))
     }
-}
 
-fn refused(error: &waveform::WaveformError) -> ProbeError {
-    ProbeError::Usage(format!("trip: {error}"))
-}
-
-impl TripConfig {
     fn check(&self) -> Result<(), ProbeError> {
         self.check_relays()?;
         check_stream(&self.stream)?;

@@ -62,6 +62,16 @@ impl Ask {
     }
 }
 
+impl Ask {
+    /// Duration of a step in ns; `None` without a ramp.
+    pub(super) fn ramp_step_ns(&self) -> Option<u64> {
+        match &self.cell {
+            Some(Cell::Ramp(ramp)) => Some(ramp.step_ns),
+            _ => None,
+        }
+    }
+}
+
 impl TripConfig {
     /// The first scenario with a trip; if there is none, a simple fault from the steady state of the first scenario.
     pub(super) fn faulted(&self) -> Scenario {

@@ -4,9 +4,10 @@ use super::notice::Notice;
 use super::under_test::CountedShots;
 use super::{TripConfig, UnderTest};
 use crate::redundant::LanFault;
-use model::{EventKind, SeriesSpec, kind, setting};
+use model::{EventKind, RampSignal, SeriesSpec, kind, setting};
 use run::Describe;
 use units::Ns;
+use waveform::type_test::TypeTest;
 
 /// Slots of each place, which is a group of shots as one relay received them: its trips, its starts, its shots without a trip,
 /// and the phases and functions of its trips.
@@ -72,6 +73,12 @@ impl Trip {
         &self.config.relays[place.map_or(0, |place| place.relay)]
     }
 
+    /// True if a ramp is played, and the relay's start is in the place of its trip.
+    fn watches_start(&self) -> bool {
+        let test = self.config.type_test.as_ref();
+        test.and_then(TypeTest::ramp_signal) == Some(RampSignal::Start)
+    }
+
     fn settings(&self, place: Option<&CountedShots>, within_ns: Option<u64>) -> Vec<(String, String)> {
         let config = &self.config;
         let relay = place.map_or(&config.relays[0], |place| &config.relays[place.relay]);
@@ -126,6 +133,7 @@ impl Describe for Trip {
         };
         let to = |end: &str| format!("{begin} -> kernel has the first GOOSE frame with the {end}");
         let (kind, what) = match which {
+            0 if self.watches_start() => (&kind::TRIP, to("start bit")),
             0 => (&kind::TRIP, to("trip bit")),
             1 => (&kind::START, to("start bit")),
             3 => (&kind::PHASE, to("trip bit, of a trip whose phases are reported")),

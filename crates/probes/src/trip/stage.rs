@@ -320,6 +320,12 @@ impl Stage {
         troubles.any(|trouble| trouble.from < until && trouble.until > from)
     }
 
+    /// Number of samples in this time.
+    pub(super) fn samples(&self, ns: u64) -> u64 {
+        let samples = u128::from(ns) * u128::from(self.sampling.rate) / 1_000_000_000;
+        u64::try_from(samples).unwrap_or(u64::MAX)
+    }
+
     /// Number of samples of one cycle of the steady state, rounded up.
     pub(super) fn cycle(&self) -> u64 {
         (f64::from(self.sampling.rate) / self.signal.wave.frequency_hz()).ceil() as u64

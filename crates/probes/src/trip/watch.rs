@@ -52,12 +52,17 @@ pub(super) struct Bit {
     pub(super) is_set: Option<bool>,
     /// Last instant at which it changed to set.
     pub(super) rose: Option<Monotonic>,
+    /// Last instant at which it changed from set.
+    fell: Option<Monotonic>,
 }
 
 impl Bit {
     fn take(&mut self, value: Option<bool>, at: Monotonic) {
         if value == Some(true) && self.is_set != Some(true) {
             self.rose = Some(at);
+        }
+        if value == Some(false) && self.is_set == Some(true) {
+            self.fell = Some(at);
         }
         self.is_set = value.or(self.is_set);
     }
@@ -168,6 +173,8 @@ pub(super) struct Watch {
     pub(super) span: Span,
     /// First rise of the trip bit since the shot began.
     trip: Option<Monotonic>,
+    /// First fall of the trip bit after that.
+    reset: Option<Monotonic>,
     /// First rise of the start bit since the fault.
     start: Option<Monotonic>,
     /// The trip bit at the beginning of the disturbance.
@@ -186,6 +193,7 @@ impl Watch {
         Self {
             span,
             trip: relay.trip().rose_after(span.begin),
+            reset: None,
             start: None,
             was_set: relay.trip().is_set,
             marks: relay.marks,
@@ -201,6 +209,9 @@ impl Watch {
         }
         let (trip, start) = (relay.trip(), relay.start());
         self.trip = self.trip.or(trip.rose_after(self.span.begin));
+        self.reset = self
+            .reset
+            .or(trip.fell.filter(|fell| self.trip.is_some_and(|rose| *fell > rose)));
         self.start = self.start.or(start.rose_after(self.span.fault + -1));
         if at < self.span.fault {
             self.was_set = trip.is_set;
@@ -234,6 +245,11 @@ impl Watch {
             Act::Tripped(at) => Some(at),
             _ => None,
         }
+    }
+
+    /// Instant at which the trip bit was reset after the relay's trip; `None` if it was not.
+    pub(super) fn reset(&self) -> Option<Monotonic> {
+        self.reset
     }
 
     /// Instant of its start while the fault lasted.
@@ -338,6 +354,8 @@ pub(super) mod tests {
         assert_eq!(watch.act(), Act::Tripped(ms(224)));
         assert_eq!(watch.started(), Some(ms(208)));
         assert_eq!(watch.tripped(), Some(ms(224)));
+        assert_eq!(watch.reset(), Some(ms(290)));
+        assert_eq!(watched(&said[..4]).0.reset(), None);
     }
 
     #[test]

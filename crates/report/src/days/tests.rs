@@ -289,6 +289,7 @@ fn a_day_has_its_own_shots_and_those_of_a_window_across_its_borders() {
         at_ns: hour * HOUR_NS + HOUR_NS / 2,
         watched_ns: None,
         uncertain_ns: None,
+        reset_ns: None,
         name: "observed".to_owned(),
         point_deg: None,
         cell: None,

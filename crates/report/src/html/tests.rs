@@ -200,6 +200,7 @@ fn type_tests_are_drawn_with_a_line_for_each_ratio_and_points_over_the_curve() {
         name: name.to_owned(),
         watched_ns: None,
         uncertain_ns: None,
+        reset_ns: None,
         point_deg: Some(0.0),
         cell: Some(cell),
         outcome: Outcome::Tripped,

@@ -1,5 +1,6 @@
 //! Type tests of a relay, in the result document.
 
+use super::ramp::{self, RampEntry};
 use super::{CurvePoint, Tally, TypeTest, ZoneLine};
 use model::Shot;
 use serde::Serialize;
@@ -9,6 +10,7 @@ pub(super) struct TypeTestEntry {
     name: String,
     zone: Vec<ZoneEntry>,
     curve: Vec<CurveEntry>,
+    ramps: Vec<RampEntry>,
 }
 
 /// A line of a zone, with its cells.
@@ -74,6 +76,7 @@ pub(super) fn type_tests(shots: &[Shot]) -> Vec<TypeTestEntry> {
     let entry = |test: TypeTest| TypeTestEntry {
         zone: test.zone.iter().map(zone).collect(),
         curve: test.curve.iter().map(curve).collect(),
+        ramps: test.ramps.iter().map(ramp::entry).collect(),
         name: test.name,
     };
     TypeTest::all(shots).into_iter().map(entry).collect()

@@ -1,19 +1,22 @@
-//! The results of a type test: operate times by cell, the reach of a zone, the deviation from the standard's curve.
+//! The results of a type test: operate times by cell, the reach of a zone, the deviation from the standard's curve, pick-up and drop-off.
 
 mod document;
 mod page;
+mod ramp;
+mod ramp_page;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use document::type_test_json;
+pub use ramp::{RampCourse, RampLine};
 pub use tables::text;
 pub(crate) use tables::{CELL_HEADS, CURVE_HEADS, REACH_HEADS, cell_rows, curve_rows, reach_rows};
 
 use crate::Report;
 use crate::section::{Fields, Section};
 use crate::terminal::Paint;
-use model::{Cell, Outcome, Shot};
+use model::{Cell, CurrentRamp, Outcome, Shot};
 use std::io;
 
 /// The section of the report.
@@ -50,6 +53,8 @@ pub struct TypeTest {
     pub zone: Vec<ZoneLine>,
     /// For a curve: one point for each multiple of the setting.
     pub curve: Vec<CurvePoint>,
+    /// For a pick-up: the ramps through the same phases, one phase before several.
+    pub ramps: Vec<RampLine>,
 }
 
 /// The positions at one source impedance ratio, for one fault type.
@@ -120,6 +125,7 @@ impl TypeTest {
             name: name.to_owned(),
             zone: Vec::new(),
             curve: Vec::new(),
+            ramps: Vec::new(),
         }
     }
 
@@ -131,6 +137,7 @@ impl TypeTest {
                 expected_ns,
                 tolerance_ns,
             } => self.curve_tally(*multiple, *expected_ns, *tolerance_ns),
+            Cell::Ramp(ramp) => return self.ramp_line(ramp).take(shot),
         };
         tally.take(shot);
     }
@@ -167,7 +174,21 @@ impl TypeTest {
         &mut self.curve[point].tally
     }
 
+    fn ramp_line(&mut self, ramp: &CurrentRamp) -> &mut RampLine {
+        let line = self.ramps.iter().position(|line| line.ramp == *ramp);
+        let line = line.unwrap_or_else(|| {
+            self.ramps.push(RampLine::new(ramp));
+            self.ramps.len() - 1
+        });
+        &mut self.ramps[line]
+    }
+
     fn sort(&mut self) {
+        // One phase before several, in the order of the letters.
+        self.ramps.sort_by(|one, other| {
+            let key = |line: &RampLine| (line.ramp.phases.len(), line.ramp.phases.clone());
+            key(one).cmp(&key(other))
+        });
         for line in &mut self.zone {
             line.cells.sort_by(|one, other| one.0.total_cmp(&other.0));
             line.cells

@@ -1,5 +1,7 @@
 //! Type tests in the HTML page: tables and drawings.
 
+use super::ramp::{RAMP_HEADS, ramp_note, ramp_rows};
+use super::ramp_page;
 use super::{CELL_HEADS, CURVE_HEADS, CurvePoint, REACH_HEADS, TypeTest, ZoneLine};
 use super::{cell_rows, curve_rows, reach_rows};
 use crate::Report;
@@ -22,7 +24,7 @@ const LABEL: f64 = 24.0;
     ext = "html",
     source = r##"{% for test in tests %}<section id="type-test-{{ loop.index }}">
   <h2>Type test {{ test.name }}</h2>
-  <p class="what">Operate times from the due instant of the first faulted sample to the trip at the test set. The reach is only as fine as the tested positions.</p>
+  <p class="what">{{ test.note }}</p>
   <div class="charts">
   {% for chart in test.charts %}<figure class="chart"><figcaption>{{ chart.0 }}</figcaption>{{ chart.1|safe }}</figure>
   {% endfor %}</div>
@@ -46,6 +48,8 @@ pub(super) fn html(report: &Report) -> askama::Result<String> {
 
 struct TypeTestPart {
     name: String,
+    /// Meaning and resolution of the figures.
+    note: String,
     /// Operate times of each fault type: caption and drawing.
     charts: Vec<(String, String)>,
     tables: Vec<TablePart>,
@@ -69,6 +73,7 @@ impl TypeTestPart {
             let caption = "Operate time over multiples of the setting, both logarithmic: curve, tolerance, smallest to largest, dot: median";
             charts.push((caption.to_owned(), curve(test)));
         }
+        charts.extend(ramp_page::charts(&test.name, &test.ramps));
         let tables = [
             ("Reach", true, &REACH_HEADS[..], reach_rows(test)),
             (
@@ -77,11 +82,13 @@ impl TypeTestPart {
                 &CURVE_HEADS[..],
                 curve_rows(test),
             ),
+            ("Pick-up and drop-off", true, &RAMP_HEADS[..], ramp_rows(&test.ramps)),
             ("Every cell", false, &CELL_HEADS[..], cell_rows(test)),
         ];
         let tables = tables.into_iter().filter(|table| !table.3.is_empty());
         Self {
             name: test.name.clone(),
+            note: note(test),
             charts,
             tables: tables
                 .map(|(summary, is_open, heads, rows)| TablePart {
@@ -92,6 +99,15 @@ impl TypeTestPart {
                 })
                 .collect(),
         }
+    }
+}
+
+fn note(test: &TypeTest) -> String {
+    match test.ramps.first() {
+        Some(line) => format!("Pick-up and drop-off: {}.", ramp_note(&line.ramp)),
+        None => "Operate times from the due instant of the first faulted sample to the trip at the test set. The reach is only as fine as the \
+                 tested positions."
+            .to_owned(),
     }
 }
 

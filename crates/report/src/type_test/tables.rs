@@ -1,5 +1,6 @@
 //! Type tests as tables of text.
 
+use super::ramp::{RAMP_HEADS, ramp_note, ramp_rows};
 use super::{CurvePoint, Tally, TypeTest, ZoneLine};
 use crate::terminal::{Align, TextTable};
 use crate::text::{count, ns_or_dash};
@@ -173,6 +174,10 @@ fn one(test: &TypeTest) -> String {
     if !test.curve.is_empty() {
         let _ = writeln!(out, "  {}: operate times compared with the curve", test.name);
         out.push_str(&table(&CURVE_HEADS, curve_rows(test)));
+    }
+    if let Some(line) = test.ramps.first() {
+        let _ = writeln!(out, "  {}: pick-up and drop-off; {}", test.name, ramp_note(&line.ramp));
+        out.push_str(&table(&RAMP_HEADS, ramp_rows(&test.ramps)));
     }
     out
 }

@@ -1,6 +1,6 @@
 use super::{TypeTest, text};
 use crate::Report;
-use model::{Cell, Outcome, Shot};
+use model::{Cell, CurrentRamp, Outcome, RampSignal, Shot};
 use testing::synthetic;
 
 fn shot(number: u64, cell: Cell, outcome: Outcome, trip_ms: Option<i64>) -> Shot {
@@ -10,6 +10,7 @@ fn shot(number: u64, cell: Cell, outcome: Outcome, trip_ms: Option<i64>) -> Shot
         name: "z".to_owned(),
         watched_ns: None,
         uncertain_ns: None,
+        reset_ns: None,
         point_deg: Some(0.0),
         cell: Some(cell),
         outcome,
@@ -99,6 +100,78 @@ fn a_curve_is_judged_by_the_furthest_of_its_times() {
     assert!(text(&shots).contains("-60"));
 }
 
+/// A ramp from 80 to 110 A in steps of 1 A and 100 ms.
+fn ramp() -> CurrentRamp {
+    CurrentRamp {
+        phases: "A".to_owned(),
+        setting_a: 100.0,
+        error_percent: 2.0,
+        from_a: 80.0,
+        step_a: 1.0,
+        step_ns: 100_000_000,
+        steps: 30,
+        signal: RampSignal::Start,
+    }
+}
+
+/// Ramps with these times of pick-up and reset in ms.
+fn ramped(times: &[(Outcome, Option<i64>, Option<i64>)]) -> Vec<Shot> {
+    let one = |(number, (outcome, set, reset)): (u64, &(Outcome, Option<i64>, Option<i64>))| Shot {
+        reset_ns: reset.map(|ms| ms * 1_000_000),
+        ..shot(number, Cell::Ramp(ramp()), *outcome, *set)
+    };
+    (1..).zip(times).map(one).collect()
+}
+
+#[test]
+fn a_ramp_gives_pick_up_drop_off_and_their_ratio() {
+    use Outcome::Tripped;
+    // 2010 ms is in the step of 101 A, 2250 ms in that of 103 A; 4310 ms is in the step of 96 A.
+    let shots = ramped(&[(Tripped, Some(2_010), Some(4_310)), (Tripped, Some(2_250), Some(4_400))]);
+    let tests = TypeTest::all(&shots);
+    let [line] = &tests[0].ramps[..] else {
+        panic!("one line")
+    };
+    assert_eq!(
+        (line.pick_ups(), line.drop_offs()),
+        (vec![101.0, 103.0], vec![95.0, 96.0])
+    );
+    assert_eq!((line.outside(), line.without()), (1, 0), "103 A is 3 % off");
+    assert!(line.worst_percent().is_some_and(|percent| (percent - 3.0).abs() < 1e-9));
+    assert!((line.ratios()[0] - 95.0 / 103.0).abs() < 1e-9);
+    assert!(text(&shots).contains("start") && text(&shots).contains("up to a step lower"));
+}
+
+#[test]
+fn a_relay_that_was_always_set_or_never_has_no_pick_up() {
+    use Outcome::{Early, Failed, Late, NotCounted, Tripped};
+    for shots in [
+        ramped(&[(Early, Some(-300), Some(6_010))]),
+        ramped(&[(Failed, None, None)]),
+        ramped(&[(Late, Some(6_050), None)]),
+        // A pick-up in the falling half is none: the current was higher before.
+        ramped(&[(Tripped, Some(3_400), Some(5_000))]),
+    ] {
+        let tests = TypeTest::all(&shots);
+        let line = &tests[0].ramps[0];
+        assert_eq!((line.pick_ups(), line.drop_offs(), line.without()), (vec![], vec![], 1));
+        assert_eq!(line.worst_percent(), None);
+    }
+    let unknown = TypeTest::all(&ramped(&[(NotCounted, Some(2_000), Some(4_000))]));
+    let line = &unknown[0].ramps[0];
+    assert_eq!((line.pick_ups(), line.without(), line.not_counted()), (vec![], 0, 1));
+    // A start that chatters on the way up, or that stays to the end, has no drop-off.
+    let chattering = TypeTest::all(&ramped(&[
+        (Tripped, Some(2_000), Some(2_020)),
+        (Tripped, Some(2_000), None),
+    ]));
+    let line = &chattering[0].ramps[0];
+    assert_eq!(
+        (line.pick_ups().len(), line.drop_offs(), line.ratios()),
+        (2, vec![], vec![])
+    );
+}
+
 /// Pages of type tests lie in archives: their drawings have numbers only, and nothing refers to another file.
 #[test]
 fn a_page_draws_with_numbers_and_refers_to_no_other_file() {
@@ -113,6 +186,10 @@ fn a_page_draws_with_numbers_and_refers_to_no_other_file() {
         zone(&[(50.0, uncounted)]),
         vec![shot(1, curve(10_000_000), Outcome::Tripped, Some(9))],
         vec![shot(1, curve(1_000_000_000), Outcome::Failed, None)],
+        ramped(&[
+            (Outcome::Tripped, Some(2_010), Some(4_310)),
+            (Outcome::Failed, None, None),
+        ]),
     ] {
         let mut run = synthetic::run(Vec::new());
         run.shots = shots;

@@ -72,6 +72,7 @@ mod tests {
                 at_ns: 1,
                 watched_ns: None,
                 uncertain_ns,
+                reset_ns: None,
                 name: "observed".into(),
                 point_deg: None,
                 cell: None,

@@ -2,12 +2,14 @@
 
 use super::distance::Distance;
 use super::overcurrent::{Curve, Overcurrent};
+use super::pick_up::PickUp;
 use super::{TestKind, TypeTest};
 use crate::WaveformError;
 use crate::library::{self, Origin};
 use crate::network::{FaultType, Impedances, fifty};
 use crate::scenario::LONGEST_NS;
 use crate::synth::Duration;
+use model::RampSignal;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -18,6 +20,7 @@ pub(super) struct File {
     repeats: u16,
     distance: Option<FileDistance>,
     overcurrent: Option<FileOvercurrent>,
+    pick_up: Option<FilePickUp>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,6 +60,22 @@ struct FileOvercurrent {
     error_least: Duration,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FilePickUp {
+    #[serde(default = "fifty")]
+    frequency_hz: f64,
+    voltage_v: f64,
+    setting_a: f64,
+    phases: Vec<String>,
+    error_percent: f64,
+    from_percent: f64,
+    to_percent: f64,
+    step_percent: f64,
+    step: Duration,
+    function: Option<String>,
+}
+
 fn once() -> u16 {
     1
 }
@@ -88,12 +107,13 @@ impl TypeTest {
     pub(super) fn of(file: File, origin: Origin<'_>) -> Result<Self, WaveformError> {
         within("repeats", f64::from(file.repeats), 1.0, 10_000.0)?;
         let repeats = usize::from(file.repeats);
-        let kind = match (file.distance, file.overcurrent) {
-            (Some(distance), None) => TestKind::Distance(distance.checked(repeats)?),
-            (None, Some(overcurrent)) => TestKind::Overcurrent(overcurrent.checked(repeats)?),
+        let kind = match (file.distance, file.overcurrent, file.pick_up) {
+            (Some(distance), None, None) => TestKind::Distance(distance.checked(repeats)?),
+            (None, Some(overcurrent), None) => TestKind::Overcurrent(overcurrent.checked(repeats)?),
+            (None, None, Some(pick_up)) => TestKind::PickUp(pick_up.checked(repeats)?),
             _ => {
                 return Err(WaveformError::setting(
-                    "give the test as [distance] or as [overcurrent], one of them",
+                    "give the test as [distance], [overcurrent] or [pick_up], one of them",
                 ));
             }
         };
@@ -177,6 +197,64 @@ impl FileOvercurrent {
         };
         let longest = test.multiples.first().map_or(0, |least| test.lasts_ns(*least));
         lasts("overcurrent.multiples: operate time at the smallest multiple", longest)?;
+        Ok(test)
+    }
+}
+
+/// Names of the phases of a ramp.
+const RAMPED: [&str; 7] = ["A", "B", "C", "AB", "BC", "CA", "ABC"];
+
+impl FilePickUp {
+    fn checked(self, repeats: usize) -> Result<PickUp, WaveformError> {
+        within("pick_up.frequency_hz", self.frequency_hz, 15.0, 70.0)?;
+        within("pick_up.voltage_v", self.voltage_v, 0.0, 1e6)?;
+        within("pick_up.setting_a", self.setting_a, 0.1, 1e5)?;
+        within("pick_up.error_percent", self.error_percent, 0.1, 50.0)?;
+        within("pick_up.step_percent", self.step_percent, 0.05, self.error_percent)?;
+        within(
+            "pick_up.from_percent",
+            self.from_percent,
+            1.0,
+            100.0 - self.error_percent - self.step_percent,
+        )?;
+        within(
+            "pick_up.to_percent",
+            self.to_percent,
+            100.0 + self.error_percent + self.step_percent,
+            1_000.0,
+        )?;
+        different("pick_up.phases", &self.phases)?;
+        if let Some(wrong) = self.phases.iter().find(|phases| !RAMPED.contains(&phases.as_str())) {
+            return Err(WaveformError::setting(format!(
+                "pick_up.phases has {wrong:?}: use {}",
+                RAMPED.join(", ")
+            )));
+        }
+        few(self.phases.len() * repeats)?;
+        let test = PickUp {
+            frequency_hz: self.frequency_hz,
+            voltage_v: self.voltage_v,
+            setting_a: self.setting_a,
+            phases: self.phases,
+            error_percent: self.error_percent,
+            from_percent: self.from_percent,
+            to_percent: self.to_percent,
+            step_percent: self.step_percent,
+            step_ns: self.step.0,
+            function: self.function,
+            signal: RampSignal::Start,
+        };
+        // Two cycles of the slowest frequency: less leaves a filter no time.
+        within(
+            "pick_up.step (in ms)",
+            test.step_ns as f64 / 1e6,
+            2_000.0 / test.frequency_hz,
+            10_000.0,
+        )?;
+        lasts(
+            "pick_up: steps times their duration, up and down",
+            test.ramp("A").lasts_ns(),
+        )?;
         Ok(test)
     }
 }

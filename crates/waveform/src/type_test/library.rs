@@ -24,6 +24,7 @@ static PROGRAM: Library = Library {
         "ieee-moderately-inverse",
         "ieee-very-inverse",
         "ieee-extremely-inverse",
+        "pick-up",
     ],
 };
 

@@ -7,6 +7,7 @@ mod distance;
 mod file;
 mod library;
 mod overcurrent;
+mod pick_up;
 mod point;
 #[cfg(test)]
 mod tests;
@@ -16,8 +17,9 @@ pub use point::PointOnWave;
 
 use crate::scenario::{Scenario, Selection, Wave};
 use distance::Distance;
-use model::Cell;
+use model::{Cell, RampSignal};
 use overcurrent::Overcurrent;
+use pick_up::PickUp;
 use stats::random::Random;
 
 /// A type test.
@@ -35,6 +37,7 @@ pub struct TypeTest {
 enum TestKind {
     Distance(Distance),
     Overcurrent(Overcurrent),
+    PickUp(PickUp),
 }
 
 /// The coordinates of a shot in a type test.
@@ -82,6 +85,7 @@ impl TypeTest {
         let groups = match &self.kind {
             TestKind::Distance(test) => test.groups(),
             TestKind::Overcurrent(test) => test.groups(),
+            TestKind::PickUp(test) => test.groups(),
         };
         let named = groups.into_iter().map(|group| Group {
             label: format!("{}-{}", self.name, group.label),
@@ -95,6 +99,7 @@ impl TypeTest {
         let (groups, positions, points) = match &self.kind {
             TestKind::Distance(test) => test.size(),
             TestKind::Overcurrent(test) => (test.multiples.len(), 1, 1),
+            TestKind::PickUp(test) => (test.phases.len(), 1, 1),
         };
         let count = groups * positions * points * self.repeats;
         let place = |number: usize| ShotPlace {
@@ -117,10 +122,11 @@ impl TypeTest {
         let (synth, expect, cell, point) = match &self.kind {
             TestKind::Distance(test) => test.shot(place),
             TestKind::Overcurrent(test) => test.shot(place.group),
+            TestKind::PickUp(test) => test.shot(place.group),
         };
         let selection = match &self.kind {
             TestKind::Distance(test) => test.selection(place),
-            TestKind::Overcurrent(_) => Selection::default(),
+            TestKind::Overcurrent(_) | TestKind::PickUp(_) => Selection::default(),
         };
         let fault = synth.states.first().map(|state| state.name.clone());
         TestShot {
@@ -150,7 +156,38 @@ impl TypeTest {
                 position: 0,
                 point: 0,
             },
+            TestKind::PickUp(test) => return test.reference(&self.name, &self.what),
         };
         self.shot(place).scenario
+    }
+
+    /// True if its shots are ramps, in which a start or a trip, and its reset, are timed.
+    pub fn is_ramp(&self) -> bool {
+        matches!(self.kind, TestKind::PickUp(_))
+    }
+
+    /// Function of the relay whose start a ramp watches in simulated time; `None`: any of the trip.
+    pub fn ramp_function(&self) -> Option<&str> {
+        match &self.kind {
+            TestKind::PickUp(test) => test.function.as_deref(),
+            TestKind::Distance(_) | TestKind::Overcurrent(_) => None,
+        }
+    }
+
+    /// The state of the relay that a ramp watches; `None` without a ramp.
+    pub fn ramp_signal(&self) -> Option<RampSignal> {
+        match &self.kind {
+            TestKind::PickUp(test) => Some(test.signal),
+            TestKind::Distance(_) | TestKind::Overcurrent(_) => None,
+        }
+    }
+
+    /// The same test, with ramps that watch this state of the relay.
+    #[must_use]
+    pub fn watching(mut self, signal: RampSignal) -> Self {
+        if let TestKind::PickUp(test) = &mut self.kind {
+            test.signal = signal;
+        }
+        self
     }
 }

@@ -174,6 +174,35 @@ fn curves_are_those_of_the_standards() {
 }
 
 #[test]
+fn a_ramp_is_required_to_pick_up_within_the_declared_error() {
+    let test = find("pick-up").expect("of the program");
+    assert!(test.is_ramp() && !find("zone1").expect("of the program").is_ramp());
+    assert_eq!(test.places(1).len(), 12);
+    for place in test.places(1) {
+        let shot = test.shot(place);
+        let Cell::Ramp(ramp) = &shot.cell else { panic!("a ramp") };
+        assert_eq!((ramp.steps, ramp.lasts_ns()), (60, 12_000_000_000));
+        // 776 A is step 34 of 4 A above 640 A, 824 A is step 46; steps count from 1.
+        let expect = Expect::Trip {
+            soonest_ns: Some(3_300_000_000),
+            within_ns: Some(4_600_000_000),
+        };
+        assert_eq!(shot.scenario.expect, expect);
+        let Wave::Synth(synth) = &shot.scenario.wave else {
+            panic!("a record");
+        };
+        let currents = synth.states[59].operating.currents_a;
+        let carried = ["A", "B", "C"].map(|phase| if ramp.phases.contains(phase) { 880.0 } else { 0.0 });
+        assert!(
+            currents
+                .iter()
+                .zip(carried)
+                .all(|(one, other)| (one - other).abs() < 1e-9)
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_tested_is_refused() {
     for (name, from, to, says) in [
         (
@@ -199,6 +228,11 @@ fn what_cannot_be_tested_is_refused() {
         ("zone1", "[distance]", "[overcurrent]", "unknown field"),
         ("zone1", "repeats = 1", "repeats = 9999", "shots"),
         ("iec-normal-inverse", "[1.05,", "[1.0,", "use 1.01 to 50"),
+        ("pick-up", "to_percent = 110", "to_percent = 103", "use 103.5 to 1000"),
+        ("pick-up", "step_percent = 0.5", "step_percent = 5", "use 0.05 to 3"),
+        ("pick-up", "\"100ms\"", "\"20ms\"", "use 40 to 10000"),
+        ("pick-up", "\"100ms\"", "\"1s\"", "up to a minute"),
+        ("pick-up", "\"ABC\"]", "\"ACB\"]", "use A, B, C"),
         (
             "iec-normal-inverse",
             "time_multiplier = 0.1",

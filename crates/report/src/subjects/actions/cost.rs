@@ -351,6 +351,7 @@ pub(super) mod tests {
             at_ns: at_s * S,
             watched_ns: None,
             uncertain_ns: None,
+            reset_ns: None,
             name: "overcurrent".to_owned(),
             point_deg: None,
             cell: None,

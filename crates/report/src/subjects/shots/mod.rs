@@ -219,6 +219,7 @@ mod tests {
             at_ns: number * 1_000_000_000,
             watched_ns: Some(200_000_000),
             uncertain_ns: None,
+            reset_ns: None,
             name: "overcurrent".into(),
             point_deg: None,
             cell: None,

@@ -1,0 +1,122 @@
+//! A ramp against our own relay: its start is watched, up and down again.
+
+use crate::check;
+use serde_json::Value;
+use std::path::Path;
+use support::{end, json, namespace, root_or_skip, signal, start, until_packet_socket, wait};
+
+const RELAY: &str = "[relay]
+name = \"R\"
+[rated]
+current-a = 400
+voltage-v = 20_000
+[[stream]]
+name = \"bay1\"
+sv = { svID = \"MU01\", profile = \"F4800S1I4U4\" }
+[[function]]
+name = \"I>>\"
+settings.pioc = { pickup = PICKUP, reset-ratio = 0.93 }
+[[trip]]
+name = \"Q0\"
+[[goose]]
+gocb_ref = \"RLD0/LLN0$GO$gcbTrip\"
+dat_set = \"RLD0/LLN0$dsTrip\"
+dst = \"01:0c:cd:01:00:01\"
+appid = 1
+min_time = \"4ms\"
+max_time = \"1s\"
+member = [
+    { name = \"trip:Q0\", type = \"boolean\" },
+    { name = \"start:I>>\", type = \"boolean\" },
+]
+";
+
+const RAMP: &str = "what = \"a short ramp\"
+[pick_up]
+voltage_v = 11_547
+setting_a = 800
+phases = [\"B\"]
+error_percent = 3
+from_percent = 90
+to_percent = 106
+step_percent = 1
+step = \"100ms\"
+";
+
+/// The result document of a ramp of 800 A through a relay with this setting in multiples of 400 A, and its page.
+fn ramped(folder: &Path, pickup: &str) -> (Value, String) {
+    let path = |name: &str| folder.join(format!("{pickup}-{name}")).display().to_string();
+    let (relay_file, test, page) = (path("relay.toml"), path("ramp.toml"), path("page.html"));
+    std::fs::write(&relay_file, RELAY.replace("PICKUP", pickup)).expect("a file");
+    std::fs::write(&test, RAMP).expect("a file");
+    let (out, namespace) = (path("relay.triptime"), namespace());
+    let relay = [
+        "relay",
+        &relay_file,
+        "v1",
+        "--quiet",
+        "--no-flight-recorder",
+        "--policy",
+        "fifo:60",
+        "--out",
+        &out,
+    ];
+    let relay = namespace.run(|| start(&relay)).expect("entered");
+    until_packet_socket(&relay);
+    let file = path("ramp.triptime");
+    let tester = [
+        "trip",
+        "v0",
+        "--type-test",
+        &test,
+        "--goose",
+        "RLD0/LLN0$GO$gcbTrip",
+        "--start-member",
+        "1",
+        "--policy",
+        "fifo:60",
+        "--controls",
+        "no-fault",
+        "--json",
+        "--quiet",
+        "--html",
+        &page,
+        "--out",
+        &file,
+    ];
+    let child = namespace.run(|| start(&tester)).expect("entered");
+    let output = wait(child, &tester);
+    signal(&relay, rustix::process::Signal::INT);
+    end(relay, &["relay"]);
+    (json(&output), std::fs::read_to_string(&page).expect("a page"))
+}
+
+#[test]
+fn a_ramp_measures_pick_up_and_drop_off_by_the_start_and_finds_a_wrong_setting() {
+    if !root_or_skip("a_ramp_measures_pick_up_and_drop_off_by_the_start_and_finds_a_wrong_setting") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("tempdir");
+    let (document, page) = ramped(folder.path(), "2.0");
+    let line = &document["type_tests"][0]["ramps"][0];
+    assert_eq!(
+        (&line["phases"], &line["signal"]),
+        (&Value::from("B"), &Value::from("start")),
+        "{document}"
+    );
+    // Steps of 8 A. A shot that the test set could not send proves nothing, and says so.
+    if line["not_counted"] == 0 {
+        let pick_up = line["pick_ups_a"][0].as_f64().expect("a pick-up");
+        assert!((800.0..=808.1).contains(&pick_up), "{line}");
+        let ratio = line["ratios"][0].as_f64().expect("a drop-off");
+        assert!((0.91..=0.95).contains(&ratio), "{line}");
+        assert_eq!(check(&document, "trip.failures")["verdict"], "pass", "{document}");
+    }
+    assert!(page.contains("Pick-up and drop-off") && page.contains("ramp through B"));
+    let (document, _) = ramped(folder.path(), "1.9");
+    let line = &document["type_tests"][0]["ramps"][0];
+    if line["not_counted"] == 0 {
+        assert_eq!(line["outside"], 1, "{line}");
+        assert_eq!(check(&document, "trip.false")["verdict"], "fail", "{document}");
+    }
+}
