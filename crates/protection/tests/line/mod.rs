@@ -134,6 +134,9 @@ struct Branch {
     l: f64,
 }
 
+/// Conductance of a step, and the share of the current before that it would have without voltage.
+type Step = (f64, f64);
+
 impl Branch {
     fn of([r, x]: [f64; 2], hz: f64) -> Self {
         Self { r, l: x / (TAU * hz) }
@@ -146,10 +149,9 @@ impl Branch {
         }
     }
 
-    /// Conductance of a step, and the current that it would have without voltage.
-    fn step(self, dt: f64, current: f64) -> (f64, f64) {
+    fn step(self, dt: f64) -> Step {
         let conductance = 1.0 / (self.r + self.l / dt);
-        (conductance, conductance * self.l / dt * current)
+        (conductance, conductance * self.l / dt)
     }
 
     fn drop(self, dt: f64, current: f64, before: f64) -> f64 {
@@ -168,9 +170,7 @@ fn back(modes: Three) -> Three {
 /// State of the circuit.
 pub(crate) struct Circuit {
     network: Network,
-    source: [Branch; 3],
     line: [Branch; 3],
-    load: [Branch; 3],
     /// Currents of the line and of the load, by mode.
     current: Three,
     load_current: Three,
@@ -178,6 +178,11 @@ pub(crate) struct Circuit {
     has_begun: bool,
     fault: Three,
     sample: u64,
+    dt: f64,
+    /// Conductances of a step: of the fault by mode, `None` without one; of source and line, and of the load, each with its part of the current before.
+    matrix: Option<[Three; 3]>,
+    ours: [Step; 3],
+    loads: [Step; 3],
 }
 
 impl Circuit {
@@ -191,10 +196,15 @@ impl Circuit {
                 l: load.l,
             },
         };
+        let (source, line) = (modes(network.source), modes(network.line));
+        let dt = 1.0 / (network.rate * STEPS as f64);
+        let loads = [load, load, zero];
         Self {
-            source: modes(network.source),
-            line: modes(network.line),
-            load: [load, load, zero],
+            dt,
+            matrix: None,
+            ours: std::array::from_fn(|mode| source[mode].and(line[mode]).step(dt)),
+            loads: loads.map(|load| load.step(dt)),
+            line,
             network,
             current: [0.0; 3],
             load_current: [0.0; 3],
@@ -207,10 +217,10 @@ impl Circuit {
 
     /// The next sample: currents, their sum, voltages, their sum.
     pub(crate) fn next(&mut self) -> [f64; 8] {
-        let dt = 1.0 / (self.network.rate * STEPS as f64);
         let mut voltage = [0.0; 3];
         for step in 1..=STEPS {
-            voltage = self.step(self.sample as f64 + step as f64 / STEPS as f64, dt);
+            let at = self.sample as f64 + step as f64 / STEPS as f64;
+            voltage = self.step(at, step == STEPS);
         }
         self.sample += 1;
         let [ia, ib, ic] = back(self.current);
@@ -218,34 +228,46 @@ impl Circuit {
         [ia, ib, ic, ia + ib + ic, ua, ub, uc, ua + ub + uc]
     }
 
-    /// One step, to the instant `at` in samples; voltages at the relay.
-    fn step(&mut self, at: f64, dt: f64) -> Three {
+    /// One step, to the instant `at` in samples; voltages at the relay, if they are asked for.
+    fn step(&mut self, at: f64, asks: bool) -> Three {
         let seconds = at / self.network.rate;
         self.switch(at);
         let [source, far] = self.sources(seconds);
-        let mut matrix = self.conductances();
         let mut right = [0.0; 3];
-        let whole: [Branch; 3] = std::array::from_fn(|mode| self.source[mode].and(self.line[mode]));
-        let steps: [_; 3] = std::array::from_fn(|mode| {
-            let ours = whole[mode].step(dt, self.current[mode]);
-            let loads = self.load[mode].step(dt, self.load_current[mode]);
-            (ours, loads)
-        });
-        for (mode, ((ours, history), (loads, load_history))) in steps.into_iter().enumerate() {
-            matrix[mode][mode] += ours + loads;
-            right[mode] = ours * source[mode] + history + loads * far[mode] - load_history;
+        for mode in 0..3 {
+            let ((ours, history), (loads, load_history)) = (self.ours[mode], self.loads[mode]);
+            right[mode] = ours * source[mode] + history * self.current[mode] + loads * far[mode]
+                - load_history * self.load_current[mode];
         }
-        let at_fault = solved(matrix, right);
+        let at_fault = self.at_fault(right);
         let before = self.current;
-        for (mode, ((ours, history), (loads, load_history))) in steps.into_iter().enumerate() {
-            self.current[mode] = ours * (source[mode] - at_fault[mode]) + history;
-            self.load_current[mode] = loads * (at_fault[mode] - far[mode]) + load_history;
+        for mode in 0..3 {
+            let ((ours, history), (loads, load_history)) = (self.ours[mode], self.loads[mode]);
+            self.current[mode] = ours * (source[mode] - at_fault[mode]) + history * self.current[mode];
+            self.load_current[mode] = loads * (at_fault[mode] - far[mode]) + load_history * self.load_current[mode];
         }
-        let fault = back(std::array::from_fn(|mode| self.current[mode] - self.load_current[mode]));
-        self.clear(at, fault);
+        if self.matrix.is_some() {
+            let fault = back(std::array::from_fn(|mode| self.current[mode] - self.load_current[mode]));
+            self.clear(at, fault);
+        }
+        if !asks {
+            return [0.0; 3];
+        }
         back(std::array::from_fn(|mode| {
-            at_fault[mode] + self.line[mode].drop(dt, self.current[mode], before[mode])
+            at_fault[mode] + self.line[mode].drop(self.dt, self.current[mode], before[mode])
         }))
+    }
+
+    /// Voltages at the fault, from the currents into it without one.
+    fn at_fault(&self, right: Three) -> Three {
+        let own: Three = std::array::from_fn(|mode| self.ours[mode].0 + self.loads[mode].0);
+        let Some(mut matrix) = self.matrix else {
+            return std::array::from_fn(|mode| right[mode] / own[mode]);
+        };
+        for mode in 0..3 {
+            matrix[mode][mode] += own[mode];
+        }
+        solved(matrix, right)
     }
 
     /// Voltages of the near and the far source, by mode.
@@ -269,6 +291,7 @@ impl Circuit {
         if !self.has_begun && at >= self.network.begins {
             self.has_begun = true;
             self.poles = self.network.kind.phases;
+            self.matrix = self.conductances();
         }
     }
 
@@ -281,17 +304,18 @@ impl Circuit {
         for phase in 0..3 {
             if self.poles[phase] && before[phase] * fault[phase] <= 0.0 {
                 self.poles[phase] = false;
+                self.matrix = self.conductances();
             }
         }
     }
 
-    /// Conductances of the fault by mode.
-    fn conductances(&self) -> [Three; 3] {
+    /// Conductances of the fault by mode; `None` without a closed pole.
+    fn conductances(&self) -> Option<[Three; 3]> {
         let poles = self.poles.map(|closed| if closed { 1.0 / POLE_OHM } else { 0.0 });
         let sum: f64 = poles.iter().sum();
         let mut matrix = [[0.0; 3]; 3];
         if sum == 0.0 {
-            return matrix;
+            return None;
         }
         let between = |one: usize, other: usize| {
             let own = if one == other { poles[one] } else { 0.0 };
@@ -311,7 +335,7 @@ impl Circuit {
                 }
             }
         }
-        matrix
+        Some(matrix)
     }
 }
 
