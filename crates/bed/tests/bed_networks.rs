@@ -1,6 +1,6 @@
 //! Every network of the bed: frames pass both ways, and nothing is left when it is gone.
 
-use bed::{Bed, BedError, Card, End, Network};
+use bed::{Bed, BedError, Card, End, Network, device_end, device_if};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -383,4 +383,47 @@ fn a_macvtap_hands_on_groups_and_tags_and_goes_with_its_bed() {
         Ok::<_, SysError>(())
     });
     outcome.expect("a thread").expect("done");
+}
+
+/// A frame of one LAN is at the far node's port in this LAN, and nowhere else.
+#[test]
+fn two_lans_share_their_nodes_and_no_frame() {
+    if !can_run("two_lans_share_their_nodes_and_no_frame") {
+        return;
+    }
+    let _alone = alone();
+    let before = namespaces();
+    for (network, devices) in [(Network::Bridge, 2), (Network::Veth, 1)] {
+        let bed = Bed::over_two_lans(network, devices).expect("a bed");
+        assert!(bed.has_two_lans());
+        let all = bed.namespaces();
+        let open = |name: &str, interface: &str| {
+            let (_, namespace) = all.iter().find(|(found, _)| found == name).expect("a namespace");
+            let options = PortOptions {
+                ethertypes: vec![ETHERTYPE],
+                ..PortOptions::default()
+            };
+            let port = namespace.run(|| PacketPort::open(interface, &options));
+            port.expect("a thread in it").expect("a port")
+        };
+        let last = device_if(devices - 1);
+        let [mut a, mut b] = ["", "-b"].map(|lan| open(&device_end(devices - 1), &format!("{last}{lan}")));
+        for (lan, number) in [("", 7), ("-b", 9)] {
+            let sender = open("ts", &format!("ts0{lan}"));
+            sender.send(&frame([0xff; 6], sender.mac(), number)).expect("sent");
+        }
+        assert_eq!(receive(&mut a, network.name())[20], 7);
+        assert_eq!(receive(&mut b, network.name())[20], 9);
+        assert!(a.next().is_none() && b.next().is_none(), "{}", network.name());
+        let names: Vec<String> = bed.links().into_iter().map(|(name, _)| name).collect();
+        assert!(
+            names.contains(&"ts0-b".to_owned()) && names.contains(&format!("{last}-b")),
+            "{names:?}"
+        );
+    }
+    assert_eq!(namespaces(), before);
+    for network in [Network::Macvlan, Network::Tap, Network::OpenVswitch] {
+        let error = Bed::over_two_lans(network, 1).expect_err("refused").to_string();
+        assert!(error.contains("bridges or veth pairs"), "{error}");
+    }
 }

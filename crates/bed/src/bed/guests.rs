@@ -47,6 +47,7 @@ pub(super) fn build(network: Network, guests: usize, files: Files) -> Result<Bed
         devices: made.guests,
         entry: made.entry,
         switch: made.switch,
+        lan_b: None,
     })
 }
 

@@ -34,10 +34,16 @@ pub(super) fn bridge(devices: usize) -> Result<Bed, SysError> {
 
 /// The namespaces of a test set and of a bridge, connected.
 pub(super) fn bridged() -> Result<(NetNs, NetNs), SysError> {
-    let (test_set, switch) = (NetNs::create()?, NetNs::create()?);
-    switch.run(|| add_bridge(BRIDGE))??;
+    let (test_set, switch) = (NetNs::create()?, new_bridge()?);
     join(&switch, &test_set, TEST_SET_IF, TEST_SET_PORT)?;
     Ok((test_set, switch))
+}
+
+/// The namespace of a bridge that nothing is connected to.
+pub(super) fn new_bridge() -> Result<NetNs, SysError> {
+    let switch = NetNs::create()?;
+    switch.run(|| add_bridge(BRIDGE))??;
+    Ok(switch)
 }
 
 pub(super) fn bridge_up(switch: &NetNs) -> Result<(), SysError> {
@@ -107,6 +113,7 @@ pub(super) fn finish(
         devices,
         entry,
         switch,
+        lan_b: None,
     })
 }
 

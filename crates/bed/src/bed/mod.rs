@@ -19,6 +19,7 @@ mod faulty;
 mod guests;
 mod interface;
 mod kernel;
+mod lans;
 mod management;
 mod names;
 mod network;
@@ -75,6 +76,8 @@ pub struct Bed {
     entry: FrameEntry,
     /// Namespace of the middle; `None` if there is none, or if it is not ours.
     switch: Option<NetNs>,
+    /// The second network of doubly attached nodes; `None` if the nodes have one interface.
+    lan_b: Option<lans::LanB>,
 }
 
 /// Thread or program that forwards in user space; dropping it ends it.
@@ -180,6 +183,7 @@ impl Bed {
             test_set: Some(EndInterface::within(test_set, TEST_SET_IF.to_owned())),
             devices: vec![EndInterface::within(device, DEVICE_IF.to_owned())],
             switch: None,
+            lan_b: None,
             entry,
         };
         Ok((bed, wire))
@@ -312,7 +316,7 @@ impl Bed {
     /// A namespace cannot be entered.
     pub fn nic_facts(&self) -> Result<Vec<Fact>, SysError> {
         let mut facts = Vec::new();
-        for place in self.test_set.iter().chain(&self.devices) {
+        for place in self.test_set.iter().chain(&self.devices).chain(self.in_lan_b()) {
             facts.extend(place.run(|| Ok(host::nic::facts(&place.interface)))?);
         }
         Ok(facts)
@@ -320,7 +324,7 @@ impl Bed {
 
     /// The links of both ends, as far as they are on this machine; `None` for an interface that is gone.
     pub fn links(&self) -> Vec<(String, Option<LinkInfo>)> {
-        let places = self.test_set.iter().chain(&self.devices);
+        let places = self.test_set.iter().chain(&self.devices).chain(self.in_lan_b());
         let look = |place: &EndInterface| {
             let link = place.run(|| sys::link::find(&place.interface));
             (place.interface.clone(), link.ok())
@@ -343,7 +347,11 @@ impl Bed {
         self.forwards.map(str::to_owned).map_err(str::to_owned)
     }
 
-    /// Its network namespaces by name: `ts`, `dut`, `dut1` and so on, and `sw` for the middle.
+    fn in_lan_b(&self) -> impl Iterator<Item = &EndInterface> {
+        self.lan_b.iter().flat_map(lans::LanB::ends)
+    }
+
+    /// Its network namespaces by name: `ts`, `dut`, `dut1` and so on, `sw` for the middle, and `sw-b` for that of LAN B.
     pub fn namespaces(&self) -> Vec<(String, &NetNs)> {
         let test_set = self
             .test_set
@@ -351,7 +359,13 @@ impl Bed {
             .filter_map(|test_set| test_set.namespace.as_ref())
             .map(|test_set| ("ts".to_owned(), test_set));
         let switch = self.switch.iter().map(|switch| ("sw".to_owned(), switch));
-        test_set.chain(named(&self.devices)).chain(switch).collect()
+        let switch_b = self.lan_b.iter().filter_map(|lan| lan.switch.as_ref());
+        let switch_b = switch_b.map(|switch| ("sw-b".to_owned(), switch));
+        test_set
+            .chain(named(&self.devices))
+            .chain(switch)
+            .chain(switch_b)
+            .collect()
     }
 
     fn place(&self, end: End) -> Result<&EndInterface, SysError> {

@@ -22,6 +22,11 @@ pub(super) fn device_port(number: usize) -> String {
     }
 }
 
+/// Name of a node's interface in LAN B; `name` is its interface in LAN A.
+pub(super) fn in_lan_b(name: &str) -> String {
+    format!("{name}-b")
+}
+
 /// Name of that device's interface on a management network.
 pub(super) fn management_if(number: usize) -> String {
     format!("mgmt{number}")

@@ -58,6 +58,14 @@ impl Network {
         }
     }
 
+    /// The same of two LANs over this network.
+    pub(super) fn switch_of_two(self) -> &'static str {
+        match self {
+            Self::Bridge => "two bridges, LAN A and B",
+            _ => NO_SWITCH,
+        }
+    }
+
     /// The same for guests.
     pub(super) fn switch_of_guests(self) -> &'static str {
         match self {
@@ -69,6 +77,11 @@ impl Network {
     /// True if several devices under test can be side by side on it and get the same frames.
     pub fn takes_several(self) -> bool {
         matches!(self, Self::Bridge | Self::Macvlan | Self::OpenVswitch)
+    }
+
+    /// True if two of them can be the LANs of doubly attached nodes.
+    pub fn takes_two_lans(self) -> bool {
+        matches!(self, Self::Veth | Self::Bridge)
     }
 
     /// True if a thread forwards the frames; it needs a CPU on which no thread spins.

@@ -42,6 +42,7 @@ pub(super) fn take(test_set: &str, device: &str, stands: Stands) -> Result<Bed, 
         devices,
         entry: FrameEntry::Device,
         switch: None,
+        lan_b: None,
     })
 }
 
@@ -99,6 +100,7 @@ pub(super) fn take_one(end: End, interface: &str, stands: Stands, other: &str) -
         devices: here,
         entry: FrameEntry::Port(interface.to_owned()),
         switch: None,
+        lan_b: None,
     })
 }
 
