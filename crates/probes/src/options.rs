@@ -101,7 +101,7 @@ where
 }
 
 /// Same as [`text`], for a key that may be left out.
-pub(crate) fn some_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+pub fn some_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: FromStr<Err: Display>,

@@ -5,10 +5,10 @@ use crate::copier::FrameCopier;
 use crate::error::ProbeError;
 use crate::frame::Frame;
 use crate::nic::{Directions, NicClock, NicStamps, Stamps};
-use crate::redundant::{LanFault, Pair};
+use crate::redundant::{Attendant, LanFault, Pair};
 use run::Recorder;
 use sys::SysError;
-use sys::link::LinkStatistics;
+use sys::link::{LinkCounters, LinkStatistics};
 use sys::packet::{self, PacketPort, PacketSender, PartialSend, PortOptions, TxBatch, TxEvent};
 use sys::xdp::{XdpPort, XdpSender};
 use units::{Monotonic, Tai};
@@ -209,6 +209,33 @@ impl Port {
     pub(crate) fn prepare_fault(&mut self, fault: LanFault) {
         if let Engine::Redundant(pair) = &mut self.engine {
             pair.prepare(fault);
+        }
+    }
+
+    /// Allocates what batches as large as this one need, so that sending allocates nothing.
+    pub(crate) fn make_room(&mut self, batch: &TxBatch) {
+        if let Engine::Redundant(pair) = &mut self.engine {
+            pair.make_room(batch.capacity(), batch.frame_bytes());
+        }
+    }
+
+    /// The work of a doubly attached node beside its measuring threads; `None` for a port in one LAN. A node that sends `announces` itself.
+    ///
+    /// # Errors
+    /// The process has no file descriptor left.
+    pub(crate) fn attendant(&self, announces: bool) -> Result<Option<Attendant>, ProbeError> {
+        match &self.engine {
+            Engine::Redundant(pair) => pair.attendant(announces).map(Some),
+            Engine::Packet(_) | Engine::Xdp(_) | Engine::Mixed(..) => Ok(None),
+        }
+    }
+
+    /// The links of its interfaces, for another thread; none for AF_XDP.
+    pub(crate) fn links(&self) -> Vec<LinkCounters> {
+        match &self.engine {
+            Engine::Packet(port) => vec![port.link()],
+            Engine::Redundant(pair) => pair.ports().map(PacketPort::link).into(),
+            Engine::Xdp(_) | Engine::Mixed(..) => Vec::new(),
         }
     }
 

@@ -65,6 +65,8 @@ pub struct RunSpec {
     pub interfaces: Vec<String>,
     /// More measured interfaces of the calling thread's namespace, to be announced to other sessions.
     pub ports: Vec<String>,
+    /// True if the probe reports the links of these interfaces itself, by their LANs.
+    pub are_lans: bool,
     /// Loads during the whole measurement.
     pub loads: Vec<LoadSpec>,
     /// Limits above which samples count as over the threshold.
@@ -106,6 +108,7 @@ impl RunSpec {
             inventory: Inventory::Measured,
             interfaces: Vec::new(),
             ports: Vec::new(),
+            are_lans: false,
             loads: Vec::new(),
             thresholds: Thresholds::default(),
             memory: OF_A_PROBE,
@@ -122,6 +125,14 @@ impl RunSpec {
     #[must_use]
     pub fn on(mut self, interface: &str) -> Self {
         self.interfaces.push(interface.to_owned());
+        self
+    }
+
+    /// Adds the interface in LAN B of a doubly attached node, if it is one.
+    #[must_use]
+    pub fn with_lan_b(mut self, interface: Option<&str>) -> Self {
+        self.are_lans = interface.is_some();
+        self.interfaces.extend(interface.map(str::to_owned));
         self
     }
 

@@ -11,7 +11,7 @@ use crate::time_sync::{TimeSyncArgs, relation};
 use model::EventKind;
 use probes::options::duration;
 use probes::subscribe::{
-    ClockRelation, LAN_LIMIT, SubscribeConfig, SuperviseConfig, lan_port_options, port_options, say_unread,
+    ClockRelation, SubscribeConfig, SuperviseConfig, lan_limit, lan_port_options, port_options, say_unread,
 };
 use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
 use session::{RunSpec, SessionError};
@@ -115,9 +115,10 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
             .run
             .spec("subscribe", args.port.measured(), args.port.duration)
             .on(&args.port.interface)
+            .with_lan_b(args.lans.lan_b.as_deref())
     };
     let judged = Judged {
-        own_limits: (args.lans.lan_b.is_some() && args.run.limits.is_some()).then(|| LAN_LIMIT.to_owned()),
+        own_limits: (args.lans.lan_b.is_some() && args.run.limits.is_some()).then(|| lan_limit(None)),
         ..Judged::default()
     };
     let mut run = Run::start_judged(spec, &judged, args.run)?;

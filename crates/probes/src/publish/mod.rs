@@ -102,6 +102,12 @@ pub fn start_all(
     let marks = streams
         .as_ref()
         .map(|(config, _)| (Marks::of(&config.streams), config.duration_ns));
+    // Both ports are of one node.
+    let node = streams
+        .as_ref()
+        .map(|(_, port)| port)
+        .or(goose.as_ref().map(|(_, port)| port));
+    let attendant = node.map(|port| port.attendant(true)).transpose()?.flatten();
     if let Some((config, port)) = streams {
         threads.push(thread(config, port, recorder, stop)?);
     }
@@ -114,7 +120,10 @@ pub fn start_all(
         start
     })?;
     let announced = marks.and_then(|(marks, duration_ns)| marks.announce(start, duration_ns, recorder.events(), stop));
-    Ok(running.with(announced))
+    let attendant = attendant
+        .map(|attendant| attendant.begin(recorder.events()))
+        .transpose();
+    Ok(running.with(announced).with(attendant.inspect_err(|_| stop.request())?))
 }
 
 /// Names and settings of the lateness series, for a feed without other series.
@@ -134,7 +143,7 @@ fn thread(
     port.follow_nic(recorder)?;
     let paces = paces(&config.streams);
     let source = Mac(port.mac());
-    let groups = (series::LATENESS..)
+    let mut groups = (series::LATENESS..)
         .zip(&paces)
         .map(|(slot, pace)| Group::new(*pace, slot, &config.streams, source))
         .collect::<Result<Vec<_>, _>>()?;
@@ -157,6 +166,7 @@ fn thread(
     if on_tape.is_some() {
         feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
     }
+    groups.iter_mut().for_each(|group| port.make_room(group.batch()));
     let mut sender = sender::Sender::new(config.clone(), (port, on_tape), groups, stop.clone());
     Ok(HotThread::new(
         "publish",

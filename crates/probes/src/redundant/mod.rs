@@ -4,8 +4,10 @@
 //! accounting are the receiver's work.
 
 mod fault;
+mod node;
 
 pub use fault::LanFault;
+pub(crate) use node::Attendant;
 
 use crate::error::ProbeError;
 use fault::Delayed;
@@ -104,7 +106,12 @@ impl Pair {
         &self.a
     }
 
-    /// Both ports, with their LANs.
+    /// Both ports, that of LAN A first.
+    pub(crate) fn ports(&self) -> [&PacketPort; 2] {
+        [&self.a, &self.b]
+    }
+
+    /// Both ports, that of LAN A first.
     pub(crate) fn ports_mut(&mut self) -> [&mut PacketPort; 2] {
         [&mut self.a, &mut self.b]
     }
@@ -129,6 +136,17 @@ impl Pair {
         if let LanFault::Delay(lan, _) = fault {
             self.delays = lan;
             self.delayed = Some(Box::new(Delayed::new()));
+        }
+    }
+
+    /// Allocates what a batch of this many frames of up to `frame_bytes` octets needs.
+    pub(crate) fn make_room(&mut self, frames: usize, frame_bytes: usize) {
+        let now = self.batches.as_ref();
+        let now = now.map_or((0, 0), |[batch, _]| (batch.capacity(), batch.frame_bytes()));
+        // Batches of several senders of one node: the largest of each fits.
+        let needed = (frames.max(now.0), (frame_bytes + LONGER).max(now.1));
+        if needed != now {
+            self.batches = Some([0, 1].map(|_| TxBatch::new(needed.0, needed.1)));
         }
     }
 
@@ -217,11 +235,8 @@ impl Pair {
             }
             return Ok(());
         }
-        let room = (batch.capacity(), batch.frame_bytes() + LONGER);
-        let has_room = |of: &[TxBatch; 2]| of[0].capacity() >= room.0 && of[0].frame_bytes() >= room.1;
-        if !self.batches.as_ref().is_some_and(has_room) {
-            self.batches = Some([0, 1].map(|_| TxBatch::new(room.0, room.1)));
-        }
+        // A sender makes room before it begins.
+        self.make_room(batch.capacity(), batch.frame_bytes());
         let Some(batches) = &mut self.batches else {
             return Ok(());
         };

@@ -114,9 +114,11 @@ pub fn start_together(
 ) -> Result<Running, ProbeError> {
     let mut threads = Vec::new();
     let mut writers = Vec::new();
+    let mut attendants = Vec::new();
     let watch = own_watch(&relays, recorder)?;
     for (mut config, port) in relays {
         config.ptp = config.ptp.or_else(|| watch.as_ref().map(TimeSync::view));
+        attendants.extend(port.attendant(true)?);
         let (own, writer) = config.threads(port, recorder, stop)?;
         threads.extend(own);
         writers.extend(writer);
@@ -126,6 +128,10 @@ pub fn start_together(
     for writer in writers {
         let writing = writer.begin().inspect_err(|_| stop.request())?;
         running = running.with(Some(writing));
+    }
+    for attendant in attendants {
+        let attending = attendant.begin(recorder.events()).inspect_err(|_| stop.request())?;
+        running = running.with(Some(attending));
     }
     if let Some(watch) = watch {
         let kept = Beside::start("relay-ptp", move |over| keep(watch, over)).map_err(|error| no_thread(&error))?;

@@ -46,8 +46,9 @@ impl Position {
 }
 
 impl Sender {
-    pub(super) fn new(config: ReplayConfig, port: Port, stop: Stop) -> Self {
+    pub(super) fn new(config: ReplayConfig, mut port: Port, stop: Stop) -> Self {
         let batch = TxBatch::new(MOST_AT_ONCE, config.frames.longest());
+        port.make_room(&batch);
         Self {
             config,
             port,

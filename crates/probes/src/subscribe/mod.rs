@@ -173,6 +173,14 @@ impl SubscribeConfig {
         self.relay.as_ref().map_or("subscribe", |relay| &relay.name)
     }
 
+    /// Name of the series of a LAN: a device beside others of the run has its own.
+    fn name_of(&self, lan: Lan) -> String {
+        match self.labels.is_empty() {
+            true => lan.letter().to_string(),
+            false => format!("{}-{}", self.taker(), lan.letter()),
+        }
+    }
+
     /// True if the task of a relay polls the frames.
     fn is_by_task(&self) -> bool {
         self.relay.as_ref().is_some_and(|relay| relay.by_task)
@@ -227,17 +235,34 @@ pub fn lan_port_options() -> PortOptions {
     options
 }
 
-/// Limit of a reception from two LANs that is judged by a profile, as TOML: streams lose nothing while one LAN is dead, so a profile for streams
-/// alone would pass without any redundancy.
-pub const LAN_LIMIT: &str = r#"[[limit]]
-id = "redundancy.lost"
-series = "lan/*"
+/// Limit of a reception from two LANs that is judged by a profile, as TOML. `of` names some of the LANs of a run with several receivers; `None`: all.
+/// Streams lose nothing while one LAN is dead, so a profile for streams alone would pass without any redundancy.
+pub fn lan_limit(of: Option<&JudgedLans>) -> String {
+    let (id, series) = match of {
+        None => (String::new(), "lan/*"),
+        Some(of) => (format!(".{}", of.name), of.series.as_str()),
+    };
+    format!(
+        r#"[[limit]]
+id = "redundancy.lost{id}"
+series = "{series}"
 quantity = "lost"
 allowed = 0
 source = "IEC 62439-3: a node sends each frame on both LANs"
 why = "A frame that one LAN loses harms nobody as long as the other one carries it. With a LAN that loses frames, the next fault is not covered."
 
-"#;
+"#
+    )
+}
+
+/// LANs that one limit judges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedLans {
+    /// Their name in the limit's.
+    pub name: String,
+    /// Their series, as a limit names them.
+    pub series: String,
+}
 
 /// Records a second that the recorder's ring has room for: 50 000 frames/s with three records each. For 20 streams at 4800
 /// samples/s, two in a frame, the ring of 19 MB holds 4.2 s.
@@ -280,7 +305,9 @@ impl Probe for SubscribeConfig {
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Subscription, ProbeError> {
         let frames = Arc::new(AtomicU64::new(0));
-        let (mut receiver, feed) = receiver(self, on.into(), &frames, recorder, stop)?;
+        let port = on.into();
+        let attendant = port.attendant(false)?;
+        let (mut receiver, feed) = receiver(self, port, &frames, recorder, stop)?;
         let thread = HotThread::new(
             "subscribe",
             self.policy,
@@ -288,8 +315,12 @@ impl Probe for SubscribeConfig {
             feed,
             Box::new(move |_, feed| receiver.run(&mut (), feed)),
         );
+        let running = Running::start(vec![thread], sys::clock::monotonic)?;
+        let attendant = attendant
+            .map(|attendant| attendant.begin(recorder.events()))
+            .transpose();
         Ok(Subscription {
-            running: Running::start(vec![thread], sys::clock::monotonic)?,
+            running: running.with(attendant.inspect_err(|_| stop.request())?),
             frames,
         })
     }
@@ -314,7 +345,7 @@ pub(crate) fn receiver(
     }
     feed.announce(series::DELIVERY, config.taker());
     for (slot, lan) in (series::lan_slot(config)..).zip(lans) {
-        feed.announce(slot, &lan.letter().to_string());
+        feed.announce(slot, &config.name_of(*lan));
     }
     let awaited = expected::awaited(config);
     for stream in &awaited {

@@ -67,7 +67,7 @@ pub(super) struct Conductor {
     /// Proof for each relay that it could have tripped.
     pub(super) proofs: Vec<Proof>,
     /// Link of the test set; `None` if its port cannot report it.
-    pub(super) link: Option<LinkCounters>,
+    pub(super) links: Vec<LinkCounters>,
     /// Instant up to which the relays were watched.
     pub(super) watched: Monotonic,
 }
@@ -277,7 +277,7 @@ impl Conductor {
             deadline: self.stage.due(planned.end),
             until: self.stage.due(planned.end) + AFTER_NS,
         };
-        let (losses, link) = (self.losses(), self.link());
+        let (losses, before) = (self.losses(), self.looked_links());
         match manner {
             Some(manner) => self.stage.play(planned, manner)?,
             None => self.stage.pass(&planned),
@@ -298,7 +298,7 @@ impl Conductor {
             self.stage.reclose();
         }
         let is_deaf = self.losses() != losses;
-        let is_cut = is_cut(link, self.link());
+        let is_cut = self.are_cut(before);
         let over = |(watch, relay): (Watch, &Relay)| Over {
             unsure: watch.unsure(relay),
             watch,
@@ -318,9 +318,22 @@ impl Conductor {
         self.hearing.look(watches, Monotonic::from_ns(looked));
     }
 
-    /// The current state of the test set's link.
-    fn link(&mut self) -> Option<LinkInfo> {
-        self.link.as_mut().and_then(LinkCounters::link)
+    /// The current state of the test set's links.
+    fn looked_links(&mut self) -> Vec<Option<LinkInfo>> {
+        self.links.iter_mut().map(LinkCounters::link).collect()
+    }
+
+    /// True if the test set was cut off since its links were `before`. One LAN may be down while the other one carries everything, unless the test
+    /// set makes a fault of its own in the other one.
+    fn are_cut(&mut self, before: Vec<Option<LinkInfo>>) -> bool {
+        let mut cut = before
+            .into_iter()
+            .zip(self.looked_links())
+            .map(|(before, now)| is_cut(before, now));
+        match self.config.lan_fault {
+            Some(_) => cut.any(|is_cut| is_cut),
+            None => !self.links.is_empty() && cut.all(|is_cut| is_cut),
+        }
     }
 
     /// True if all samples before `sample` have been sent, and all frames received before `at` have been taken.

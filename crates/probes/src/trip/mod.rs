@@ -64,7 +64,7 @@ use run::{Recorder, Stop};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use streamset::StreamSpec;
-use sys::packet::{PacketPort, PortOptions};
+use sys::packet::PortOptions;
 use sys::thread::Policy;
 use under_test::CountedShots;
 use units::Monotonic;
@@ -204,10 +204,11 @@ impl TripConfig {
         self.trial(&sampling).map_err(|error| refused(&error))?;
         let (opening, wave) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
         let feed = self.feed(recorder, stream.interface());
+        let attendant = stream.attendant(true)?;
         let mut conductor = Conductor {
             config: self.clone(),
             proofs: self.relays.iter().map(|_| proof::Proof::default()).collect(),
-            link: stream.packet().map(PacketPort::link),
+            links: stream.links(),
             stage: stage::Stage::new(self, sampling, (Arc::clone(&opening.table), wave), exchange),
             hearing: Hearing::new(heard, Arc::clone(&shared.names), self.relays.clone()),
             groups: self.groups().len(),
@@ -231,7 +232,11 @@ impl TripConfig {
             shared.ended.request();
             ProbeError::NoTraffic(format!("trip: the system has no thread left: {error}"))
         })?;
-        Ok(running.with(Some(conducting)))
+        let attendant = attendant
+            .map(|attendant| attendant.begin(recorder.events()))
+            .transpose();
+        let attendant = attendant.inspect_err(|_| shared.ended.request())?;
+        Ok(running.with(Some(conducting)).with(attendant))
     }
 
     fn check(&self) -> Result<(), ProbeError> {

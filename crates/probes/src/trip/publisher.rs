@@ -55,13 +55,14 @@ impl Publisher {
         config: &TripConfig,
         mut port: Port,
         script: Script,
-        others: Batch,
+        mut others: Batch,
         (prompter, sent): (Prompter, Arc<AtomicU64>),
     ) -> Result<Self, ProbeError> {
         let source = Mac(port.mac());
         if let Some(fault) = config.lan_fault {
             port.prepare_fault(fault);
         }
+        port.make_room(others.frames());
         let pace = Pace {
             rate: config.stream.rate,
             asdus: config.stream.asdus,

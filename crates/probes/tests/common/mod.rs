@@ -36,34 +36,40 @@ pub fn can_run_with(test: &str, needs: &[Capability]) -> bool {
     false
 }
 
-/// Two namespaces joined by a veth pair: `a0` in the first, `b0` in the second.
+/// Two namespaces joined by a veth pair: `a0` in the first, `b0` in the second, unless they have other names.
 pub struct Pair {
     a: NetNs,
     b: NetNs,
+    names: [&'static str; 2],
 }
 
 impl Pair {
     pub fn build() -> Self {
+        Self::build_named("a0", "b0")
+    }
+
+    pub fn build_named(in_a: &'static str, in_b: &'static str) -> Self {
         let pair = Self {
             a: NetNs::create().expect("a namespace"),
             b: NetNs::create().expect("a namespace"),
+            names: [in_a, in_b],
         };
         inside(&pair.a, || {
-            link::add_veth("a0", "b0", &pair.b)?;
-            link::set_up("a0")
+            link::add_veth(in_a, in_b, &pair.b)?;
+            link::set_up(in_a)
         });
-        inside(&pair.b, || link::set_up("b0"));
-        wait_for_carrier(&pair.a, "a0");
-        wait_for_carrier(&pair.b, "b0");
+        inside(&pair.b, || link::set_up(in_b));
+        wait_for_carrier(&pair.a, in_a);
+        wait_for_carrier(&pair.b, in_b);
         pair
     }
 
     pub fn port_a(&self, options: &PortOptions) -> PacketPort {
-        inside(&self.a, || PacketPort::open("a0", options))
+        inside(&self.a, || PacketPort::open(self.names[0], options))
     }
 
     pub fn port_b(&self, options: &PortOptions) -> PacketPort {
-        inside(&self.b, || PacketPort::open("b0", options))
+        inside(&self.b, || PacketPort::open(self.names[1], options))
     }
 
     /// Runs `work` in the first namespace; panics if it fails.
@@ -85,13 +91,13 @@ impl Pair {
     pub fn set_a(&self, is_up: bool) {
         inside(&self.a, || {
             if is_up {
-                link::set_up("a0")
+                link::set_up(self.names[0])
             } else {
-                link::set_down("a0")
+                link::set_down(self.names[0])
             }
         });
         if is_up {
-            wait_for_carrier(&self.a, "a0");
+            wait_for_carrier(&self.a, self.names[0]);
         }
     }
 
@@ -99,27 +105,27 @@ impl Pair {
     pub fn set_b(&self, is_up: bool) {
         inside(&self.b, || {
             if is_up {
-                link::set_up("b0")
+                link::set_up(self.names[1])
             } else {
-                link::set_down("b0")
+                link::set_down(self.names[1])
             }
         });
     }
 
     /// Removes the pair, both ends of it.
     pub fn remove(&self) {
-        inside(&self.a, || link::delete("a0"));
+        inside(&self.a, || link::delete(self.names[0]));
     }
 
     /// Sets the largest payload of `b0` alone.
     pub fn set_far_mtu(&self, octets: u32) {
-        inside(&self.b, || link::set_mtu("b0", octets));
+        inside(&self.b, || link::set_mtu(self.names[1], octets));
     }
 
     /// Sets the largest payload of both ends.
     pub fn set_mtu(&self, octets: u32) {
-        inside(&self.a, || link::set_mtu("a0", octets));
-        inside(&self.b, || link::set_mtu("b0", octets));
+        inside(&self.a, || link::set_mtu(self.names[0], octets));
+        inside(&self.b, || link::set_mtu(self.names[1], octets));
     }
 }
 

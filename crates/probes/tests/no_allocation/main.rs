@@ -8,6 +8,7 @@
 mod common;
 #[path = "../ping_pong/device.rs"]
 mod device;
+mod lans;
 #[path = "../trip/relay.rs"]
 mod relay;
 mod relays;

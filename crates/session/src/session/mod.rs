@@ -195,7 +195,11 @@ impl Session {
         };
         let cache = CacheReadings::new(Host::live(), spec.measured.clone(), spec.run.window_ns);
         let changes = Changes::start(events.clone(), spec.measured.clone(), watched.clone());
-        let watch = Watch::start((events, pair.monotonic), watched, claimed, cache);
+        let links = match spec.are_lans {
+            true => spec.ports.clone(),
+            false => watched,
+        };
+        let watch = Watch::start((events, pair.monotonic), links, claimed, cache);
         Ok(Self {
             recorder,
             stop,

@@ -10,7 +10,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::LinkMessage;
 use netlink_sys::Socket;
 use rustix::io::Errno;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Received frames of an interface since it was created (struct rtnl_link_stats64, include/uapi/linux/if_link.h).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,7 +64,8 @@ impl LinkStatistics {
 
 /// The counters of one interface; they can also be read from a thread in another network namespace.
 pub struct LinkCounters {
-    socket: Arc<Socket>,
+    /// One exchange at a time.
+    socket: Arc<Mutex<Socket>>,
     /// The request, and a buffer for the answer: reading allocates nothing.
     request: Vec<u8>,
     answer: Box<[u8]>,
@@ -91,7 +92,7 @@ impl LinkCounters {
         let mut message = LinkMessage::default();
         message.header.index = index;
         Ok(Self {
-            socket: Arc::new(socket),
+            socket: Arc::new(Mutex::new(socket)),
             request: request(RouteNetlinkMessage::GetLink(message), NLM_F_REQUEST | NLM_F_ACK),
             answer: vec![0; ANSWER_OCTETS].into(),
             backlog: Backlog::open(),
@@ -119,7 +120,7 @@ impl LinkCounters {
         self.ask(parse::link).ok().flatten()
     }
 
-    /// The same counters for another thread. The two must not be read at the same time.
+    /// The same counters for another thread. A reading waits for that of another thread.
     pub(crate) fn again(&self) -> Self {
         Self {
             socket: Arc::clone(&self.socket),
@@ -131,12 +132,13 @@ impl LinkCounters {
     }
 
     fn ask<T>(&mut self, of: impl Fn(&[u8]) -> Option<T>) -> Result<Option<T>, Errno> {
-        self.socket.send(&self.request, 0).map_err(|error| errno_of(&error))?;
+        let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        socket.send(&self.request, 0).map_err(|error| errno_of(&error))?;
         let mut read = None;
         let mut consistent = true;
         loop {
             let mut room = &mut self.answer[..];
-            let octets = match self.socket.recv(&mut room, 0) {
+            let octets = match socket.recv(&mut room, 0) {
                 Ok(octets) => octets,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(errno_of(&error)),

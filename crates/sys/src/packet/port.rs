@@ -124,7 +124,7 @@ impl PacketPort {
         self.counters.read()
     }
 
-    /// Counters of the interface's link for another thread. Do not call [`PacketPort::link_statistics`] at the same time.
+    /// Counters of the interface's link for another thread.
     pub fn link(&self) -> LinkCounters {
         self.counters.again()
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::{Event, EventKind, Sink, StreamSummary, Summary, Window};
 use capture::Stamps;
 use model::{Counter, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, StreamId, StreamKind, setting};
-use probes::subscribe::LAN_LIMIT;
+use probes::subscribe::lan_limit;
 use report::limits::Profile;
 use run::{NewRun, remove};
 use store::{Batch, RunWriter, StoreError};
@@ -38,7 +38,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let of_lans = (args.lan_b.is_some() || args.lans.is_some()) && args.limits.is_some();
     let own_limits = observing.as_ref().map(Observing::limits);
     let own_limits = match of_lans {
-        true => Some(own_limits.unwrap_or_default() + LAN_LIMIT),
+        true => Some(own_limits.unwrap_or_default() + &lan_limit(None)),
         false => own_limits,
     };
     let (profile, documents) = judged_by(args.limits.as_deref(), own_limits.as_deref())?;

@@ -135,7 +135,8 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let spec = args
         .run
         .spec("publish", cpus, args.port.duration)
-        .on(&args.port.interface);
+        .on(&args.port.interface)
+        .with_lan_b(args.lans.lan_b.as_deref());
     let mut run = Run::start(spec, args.run)?;
     let port = run.port(port, &args.port, &args.port.intent())?;
     if let Some(config) = replayed {

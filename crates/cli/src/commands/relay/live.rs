@@ -55,7 +55,11 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     drop(open()?);
     let mut spec = RunSpec {
         flight_recorder: args.run.explains(),
-        ..args.run.spec("relay", cpus.clone(), port_args.duration).on(interface)
+        ..args
+            .run
+            .spec("relay", cpus.clone(), port_args.duration)
+            .on(interface)
+            .with_lan_b(args.lans.lan_b.as_deref())
     };
     spec.run.documents.push((DOCUMENT.to_owned(), text));
     let mut run = Run::start(spec, args.run)?;

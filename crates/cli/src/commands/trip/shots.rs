@@ -29,7 +29,11 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();
     let spec = RunSpec {
         open_ended: false,
-        ..args.run.spec("trip", cpus.clone(), args.port.duration).on(interface)
+        ..args
+            .run
+            .spec("trip", cpus.clone(), args.port.duration)
+            .on(interface)
+            .with_lan_b(args.lans.lan_b.as_deref())
     };
     let judged = Judged {
         own_limits: Some(limits(&config).concat()),
