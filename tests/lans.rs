@@ -9,7 +9,7 @@ use support::{end, json, namespace, root_or_skip, series, start, stderr, until_s
 use sys::netns::NetNs;
 use testing::Running;
 use wire::ether::EthernetView;
-use wire::redundancy::{Lan, Redundancy};
+use wire::redundancy::{Lan, Redundancy, SUPERVISION};
 
 /// A control block beside the streams.
 const GOOSE: &str = r#"
@@ -66,13 +66,16 @@ fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Running {
     namespace.run(|| start(&all)).expect("a thread in the namespace")
 }
 
-/// The LANs on which each number came, in the order of the capture.
-fn ledger(capture: &Path) -> Vec<[bool; 2]> {
+/// The LANs on which each number of these EtherTypes came, in the order of the capture.
+fn ledger(capture: &Path, of: impl Fn(u16) -> bool) -> Vec<[bool; 2]> {
     let mut reader = capture::Reader::open(capture).expect("a capture");
     let mut came: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
     let mut newest: u32 = 1 << 20;
     while let Some(frame) = reader.next_frame().expect("whole") {
         let ethernet = EthernetView::parse(frame.data).expect("a header");
+        if !of(ethernet.ether_type()) {
+            continue;
+        }
         let mark = Redundancy::of(&ethernet).expect("every frame is marked");
         // Numbers wrap; no frame is more than a few thousand behind the newest.
         let step = mark.sequence.wrapping_sub(newest as u16) as i16;
@@ -81,6 +84,14 @@ fn ledger(capture: &Path) -> Vec<[bool; 2]> {
         came.entry(number).or_default()[mark.lan().number()] = true;
     }
     came.into_values().collect()
+}
+
+/// Texts of the events of this kind.
+fn of_kind(document: &Value, kind: &str) -> Vec<String> {
+    let events = document["events"].as_array().expect("events").iter();
+    let of = events.filter(|event| event["kind"] == kind);
+    of.map(|event| event["text"].as_str().unwrap_or_default().to_owned())
+        .collect()
 }
 
 fn count(document: &Value, name: &str, counter: &str) -> u64 {
@@ -133,7 +144,7 @@ fn cut_lan_a(directory: &Path, protocol: &str, cut: &str) -> (Value, PathBuf, Va
         &namespace,
         directory,
         &format!(
-            "subscribe v1 --lan-b w1 --duration 3s --capture-all --capture {}",
+            "subscribe v1 --lan-b w1 --duration 6s --capture-all --capture {}",
             capture.display()
         ),
     );
@@ -158,7 +169,7 @@ fn a_cut_of_lan_a_loses_nothing_together_and_every_frame_there() {
     for (protocol, cut) in [("prp", "v0"), ("prp", "v1"), ("hsr", "v0")] {
         let directory = tempfile::tempdir().expect("a directory");
         let (near, capture, far) = cut_lan_a(directory.path(), protocol, cut);
-        let came = ledger(&capture);
+        let came = ledger(&capture, |_| true);
         let of = |lan: Lan| came.iter().filter(|came| came[lan.number()]).count() as u64;
         let lost_on_a = came.len() as u64 - of(Lan::A);
         assert!(lost_on_a > 1_000, "LAN A was cut: {lost_on_a} of {}", came.len());
@@ -184,7 +195,7 @@ fn a_cut_of_lan_a_loses_nothing_together_and_every_frame_there() {
         assert!(count(&near, "lan/B", "lost") <= came.len() as u64 - of(Lan::B));
         // Each frame that came on any LAN is delivered once, and only samples that the publisher slept through are missing.
         let delivered = count(&near, "delivery/subscribe", "received");
-        let all = came.len() as u64;
+        let all = ledger(&capture, |ether_type| ether_type != SUPERVISION).len() as u64;
         assert!(
             (delivered..=delivered + 2).contains(&all),
             "{protocol}, {cut}: {delivered} of {all}"
@@ -204,9 +215,92 @@ fn a_cut_of_lan_a_loses_nothing_together_and_every_frame_there() {
             !events.contains("on neither LAN"),
             "SV and GOOSE share their numbers: {events}"
         );
+        // A veth has no carrier while its peer is down, so both ends lose it.
+        for (end, interface) in [(&near, "v1"), (&far, "v0")] {
+            let links = of_kind(end, "link");
+            let says = |text: &str| links.iter().any(|event| event.contains(text));
+            assert!(says(&format!("LAN A ({interface}) lost its carrier")), "{links:?}");
+            assert!(says(&format!("LAN A ({interface}) has its carrier again")), "{links:?}");
+            assert!(says("lost its carrier 1 times, for at most"), "{links:?}");
+            assert!(!says("LAN B"), "{links:?}");
+        }
         let refused = far["events"].to_string().contains("frames were not sent on LAN A");
         assert_eq!(refused, cut == "v0", "{}", far["events"]);
     }
+}
+
+/// A table of nodes, as another node or the network's management keeps it, is filled by our supervision frames.
+#[test]
+fn a_publisher_announces_itself_on_both_lans() {
+    if !root_or_skip("a_publisher_announces_itself_on_both_lans") {
+        return;
+    }
+    for (protocol, sort) in [("prp", "20"), ("hsr", "23")] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let namespace = two_lans();
+        let capture = directory.path().join("seen.pcapng");
+        let near = format!(
+            "subscribe v1 --lan-b w1 --duration 6s --capture-all --capture {}",
+            capture.display()
+        );
+        let mut near = begin(&namespace, directory.path(), &near);
+        until_thread(&mut near, "subscribe");
+        let far = format!("publish v0 --lan-b w0 --redundancy {protocol} --streams 1");
+        let far = begin(&namespace, directory.path(), &far);
+        let near = wait(near, &["subscribe"]);
+        let _ = end(far, &["publish"]);
+        let seen = supervision(&capture);
+        assert!(seen.len() >= 4, "{seen:?}");
+        let mac = &seen[0][3];
+        for frame in &seen {
+            assert_eq!(frame[..2], ["01:15:4e:00:01:00", "1"], "{frame:?}");
+            assert_eq!((&frame[2], &frame[3]), (&sort.to_owned(), mac), "{frame:?}");
+        }
+        // Each on both LANs: the same number twice, and two seconds to the next.
+        let numbers: Vec<u32> = seen.iter().map(|frame| frame[4].parse().expect("a number")).collect();
+        let last = numbers.iter().max().expect("frames");
+        for number in 0..*last {
+            assert_eq!(
+                numbers.iter().filter(|other| **other == number).count(),
+                2,
+                "{numbers:?}"
+            );
+        }
+        let at = |number: u32| {
+            let frame = seen.iter().find(|frame| frame[4] == number.to_string());
+            frame.expect("it came")[5].parse::<f64>().expect("a time")
+        };
+        assert!((1.9..3.0).contains(&(at(1) - at(0))), "{seen:?}");
+        let events = json(&near)["events"].to_string();
+        assert!(events.contains(mac.as_str()), "{mac}: {events}");
+    }
+}
+
+/// Destination, version, sort, address, number and time of each supervision frame, as tshark reads it.
+fn supervision(capture: &Path) -> Vec<Vec<String>> {
+    let fields = ["version", "tlv.type", "source_mac_address", "supervision_seqno"];
+    let fields = fields.map(|field| format!("hsr_prp_supervision.{field}"));
+    let output = std::process::Command::new("tshark")
+        .arg("-r")
+        .arg(capture)
+        .args([
+            "-Y",
+            "hsr_prp_supervision",
+            "-T",
+            "fields",
+            "-E",
+            "occurrence=f",
+            "-e",
+            "eth.dst",
+        ])
+        .args(fields.iter().flat_map(|field| ["-e", field]))
+        .args(["-e", "frame.time_epoch"])
+        .output()
+        .expect("tshark is the oracle of this test: apt-get install tshark");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let cells = |line: &str| line.split('\t').map(str::to_owned).collect();
+    text.lines().map(cells).collect()
 }
 
 #[test]
@@ -330,3 +424,77 @@ fn a_relay_in_the_delayed_lan_alone_trips_later() {
     let (in_a, in_b) = (soonest_ns("v1"), soonest_ns("w1"));
     assert!(in_a < 30_000_000 && in_b > 30_000_000, "{in_a} {in_b}");
 }
+
+/// A plan builds both LANs, and runs each of its ends in both.
+#[test]
+fn a_plan_of_doubly_attached_nodes_trips_while_lan_a_is_cut() {
+    if !root_or_skip("a_plan_of_doubly_attached_nodes_trips_while_lan_a_is_cut") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("two.toml");
+    std::fs::write(&path, PLAN).expect("a file");
+    let out = directory.path().join("two.triptime");
+    let words = [
+        "qualify",
+        path.to_str().expect("UTF-8"),
+        "--json",
+        "--quiet",
+        "--no-flight-recorder",
+        "--out",
+    ];
+    let words = [&words[..], &[out.to_str().expect("UTF-8")]].concat();
+    let output = wait(start(&words), &["qualify"]);
+    let document = json(&output);
+    for lan in ["lan/A", "lan/B"] {
+        assert!(count(&document, lan, "received") > 2_000, "{document}");
+        assert_eq!(count(&document, lan, "lost"), 0, "{document}");
+    }
+    let trips = series(&document, "trip/cut-overcurrent");
+    assert!(trips["received"].as_u64() >= Some(1), "{document}");
+    assert_eq!(
+        (&trips["lost"], &trips["unwanted"]),
+        (&0.into(), &0.into()),
+        "{document}"
+    );
+    assert_eq!(trips["settings"]["LANs"], "LAN A is cut at the first faulted sample");
+    // The step cut LAN A at its relay, and its own losses are not judged.
+    assert!(count(&document, "lan/cut-A", "lost") > 100, "{document}");
+    let judged: Vec<&str> = document["checks"]
+        .as_array()
+        .expect("checks")
+        .iter()
+        .filter_map(|check| check["series"].as_str().filter(|series| series.starts_with("lan/")))
+        .collect();
+    assert_eq!(judged, ["lan/A", "lan/B"], "{document}");
+    let page = std::fs::read_to_string(out.with_extension("html")).expect("a page");
+    assert!(page.contains("two bridges, LAN A and B"), "the picture of the bed");
+}
+
+const PLAN: &str = r#"
+name = "two"
+what = "test"
+limits = "substation"
+window = "1s"
+[cpus]
+housekeeping = "first"
+measured = "rest"
+[bed]
+lans = "prp"
+[[step]]
+probe = "sampled-values"
+duration = "2s"
+streams = 1
+rate = 4000
+policy = "other"
+[[step]]
+probe = "trip"
+duration = "6s"
+relay = "bays1"
+streams = 1
+scenario = ["overcurrent"]
+settle = "300ms"
+policy = "fifo:60"
+label = "cut"
+lan_fault = "cut-a"
+"#;

@@ -9,6 +9,7 @@ use place::Place;
 use run::Recorder;
 use session::SessionError;
 use std::sync::{Arc, Mutex, PoisonError};
+use wire::redundancy::Protocol;
 
 /// Inventory group that lists the networks measured, and the reasons why others were not. The report reads it.
 pub(super) const GROUP: &str = "networks compared";
@@ -40,6 +41,8 @@ pub(super) struct BedOfPlan {
     compared: bool,
     /// True if a thread forwards frames.
     in_user_space: bool,
+    /// Protocol of its doubly attached nodes; `None` if they have one interface.
+    pub(super) lans: Option<Protocol>,
     /// The second network of its devices, if they have one.
     pub(super) management: Option<Management>,
     /// Places of its devices; empty if they are in this process.
@@ -132,6 +135,7 @@ impl Beds {
             label: "reflect".to_owned(),
             compared: false,
             in_user_space,
+            lans: None,
             management: None,
             places: Vec::new(),
             test_set_place: None,
@@ -141,6 +145,12 @@ impl Beds {
             rounds: 1,
             wire: None,
         })
+    }
+
+    /// The same beds, whose nodes use this protocol in two LANs.
+    pub(super) fn in_two_lans(mut self, protocol: Protocol) -> Self {
+        self.ways.iter_mut().for_each(|way| way.lans = Some(protocol));
+        self
     }
 
     /// Number of measurements of one step that compares networks.
@@ -161,6 +171,7 @@ impl Beds {
             label: label.to_owned(),
             compared: true,
             in_user_space,
+            lans: None,
             management: None,
             places: Vec::new(),
             test_set_place: None,

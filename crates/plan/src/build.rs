@@ -78,6 +78,10 @@ impl Beds {
                 false => Self::faulty(plan, recorder),
             };
         };
+        if let Some(lans) = networks.lans {
+            let bed = Bed::over_two_lans(networks.of_lans(), plan.devices())?;
+            return Ok(Self::only(bed, false, recorder)?.in_two_lans(lans.into()));
+        }
         let mut beds = Self::none(networks.rounds);
         let mut facts = Vec::new();
         let mut failure = None;

@@ -11,6 +11,7 @@ use super::step::{PlanLoad, Step};
 use super::value::{CpuRoles, Duration, PlanError};
 use model::Layout;
 use place::PlaceKind;
+use probes::subscribe::lan_limit;
 use serde::Deserialize;
 
 /// A plan, checked.
@@ -36,7 +37,7 @@ pub struct Plan {
     pub vcpus: Option<u32>,
     /// CPUs of each role.
     pub cpus: CpuRoles,
-    /// Networks that the round trip is measured over; without it, over a bridge.
+    /// Networks that the round trip is measured over, or the LANs of doubly attached nodes; without it, over a bridge.
     #[serde(default)]
     pub bed: Option<Networks>,
     /// Faults of the wire between test set and device; if there are any, a simulated wire replaces the bridge.
@@ -79,11 +80,16 @@ impl Plan {
     pub fn own_limits(&self) -> Result<Option<String>, PlanError> {
         let mut all: Vec<String> = Vec::new();
         for step in &self.steps {
-            let limits = step.measure.limits(step.common.label.as_deref());
-            let limits = limits.map_err(|problem| PlanError::Invalid {
+            let label = step.common.label.as_deref();
+            let invalid = |problem| PlanError::Invalid {
                 name: self.name.clone(),
                 problem,
-            })?;
+            };
+            let mut limits = step.measure.limits(label).map_err(invalid)?;
+            if self.lans().is_some() {
+                let judged = step.measure.judged_lans(label).map_err(invalid)?;
+                limits.extend(judged.iter().map(|lans| lan_limit(Some(lans))));
+            }
             for limit in limits {
                 if !all.contains(&limit) {
                     all.push(limit);
@@ -136,7 +142,7 @@ impl Plan {
 
     /// True if a step measures over every network in turn.
     pub fn compares_networks(&self) -> bool {
-        self.bed.is_some() && self.steps.iter().any(|step| step.measure.compares_networks())
+        self.lists_networks() && self.steps.iter().any(|step| step.measure.compares_networks())
     }
 
     /// Refuses ports of this machine as one more network beside those of the plan, if a step cannot be measured over several.

@@ -39,7 +39,7 @@ pub use left::{Left, first_step_of_rest, left_of};
 pub use management::ManagementTable;
 pub use matrix::{Cell, Isolation, MatrixTable};
 pub use measure::there::Asks;
-pub use networks::Networks;
+pub use networks::{Lans, Networks};
 pub use outline::Outline;
 pub use relay::ForeignRelay;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};

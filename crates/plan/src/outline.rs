@@ -7,6 +7,7 @@ use super::value::PlanError;
 use host::CpuFacts;
 use model::{PlannedMember, PlannedStep};
 use units::{CpuList, Ns};
+use wire::redundancy::Protocol;
 
 /// A plan as it would run with these roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,6 +181,13 @@ impl Plan {
             does.push("It sends GOOSE, which a device may act on, over the port of --nic.".to_owned());
         } else if self.steps.iter().any(Step::needs_bed) {
             does.push("It makes network namespaces and interfaces of its own, and removes them.".to_owned());
+        }
+        if let Some(lans) = self.lans() {
+            does.push(format!(
+                "Its nodes are doubly attached: {} over LAN A and LAN B, each a {} of its own.",
+                Protocol::from(lans).word(),
+                self.bed.as_ref().map_or("bridge", |bed| bed.of_lans().name())
+            ));
         }
         does.push(match self.has_actions() {
             true => "It runs the commands above on this machine with your rights: they may change anything. It changes nothing else.".to_owned(),

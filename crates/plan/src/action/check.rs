@@ -66,7 +66,7 @@ impl Plan {
                 let problem = format!("\"{}\": two actions of a step have this name", action.name);
                 return Err(self.refusal(*place, "name", problem));
             }
-            if self.bed.is_some() && group[0].measure.compares_networks() {
+            if self.lists_networks() && group[0].measure.compares_networks() {
                 let problem = format!(
                     "action \"{}\": the step \"{}\" measures over networks in turn, and an action is only under one of them: leave [bed] out",
                     action.name,

@@ -164,7 +164,7 @@ impl Plan {
         let Some((last, others)) = group.split_last() else {
             return Ok(None);
         };
-        if roles.elsewhere.is_some() || rules::not_beside(group, self.bed.is_some()).is_some() {
+        if roles.elsewhere.is_some() || rules::not_beside(group, self.lists_networks()).is_some() {
             return Ok(None);
         }
         let judged = self.judges(last, facts, roles)?;

@@ -1,6 +1,7 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
 mod cells;
+mod lans;
 pub(crate) mod rules;
 mod wrong;
 
@@ -51,6 +52,7 @@ impl Plan {
         if let Some(bed) = &plan.bed {
             rules::networks(bed, &plan.steps).map_err(refused)?;
         }
+        lans::lans(&plan).map_err(refused)?;
         rules::management(&plan).map_err(refused)?;
         rules::loads(&plan).map_err(refused)?;
         rules::devices(&plan).map_err(refused)?;

@@ -124,7 +124,7 @@ pub(super) fn beside(plan: &Plan) -> Result<(), Refusal> {
     }
     let mut begin = 0;
     for group in plan.groups() {
-        if let Some((at, problem)) = not_beside(group, plan.bed.is_some()) {
+        if let Some((at, problem)) = not_beside(group, plan.lists_networks()) {
             return Err(Refusal::of_step(begin + at, KEY, problem));
         }
         begin += group.len();
@@ -165,7 +165,7 @@ pub(crate) fn not_beside(group: &[Step], has_bed: bool) -> Option<(usize, String
 
 /// Refuses impossible lists of networks.
 pub(super) fn networks(table: &Networks, steps: &[Step]) -> Result<(), Refusal> {
-    if table.networks.is_empty() || table.rounds == 0 {
+    if (table.networks.is_empty() && table.lans.is_none()) || table.rounds == 0 {
         let problem = "no network, or no round: leave [bed] out for a bridge alone";
         return Err(Refusal::of("bed", problem));
     }

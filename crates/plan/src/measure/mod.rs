@@ -15,9 +15,9 @@ use bed::End;
 use place::Place;
 use probes::noise::NoiseConfig;
 use probes::options::text;
-use probes::subscribe::ClockRelation;
+use probes::subscribe::{ClockRelation, JudgedLans};
 use probes::wakeup::WakeupConfig;
-use probes::{Directions, Need, Port, Running, SenderEnd};
+use probes::{Directions, Need, Numbers, Port, Running, SenderEnd};
 use run::Stop;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -92,6 +92,36 @@ pub(super) trait Measure: Any + Debug {
     /// Control block of the relay, not of this program, that it is measured with over one port of this machine; `None` for every other step.
     fn relay(&self) -> Option<&str> {
         None
+    }
+
+    /// Checks that it can be measured between doubly attached nodes.
+    ///
+    /// # Errors
+    /// The key that does not allow it, and why.
+    fn in_two_lans(&self) -> Result<(), (&'static str, String)> {
+        match self.needs_bed() {
+            true => Err((
+                "probe",
+                format!(
+                    "\"{}\" is measured over one LAN: give it a plan of its own, without bed.lans",
+                    self.words()
+                ),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// True if it makes a fault of one LAN.
+    fn needs_two_lans(&self) -> bool {
+        false
+    }
+
+    /// The LANs of which it judges the losses where its nodes are doubly attached; `label` is that of the step.
+    ///
+    /// # Errors
+    /// Impossible keys.
+    fn judged_lans(&self, _label: Option<&str>) -> Result<Vec<JudgedLans>, String> {
+        Ok(Vec::new())
     }
 
     /// Number of devices under test side by side on the bed.
@@ -227,6 +257,32 @@ pub(super) struct StepContext<'a> {
 }
 
 impl<'a> StepContext<'a> {
+    /// Opens a port of the node at this end, in both LANs if the bed has two; otherwise with the stamps that its options ask for. `numbers` are those
+    /// of the node.
+    fn node_port(
+        &self,
+        (end, number): (End, usize),
+        options: &PortOptions,
+        numbers: &Numbers,
+    ) -> Result<Port, SessionError> {
+        if let (None, Some((way, protocol))) = (
+            self.there,
+            self.bed.and_then(|(way, _)| way.lans.map(|lans| (way, lans))),
+        ) {
+            return Ok(way.bed.pair((end, number), options, protocol, numbers)?.into());
+        }
+        match end {
+            End::TestSet => self.stamped_port(end, options),
+            End::Device if number == 0 => self.stamped_port(end, options),
+            End::Device => self.device_port(number, options).map(Port::from),
+        }
+    }
+
+    /// True if the nodes of the bed are doubly attached.
+    fn has_two_lans(&self) -> bool {
+        self.bed.is_some_and(|(way, _)| way.lans.is_some())
+    }
+
     /// Opens a port at device number `number`.
     fn device_port(&self, number: usize, options: &PortOptions) -> Result<PacketPort, SessionError> {
         match self.there {

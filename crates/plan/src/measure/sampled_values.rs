@@ -9,8 +9,8 @@ use bed::End;
 use model::Fact;
 use place::Place;
 use probes::publish::{self, PublishConfig, PublishOptions, StreamConfig, Waveform};
-use probes::subscribe::{self, SubscribeConfig};
-use probes::{Directions, Need, Probe, Running, SenderEnd, Stamps};
+use probes::subscribe::{self, JudgedLans, SubscribeConfig};
+use probes::{Directions, Need, Numbers, Probe, Running, SenderEnd, Stamps};
 use run::Stop;
 use serde::Deserialize;
 use session::runner::{Ends, Underway};
@@ -18,6 +18,7 @@ use session::{Aside, Session, SessionError};
 use std::sync::Arc;
 use streamset::StreamSpec;
 use units::CpuList;
+use wire::redundancy::Lan;
 
 /// The test set's sender spins for this last part of each period, in ns, so that its wake-up latency is not measured.
 const SPIN_AHEAD_NS: u64 = 60_000;
@@ -96,6 +97,30 @@ impl Measure for SampledValuesStep {
         }
     }
 
+    fn in_two_lans(&self) -> Result<(), (&'static str, String)> {
+        let is_stamped = self.own.stamps != Stamps::Off;
+        let keys = [
+            ("trace", self.own.trace),
+            ("record", self.own.record),
+            ("stamps", is_stamped),
+        ];
+        match keys.into_iter().find(|(_, is_given)| *is_given) {
+            Some((key, _)) => Err((
+                key,
+                "a frame takes two ways in two LANs, and this follows one: leave it out".to_owned(),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn judged_lans(&self, _: Option<&str>) -> Result<Vec<JudgedLans>, String> {
+        let judged = |lan: Lan| JudgedLans {
+            name: lan.letter().to_string(),
+            series: format!("lan/{}", lan.letter()),
+        };
+        Ok(Lan::BOTH.map(judged).into())
+    }
+
     /// Number of series: spacing and arrival of each stream and its hops, the publisher's lateness, and delivery.
     fn series(&self, _: &CpuList, hops: u64) -> u64 {
         let hops = if self.own.trace { hops } else { 0 };
@@ -130,14 +155,18 @@ impl Measure for SampledValuesStep {
             record: self.own.record && place.there.is_some(),
             ..subscriber(&self.publisher(place))
         };
-        let device = place.stamped_port(End::Device, &subscriber.stamps.asked_of(subscribe::port_options()))?;
+        let options = match place.has_two_lans() {
+            true => subscribe::lan_port_options(),
+            false => subscriber.stamps.asked_of(subscribe::port_options()),
+        };
+        let device = place.node_port((End::Device, 0), &options, &Numbers::default())?;
         Ok(subscriber.start(device, &mut session.recorder, &place.stop)?.running)
     }
 
     fn test_set(&self, place: &StepContext<'_>, session: &mut Session) -> Result<Running, SessionError> {
         let publisher = self.publisher(place);
         let options = publisher.stamps.asked_of(publish::port_options());
-        let test_set = place.stamped_port(End::TestSet, &options)?;
+        let test_set = place.node_port((End::TestSet, 0), &options, &Numbers::default())?;
         Ok(publisher.start(test_set, &mut session.recorder, &place.stop)?)
     }
 

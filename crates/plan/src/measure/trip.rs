@@ -6,10 +6,12 @@ use ::relay::Config;
 use ::relay::config::Cpus;
 use bed::End;
 use model::EventKind;
+use probes::options::some_text;
 use probes::publish;
 use probes::relay::{Found, RelayConfig, port_options, start_together};
+use probes::subscribe::JudgedLans;
 use probes::trip::{OVERRUNS, Ports, TripConfig, TripOptions, goose_port_options, limits};
-use probes::{Need, Probe, ProbeError, Receive, Running, SenderEnd};
+use probes::{LanFault, Need, Numbers, Probe, ProbeError, Receive, Running, SenderEnd};
 use serde::Deserialize;
 use session::runner::{Ends, Underway};
 use session::{Session, SessionError};
@@ -27,6 +29,9 @@ pub(crate) struct UnderTest {
     /// True if each of their tasks has its own thread, even if the relay's file has one thread for all.
     #[serde(default)]
     apart: bool,
+    /// Fault of the LANs in each disturbance.
+    #[serde(default, deserialize_with = "some_text")]
+    lan_fault: Option<LanFault>,
 }
 
 impl UnderTest {
@@ -40,7 +45,7 @@ impl UnderTest {
 }
 
 impl OwnKeys for UnderTest {
-    const NAMES: &[&str] = &["relay", "apart"];
+    const NAMES: &[&str] = &["relay", "apart", "lan_fault"];
 }
 
 impl Measure for TripStep {
@@ -94,6 +99,35 @@ impl Measure for TripStep {
         relays.all.iter().try_for_each(|relay| is_sent_to(relay, &test))
     }
 
+    fn in_two_lans(&self) -> Result<(), (&'static str, String)> {
+        let is_apart = |found: &Found| self.own.apart || found.config.cpus.are_apart();
+        match self.own.relay.0.iter().any(is_apart) {
+            true => Err((
+                if self.own.apart { "apart" } else { "relay" },
+                "a doubly attached relay has all its tasks in one thread: name one CPU, and leave `apart` out"
+                    .to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Both LANs of each relay, unless the step cuts one of them itself.
+    fn judged_lans(&self, label: Option<&str>) -> Result<Vec<JudgedLans>, String> {
+        if self.own.lan_fault.is_some() {
+            return Ok(Vec::new());
+        }
+        let relays = self.own.relay.side_by_side(label)?;
+        let judged = |relay: &Config| JudgedLans {
+            name: relay.name.clone(),
+            series: format!("lan/{}-*", relay.name),
+        };
+        Ok(relays.all.iter().map(judged).collect())
+    }
+
+    fn needs_two_lans(&self) -> bool {
+        self.own.lan_fault.is_some()
+    }
+
     /// The files of relays are sent with the task.
     fn for_place(&self, _: &StepContext<'_>, given: &mut Given) -> Result<(), SessionError> {
         let names = match given.keys.get_mut("relay") {
@@ -120,8 +154,9 @@ impl Measure for TripStep {
             session.recorder.events().write(EventKind::Note, text);
         }
         let device = |(number, relay): (usize, RelayConfig)| {
-            let port = place.device_port(number, &port_options(&relay.relay))?;
-            Ok::<_, SessionError>((relay, port.into()))
+            let at = (End::Device, number);
+            let port = place.node_port(at, &port_options(&relay.relay), &Numbers::default())?;
+            Ok::<_, SessionError>((relay, port))
         };
         let is_here = |number: usize| place.there.is_none_or(|there| there.device == number);
         let relays = relays.into_iter().enumerate().filter(|(number, _)| is_here(*number));
@@ -131,9 +166,11 @@ impl Measure for TripStep {
 
     fn test_set(&self, place: &StepContext<'_>, session: &mut Session) -> Result<Running, SessionError> {
         let (_, test) = self.ends(place)?;
+        let numbers = Numbers::default();
+        let at = (End::TestSet, 0);
         let ports = Ports {
-            stream: place.stamped_port(End::TestSet, &publish::port_options())?,
-            goose: place.stamped_port(End::TestSet, &goose_port_options())?,
+            stream: place.node_port(at, &publish::port_options(), &numbers)?,
+            goose: place.node_port(at, &goose_port_options(), &numbers)?,
         };
         Ok(test.start(ports, &mut session.recorder, &place.stop)?)
     }
@@ -191,6 +228,7 @@ impl TripStep {
         Ok(TripConfig {
             shots: self.options.shots.unwrap_or(u32::MAX),
             relays: relays.under_test(&test.relays[0])?,
+            lan_fault: self.own.lan_fault,
             ..test
         })
     }

@@ -76,7 +76,9 @@ pub(super) fn extent(plan: &Plan) -> String {
 
 /// How often a plan that compares networks measures each step; empty for one network and round.
 fn times(plan: &Plan) -> String {
-    let Some(bed) = &plan.bed else { return String::new() };
+    let Some(bed) = plan.bed.as_ref().filter(|bed| bed.lans.is_none()) else {
+        return String::new();
+    };
     match (bed.networks.len(), bed.rounds) {
         (0 | 1, 1) => String::new(),
         (0 | 1, rounds) => format!(" in {rounds} rounds"),

@@ -295,6 +295,10 @@ fn say(plan: &Plan, roles: &Roles) {
 
 /// The plan to measure, and the ports of this machine that it uses.
 fn bed(args: &QualifyArgs, plan: Plan) -> Result<(Plan, Option<Bed>), Failure> {
+    plan.check_beside_lans(
+        args.place.unwrap_or(plan.place),
+        !args.nic.is_empty() || args.far.end().is_some(),
+    )?;
     if let Some(far) = args.far.end() {
         let is_guest = match far {
             End::Device => args.place.unwrap_or_default().is_in_guest(),

@@ -1,6 +1,7 @@
 //! Plans that are accepted or refused.
 
 mod faults;
+mod lans;
 
 use super::{EMBEDDED, Plan};
 use crate::measure::{CpuStep, SampledValuesStep, TalkListenStep};
