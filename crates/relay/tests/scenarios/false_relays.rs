@@ -7,11 +7,13 @@ use crate::relays::{BARE, CABLE, FEEDER, UNDERVOLTAGE, ZONE, zone};
 pub(crate) const FALSE: &[Set] = &[
     BARE.plays(&[zone!("11", "0.66667")], &["zone1-boundary-outside"]),
     BARE.plays(&[zone!("8.8", "0.66667")], &["zone1-boundary-inside"]),
+    BARE.plays(&[zone!("7.9", "0.66667")], &["zone1-mutual-inside"]),
     BARE.plays(&[zone!("9.8955", "0")], &["zone1-ag", "zone1-bg", "zone1-cg"]),
     BARE.plays(&[zone!("40", "0.66667")], &[
         "zone1-outside",
         "zone1-resistance-outside",
         "zone1-sir30-outside",
+        "zone1-mutual-outside",
         "zone1-evolving-from-outside",
         "ct-saturation-outside",
         "swing-stable",

@@ -66,6 +66,8 @@ pub(crate) const OF_LINES: &[Set] = &[
         "zone1-evolving",
         "zone1-evolving-from-outside",
         "zone1-cross-country",
+        "zone1-mutual-inside",
+        "zone1-mutual-outside",
         "ct-saturation-inside",
         "ct-saturation-outside",
     ]),

@@ -66,6 +66,13 @@ pub(crate) struct Emf {
     course: Course,
 }
 
+/// Nodes of two parallel lines: the bus, the place of the fault on each line, and their common end.
+pub(crate) struct Pair {
+    pub(crate) bus: usize,
+    pub(crate) faulted: [usize; 2],
+    pub(crate) end: usize,
+}
+
 /// A circuit, and the disturbance of it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Circuit {
@@ -109,12 +116,34 @@ impl Circuit {
     pub(crate) fn node_after(&mut self, from: usize, ohm: [Complex; 2]) -> usize {
         let to = self.nodes;
         self.nodes += 1;
+        self.join(from, to, ohm);
+        to
+    }
+
+    /// Two equal parallel lines from the bus to a common end, with a fault at this share of one of them. The relay is in the first one. Their zero
+    /// sequences are coupled: since they have both ends in common, the coupling is an impedance that both have in common, before and after the fault.
+    /// Voltages are those of the bus.
+    pub(crate) fn parallel(&mut self, line: [Complex; 2], mutual: Complex, position: f64) -> Pair {
+        let shared = |part: f64| [BREAKER_OHM.into(), mutual * part];
+        let own = |part: f64| [line[0] * part, (line[1] - mutual) * part];
+        let bus = self.nodes;
+        self.nodes += 1;
+        self.join(bus, 0, shared(position));
+        self.measured = bus;
+        let faulted = [self.node_after(1, own(position)), self.node_after(0, own(position))];
+        let behind = self.node_after(faulted[0], own(1.0 - position));
+        self.join(faulted[1], behind, own(1.0 - position));
+        let end = self.node_after(behind, shared(1.0 - position));
+        Pair { bus, faulted, end }
+    }
+
+    /// Connects two nodes by these impedances.
+    fn join(&mut self, from: usize, to: usize, ohm: [Complex; 2]) {
         self.branches.push(Branch {
             from: Some(from),
             to: Some(to),
             element: Element::Series(ohm.map(Some)),
         });
-        to
     }
 
     /// A source at a node.

@@ -236,3 +236,36 @@ fn a_breaker_closes_onto_a_fault() {
     assert!((found - expected).abs() < 0.02 * expected, "{found}, not {expected}");
     assert!(transient.is_over() && samples[CYCLE * 14][0].iter().all(|current| current.abs() < 1e-6));
 }
+
+/// Two parallel lines with a coupling, against the symmetrical components of coupled lines: a share p of the way to the fault carries 1 - p / 2 of its current,
+/// the other line p / 2.
+#[test]
+fn coupled_lines_share_the_fault_current() {
+    let mutual = Complex::new(5.0, 18.0);
+    for (position, faulted) in [(0.3, 0), (0.7, 0), (0.7, 1)] {
+        let volts = polar(110_000.0 / 3_f64.sqrt(), 0.0);
+        let mut circuit = Circuit::new(50.0);
+        let pair = circuit.parallel(WAY, mutual, position);
+        circuit.source(pair.bus, SOURCE, volts, Course::Steady);
+        circuit.fault(pair.faulted[faulted], FaultType::Ag, 0.0, [0.0, 0.4]);
+        let (near_share, other) = (1.0 - position / 2.0, position / 2.0);
+        let whole = |line: Complex, mutual: Complex| (line * near_share + mutual * other) * position;
+        let [one, zero] = [
+            SOURCE[0] + whole(WAY[0], Complex::default()),
+            SOURCE[1] + whole(WAY[1], mutual),
+        ];
+        let sequence = volts / (one * 2.0 + zero);
+        let share = if faulted == 0 { near_share } else { other };
+        let current = sequence * 3.0 * share;
+        let voltage = volts - sequence * (SOURCE[0] * 2.0 + SOURCE[1]);
+        let mut transient = Transient::new(&circuit, RATE, 0.0);
+        let samples: Vec<_> = (0..1_900).map(|_| transient.next_sample()).collect();
+        for (quantity, wanted) in [(0, current), (1, voltage)] {
+            let found = phasor(&samples, quantity, 0, 1_824);
+            assert!(
+                (found - wanted).norm() < 3e-3 * wanted.norm(),
+                "{position} {faulted} {quantity}: {found}, not {wanted}"
+            );
+        }
+    }
+}

@@ -42,6 +42,8 @@ static PROGRAM: Library = Library {
         "zone1-evolving",
         "zone1-evolving-from-outside",
         "zone1-cross-country",
+        "zone1-mutual-inside",
+        "zone1-mutual-outside",
         "switch-on-to-fault",
         "switch-on-to-line",
         "heavy-load",

@@ -1,9 +1,12 @@
 //! Networks and their disturbances as keys of a scenario.
 
+mod parallel;
+
 use super::{Complex, Fault, FaultType, Network, polar};
 use crate::WaveformError;
-use crate::circuit::{Circuit, Course, least_ratio};
+use crate::circuit::{Circuit, Course, Pair, least_ratio};
 use crate::synth::{Decay, Duration, State};
+use parallel::FileParallel;
 use serde::Deserialize;
 
 /// A network and the faults in it.
@@ -28,6 +31,7 @@ pub(crate) struct File {
     #[serde(default)]
     measures: Measures,
     swing: Option<FileSwing>,
+    parallel: Option<FileParallel>,
     pub(crate) ct: Option<FileTransformer>,
     #[serde(default, rename = "fault")]
     faults: Vec<FileFault>,
@@ -98,6 +102,9 @@ struct FileFault {
     #[serde(rename = "type")]
     kind: FaultType,
     position: f64,
+    /// True if it is on the parallel line.
+    #[serde(default)]
+    parallel: bool,
     #[serde(default)]
     resistance_ohm: f64,
     at: Option<Duration>,
@@ -137,18 +144,28 @@ impl File {
         self.check_ratio("source", source)?;
         self.check_ratio("line", line)?;
         let mut circuit = Circuit::new(self.frequency_hz);
-        circuit.source(0, source, volts, Course::Steady);
-        circuit.capacitance(0, [self.bus_uf * 1e-6; 2]);
-        let nodes = self.nodes(&mut circuit, line);
-        let end = nodes
-            .iter()
-            .find(|(position, _)| *position == END)
-            .map_or(1, |(_, node)| *node);
+        let pair = self.pair(&mut circuit, line)?;
+        let bus = pair.as_ref().map_or(0, |pair| pair.bus);
+        circuit.source(bus, source, volts, Course::Steady);
+        circuit.capacitance(bus, [self.bus_uf * 1e-6; 2]);
+        let nodes = match &pair {
+            Some(_) => Vec::new(),
+            None => self.nodes(&mut circuit, line),
+        };
+        let end = match &pair {
+            Some(pair) => pair.end,
+            None => nodes
+                .iter()
+                .find(|(position, _)| *position == END)
+                .map_or(1, |(_, node)| *node),
+        };
         for node in [1, end] {
             circuit.capacitance(node, [self.line.c1_uf, self.line.c0_uf].map(|uf| uf * 1e-6 / 2.0));
         }
         if self.load_a > 0.0 {
-            let whole = volts / polar(self.load_a, self.load_angle_deg) - source[0] - line[0];
+            // Equal lines share the load: the relay's is one of them.
+            let lines = if pair.is_some() { 2.0 } else { 1.0 };
+            let whole = volts / polar(lines * self.load_a, self.load_angle_deg) - source[0] - line[0] / lines;
             if whole.re <= 0.0 {
                 return Err(WaveformError::setting(
                     "network.load_a: more than the source and the line can feed: make it smaller",
@@ -156,8 +173,8 @@ impl File {
             }
             // The load is the rest of the way; a negative reactance would be an inductance whose current grows without end.
             if whole.im < 0.0 {
-                let way = source[0].im + line[0].im;
-                let lag = (way * self.load_a / volts.norm()).min(1.0).asin().to_degrees();
+                let way = source[0].im + line[0].im / lines;
+                let lag = (way * lines * self.load_a / volts.norm()).min(1.0).asin().to_degrees();
                 return Err(WaveformError::setting(format!(
                     "network.load_angle_deg is {}: source and line alone take more reactive power than this: use a lag of at \
                      least {:.1} degrees (-{:.1}), or a smaller load_a",
@@ -183,7 +200,7 @@ impl File {
             let phasor = polar(far.source_v.unwrap_or(self.source_v) / 3_f64.sqrt(), far.angle_deg);
             circuit.source(end, ohm, phasor, self.course());
         }
-        let begins = self.add_faults(&mut circuit, &nodes);
+        let begins = self.add_faults(&mut circuit, &nodes, pair.as_ref());
         if self.closes {
             circuit.closes();
         }
@@ -299,13 +316,16 @@ impl File {
         nodes
     }
 
-    fn add_faults(&self, circuit: &mut Circuit, nodes: &[(f64, usize)]) -> Vec<(String, u64)> {
+    fn add_faults(&self, circuit: &mut Circuit, nodes: &[(f64, usize)], pair: Option<&Pair>) -> Vec<(String, u64)> {
         let (mut begins, mut end_ns) = (Vec::new(), 0);
         for fault in &self.faults {
             let begin_ns = fault.at.map_or(end_ns, |at| at.0);
             end_ns = begin_ns.saturating_add(fault.duration.0);
             let found = nodes.iter().find(|(position, _)| *position == fault.position);
-            let node = found.map_or(1, |(_, node)| *node);
+            let node = match pair {
+                Some(pair) => pair.faulted[usize::from(fault.parallel)],
+                None => found.map_or(1, |(_, node)| *node),
+            };
             let times = [begin_ns, end_ns].map(|ns| ns as f64 / 1e9);
             circuit.fault(node, fault.kind, fault.resistance_ohm, times);
             let name = fault.name.clone().unwrap_or_else(|| fault.kind.to_string());
