@@ -15,6 +15,7 @@ pub mod events;
 pub mod inputs;
 pub mod intake;
 pub mod library;
+pub mod metering;
 mod pace;
 pub mod ptp;
 pub mod replay;

@@ -134,6 +134,7 @@ fn become_state(value: &mut Value, state: State) {
         (Value::Boolean(is_set), State::Boolean(now)) => *is_set = now,
         (Value::Integer(number), State::Number(now)) => *number = i64::from(now),
         (Value::Unsigned(number), State::Number(now)) => *number = u64::from(now),
+        (Value::Float32(number), State::Float(bits)) => *number = f32::from_bits(bits),
         (Value::BitString { bits, .. }, State::Quality(is_good)) => {
             if let Some(first) = bits.first_mut() {
                 *first = if is_good { 0 } else { INVALID };

@@ -1,6 +1,7 @@
 //! GOOSE output of a relay: control blocks whose members follow functions, trips and inputs.
 
 use super::{Config, names};
+use crate::metering::{OF_MMXU, OF_MSQI};
 use protection::Phases;
 use streamset::goose::{Block, ControlBlock};
 use wire::goose::Value;
@@ -28,6 +29,8 @@ pub enum Feed {
     Live(usize),
     /// Supervision of a stream, by its number, as a boolean.
     Stream(usize, Watch),
+    /// Measured value of a stream, by its place in [`crate::metering`], as a number of 32 bits.
+    Measured(usize, usize),
     /// `Health` of the relay, as a whole number: 1 all well, 2 samples are missing, 3 a stream cannot be processed.
     Health,
     /// Quality: good, or invalid while the health is 3.
@@ -123,12 +126,14 @@ pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<Goos
 pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
     let fits = match (feed, value) {
         (Feed::Signal(..) | Feed::Input(_) | Feed::Live(_) | Feed::Stream(..), Value::Boolean(_))
+        | (Feed::Measured(..), Value::Float32(_))
         | (Feed::Health, Value::Integer(_) | Value::Unsigned(_)) => true,
         (Feed::Quality, Value::BitString { unused, bits }) => *unused == 3 && bits.len() == 2,
         _ => false,
     };
     let wanted = match feed {
         Feed::Signal(..) | Feed::Input(_) | Feed::Live(_) | Feed::Stream(..) => "boolean",
+        Feed::Measured(..) => "float32",
         Feed::Health => "integer or unsigned",
         Feed::Quality => "quality",
     };
@@ -183,6 +188,8 @@ pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> 
         "synchronised",
         "fuse",
         "swing",
+        "mmxu",
+        "msqi",
     ];
     let signal = match names::find("kind of state", kind, kinds.into_iter())? {
         0 => Signal::Start(function()?),
@@ -200,6 +207,7 @@ pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> 
             is_there.then_some(()).ok_or(format!("stream \"{rest}\" has no fuse"))?;
             return Ok(Some(Feed::Stream(number, Watch::Fuse)));
         }
+        of_metering @ (11 | 12) => return measured(config, owner, attribute, of_metering == 11).map(Some),
         _ => {
             let number = stream()?;
             let is_there = config.streams[number].swing.is_some();
@@ -210,4 +218,21 @@ pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> 
         }
     };
     Ok(Some(Feed::Signal(signal, Attribute::named(attribute)?)))
+}
+
+/// A value of MMXU, or of MSQI, of the stream with this name.
+fn measured(config: &Config, stream: &str, value: &str, is_mmxu: bool) -> Result<Feed, String> {
+    let streams = config.streams.iter().map(|stream| stream.name.as_str());
+    let number = names::find("stream", stream, streams)?;
+    let is_there = config.streams[number].metering.is_some();
+    is_there
+        .then_some(())
+        .ok_or(format!("stream \"{stream}\" has no metering"))?;
+    let (names, before): (&[&str], _) = if is_mmxu {
+        (&OF_MMXU, 0)
+    } else {
+        (&OF_MSQI, OF_MMXU.len())
+    };
+    let place = names::find("measured value", value, names.iter().copied())?;
+    Ok(Feed::Measured(number, before + place))
 }

@@ -22,6 +22,7 @@ pub use inputs::GooseInput;
 pub(crate) use order::RESIDUALS;
 pub use order::{CHANNELS, Order};
 
+use crate::metering::MeteringSettings;
 use crate::ptp::PtpLoss;
 use protection::breaker::RbrfSettings;
 use protection::measure::BaySettings;
@@ -92,6 +93,8 @@ pub struct Stream {
     pub fuse: Option<FuseSettings>,
     /// Power-swing block of its distance zones, if the relay has it.
     pub swing: Option<SwingSettings>,
+    /// Measured values that it publishes (MMXU, MSQI), if it has them.
+    pub metering: Option<MeteringSettings>,
     /// The treatment of questionable values.
     pub questionable: Questionable,
     /// Number of the clock of streams whose local clock has no identity; see [`protection::measure::Synch`].

@@ -3,6 +3,7 @@
 use super::names::free;
 use super::scl::Station;
 use super::{Config, Order, RESIDUALS, RatedValues, Stream};
+use crate::metering::MeteringSettings;
 use protection::Rated;
 use protection::measure::{Bay, BaySettings, Residual};
 use protection::supervision::{FuseSettings, FuseSupervision, Lsvs, Questionable, SampleSupervision};
@@ -33,6 +34,7 @@ pub(super) struct StreamKeys {
     supervision: SampleSupervision,
     fuse: Option<FuseSettings>,
     swing: Option<SwingSettings>,
+    metering: Option<MeteringSettings>,
     #[serde(default)]
     questionable: Questionable,
     #[serde(default)]
@@ -93,6 +95,7 @@ impl StreamKeys {
             supervision: SampleSupervision::default(),
             fuse: None,
             swing: None,
+            metering: None,
             questionable: Questionable::default(),
             clock: 0,
         }
@@ -149,6 +152,7 @@ impl StreamKeys {
             supervision: self.supervision,
             fuse: self.fuse,
             swing: self.swing,
+            metering: self.metering,
             questionable: self.questionable,
             clock: self.clock,
         };
@@ -158,13 +162,17 @@ impl StreamKeys {
         if let Some(fuse) = stream.fuse {
             FuseSupervision::new(fuse, &rated).map_err(|error| named(error.to_string()))?;
         }
+        let phases = [0, 1, 2, 4, 5, 6].into_iter().all(|channel| stream.order.has(channel));
+        let needs = |key: &str| {
+            let text = format!("{key} needs the currents and voltages of three phases: give them, or leave {key} out");
+            if phases { Ok(()) } else { Err(named(text)) }
+        };
+        if let Some(metering) = stream.metering {
+            needs("metering")?;
+            metering.make(&rated).map_err(|error| named(error.to_string()))?;
+        }
         if let Some(swing) = stream.swing {
-            let phases = |channels: [usize; 3]| channels.into_iter().all(|channel| stream.order.has(channel));
-            if !phases([0, 1, 2]) || !phases([4, 5, 6]) {
-                return Err(named(
-                    "swing needs the currents and voltages of three phases: give them, or leave swing out".into(),
-                ));
-            }
+            needs("swing")?;
             let longest_us = (SwingSupervision::LONGEST_TASK * 1e6 / config.frequency_hz) as u64;
             if config.task_ns / 1000 > longest_us {
                 return Err(named(format!(

@@ -150,7 +150,7 @@ impl Engine {
             voltage_at: None,
             sets: vec![Measured::default(); lanes.len()].into_boxed_slice(),
             events: Vec::with_capacity(CHANGES * (1 + 3 * lanes.len() + logic.subjects())),
-            outputs: Outputs::new(config),
+            outputs: Outputs::new(config, rate)?,
             host: HostClock::new(config.ptp_loss),
             lanes,
             logic,
@@ -266,6 +266,7 @@ impl Engine {
             let inputs = Inputs::of(&self.sets);
             let waves = Samples(&self.lanes);
             self.logic.step(at, &inputs.with_waves(&waves), &mut tell);
+            self.outputs.meter(&self.sets);
         }
         // Inputs and the host's clock are followed even without samples.
         if is_fresh || has_new_state || self.outputs.has_new_input() {

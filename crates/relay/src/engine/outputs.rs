@@ -2,6 +2,9 @@
 
 use super::logic::Logic;
 use crate::config::{Config, Feed, Watch};
+use crate::metering::Metering;
+use protection::SettingError;
+use protection::measure::Measured;
 use protection::supervision::{SampleState, SampleStatus};
 
 /// Values of `Health` (IEC 61850-7-3): all well.
@@ -18,6 +21,8 @@ pub enum State {
     Boolean(bool),
     /// Value of a whole number.
     Number(u8),
+    /// Bits of a number of 32 bits: NaN, while a value is not known, is equal to itself.
+    Float(u32),
     /// Value of a quality: true for good, false for invalid.
     Quality(bool),
 }
@@ -52,22 +57,42 @@ pub(super) struct Outputs {
     health: u8,
     inputs: Box<[Option<bool>]>,
     streams: Box<[Watched]>,
+    metering: Box<[Option<Metering>]>,
     /// True if an input has changed since the last step.
     has_new_input: bool,
 }
 
 impl Outputs {
-    pub(super) fn new(config: &Config) -> Self {
+    ///
+    /// # Errors
+    /// A setting of the measured values outside its range.
+    pub(super) fn new(config: &Config, rate: f64) -> Result<Self, SettingError> {
+        let metering = config.streams.iter().map(|stream| {
+            let made = stream
+                .metering
+                .map(|metering| metering.make(&config.rated(stream, rate)));
+            made.transpose()
+        });
         // The first values in the file are no state of the relay: the first task reports all members as changed.
         let unknown = State::Number(0);
         let block =
             |output: &crate::config::GooseOutput| output.feeds.iter().map(|(_, feed)| (*feed, unknown)).collect();
-        Self {
+        Ok(Self {
+            metering: metering.collect::<Result<_, _>>()?,
             blocks: config.gooses.iter().map(block).collect(),
             health: ALARM,
             inputs: vec![None; config.inputs.len()].into(),
             streams: vec![Watched::default(); config.streams.len()].into(),
             has_new_input: false,
+        })
+    }
+
+    /// Evaluates the measured values of the streams.
+    pub(super) fn meter(&mut self, sets: &[Measured]) {
+        for (metering, set) in self.metering.iter_mut().zip(sets) {
+            if let Some(metering) = metering {
+                metering.step(set);
+            }
         }
     }
 
@@ -95,11 +120,11 @@ impl Outputs {
     pub(super) fn step(&mut self, logic: &Logic, health: u8) -> u64 {
         self.health = health;
         self.has_new_input = false;
-        let (inputs, streams) = (&self.inputs, &self.streams);
+        let known = (&*self.inputs, &*self.streams, &*self.metering);
         let mut changed = 0;
         for (index, block) in self.blocks.iter_mut().enumerate() {
             for (feed, state) in block.iter_mut() {
-                let now = state_of(logic, (inputs, streams), health, *feed);
+                let now = state_of(logic, known, health, *feed);
                 changed |= u64::from(*state != now) << index;
                 *state = now;
             }
@@ -108,17 +133,24 @@ impl Outputs {
     }
 
     pub(super) fn state(&self, logic: &Logic, feed: Feed) -> State {
-        state_of(logic, (&self.inputs, &self.streams), self.health, feed)
+        state_of(logic, (&self.inputs, &self.streams, &self.metering), self.health, feed)
     }
 }
 
-fn state_of(logic: &Logic, (inputs, streams): (&[Option<bool>], &[Watched]), health: u8, feed: Feed) -> State {
+/// Inputs, supervision and measured values of the streams.
+type Known<'a> = (&'a [Option<bool>], &'a [Watched], &'a [Option<Metering>]);
+
+fn state_of(logic: &Logic, (inputs, streams, metering): Known<'_>, health: u8, feed: Feed) -> State {
     let input = |number: usize| inputs.get(number).copied().flatten();
     match feed {
         Feed::Signal(signal, attribute) => State::Boolean(logic.is_set(signal, attribute)),
         Feed::Input(number) => State::Boolean(input(number).unwrap_or(false)),
         Feed::Live(number) => State::Boolean(input(number).is_some()),
         Feed::Stream(number, watch) => State::Boolean(streams.get(number).is_some_and(|stream| stream.is(watch))),
+        Feed::Measured(stream, place) => {
+            let metering = metering.get(stream).and_then(Option::as_ref);
+            State::Float(metering.map_or(f32::NAN, |metering| metering.value(place)).to_bits())
+        }
         Feed::Health => State::Number(health),
         Feed::Quality => State::Quality(health != ALARM),
     }
