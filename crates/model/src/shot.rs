@@ -1,5 +1,6 @@
 //! Shots of a test set or of another injector: the expected action of the relay, and its actual one.
 
+use crate::edge::EdgeShot;
 use crate::ramp::CurrentRamp;
 
 /// A shot that a test set has played, or that was seen of another injector.
@@ -28,6 +29,16 @@ pub struct Shot {
     pub reset_ns: Option<i64>,
 }
 
+impl Shot {
+    /// In a search, true if the relay tripped in time, false if it did not; `None` if the shot shows neither, and outside a search.
+    pub fn edge_tripped(&self) -> Option<bool> {
+        match &self.cell {
+            Some(Cell::Edge(edge)) => edge.tripped(self.outcome, self.trip_ns),
+            _ => None,
+        }
+    }
+}
+
 /// The place of a shot in a type test.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
@@ -51,6 +62,8 @@ pub enum Cell {
     },
     /// A ramp of a current, up to a pick-up and down to the drop-off. `trip_ns` of its shot is the pick-up.
     Ramp(CurrentRamp),
+    /// A shot of a search for the border of a characteristic.
+    Edge(EdgeShot),
 }
 
 /// The action of a relay in a shot. The text form is part of the run file and of the JSON.

@@ -42,6 +42,7 @@ impl Show for Shot {
         match &mut self.cell {
             Some(Cell::Distance { fault, .. }) => fault.show(),
             Some(Cell::Ramp(ramp)) => ramp.phases.show(),
+            Some(Cell::Edge(edge)) => edge.fault.show(),
             Some(Cell::Overcurrent { .. }) | None => {}
         }
     }

@@ -11,7 +11,7 @@ use crate::events::{Change, Event, Subject};
 use model::{Outcome, Shot};
 use waveform::sample::Sampling;
 use waveform::scenario::{self, Expect};
-use waveform::type_test::{ShotPlace, TestShot, TypeTest};
+use waveform::type_test::{Search, ShotPlace, TestShot, TypeTest};
 use wire::quality::SvQuality;
 
 /// Length of the steady state before each fault, in ns: by then the memory of a voltage and every measurement have settled.
@@ -55,11 +55,30 @@ pub fn type_test(config: &Config, test: &TypeTest, seed: u64) -> Result<Vec<Shot
     };
     let sampling = Sampling::new(stream.spec.rate);
     let watched = Watched::of(config, test)?;
+    if let Some(search) = test.search() {
+        return searched((config, &watched), &sampling, test, search);
+    }
     let places = test.places(seed);
     let shots = (1..)
         .zip(places)
         .map(|(number, place)| one((config, &watched), &sampling, test, number, place));
     shots.collect()
+}
+
+/// Plays a search, whose shots follow from the outcomes before them.
+fn searched(
+    (config, watched): (&Config, &Watched),
+    sampling: &Sampling,
+    test: &TypeTest,
+    mut search: Search,
+) -> Result<Vec<Shot>, ReplayError> {
+    let mut shots = Vec::new();
+    while let Some(place) = search.shot() {
+        let shot = one((config, watched), sampling, test, shots.len() as u64 + 1, place)?;
+        search.take(shot.edge_tripped());
+        shots.push(shot);
+    }
+    Ok(shots)
 }
 
 impl Watched {

@@ -162,6 +162,7 @@ CREATE TABLE shot (
   uncertain_ns INTEGER,
   watched_ns   INTEGER,
   ramp         TEXT,
+  edge         TEXT,
   reset_ns     INTEGER
 ) STRICT;
 

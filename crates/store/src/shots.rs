@@ -6,6 +6,7 @@ use crate::reader::{RunFile, rows};
 use model::{Cell, Outcome, Shot};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::de::DeserializeOwned;
 
 /// The columns of a shot's cell; columns that do not apply are NULL.
 #[derive(Default)]
@@ -18,6 +19,8 @@ struct Columns<'a> {
     tolerance_ns: Option<i64>,
     /// A ramp as JSON.
     ramp: Option<String>,
+    /// A shot of a search as JSON.
+    edge: Option<String>,
 }
 
 impl<'a> Columns<'a> {
@@ -43,6 +46,10 @@ impl<'a> Columns<'a> {
                 ramp: serde_json::to_string(ramp).ok(),
                 ..Self::default()
             },
+            Cell::Edge(edge) => Self {
+                edge: serde_json::to_string(edge).ok(),
+                ..Self::default()
+            },
         })
     }
 }
@@ -52,7 +59,7 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
     let cell = shot.cell.as_ref().map(Columns::of).transpose()?.unwrap_or_default();
     tx.prepare_cached(
         "INSERT INTO shot (number, at_ns, name, point_deg, sir, fault, position, multiple, expected_ns, tolerance_ns, outcome, trip_ns,
-         uncertain_ns, watched_ns, ramp, reset_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+         uncertain_ns, watched_ns, ramp, reset_ns, edge) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?
     .execute(params![
         integer(shot.number, "the number of a shot")?,
@@ -71,6 +78,7 @@ pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
         shot.watched_ns.map(|ns| integer(ns, "the time of a watch")).transpose()?,
         cell.ramp,
         shot.reset_ns,
+        cell.edge,
     ])?;
     Ok(())
 }
@@ -90,9 +98,10 @@ impl RunFile {
             let uncertain = column_or_null(db, "uncertain_ns")?;
             let watched = column_or_null(db, "watched_ns")?;
             let (ramp, reset) = (column_or_null(db, "ramp")?, column_or_null(db, "reset_ns")?);
+            let edge = column_or_null(db, "edge")?;
             let sql = format!(
                 "SELECT number, at_ns, name, point_deg, outcome, trip_ns, sir, fault, position, multiple, expected_ns, tolerance_ns,
-                        {uncertain}, {watched}, {ramp}, {reset} FROM shot ORDER BY at_ns, id"
+                        {uncertain}, {watched}, {ramp}, {reset}, {edge} FROM shot ORDER BY at_ns, id"
             );
             rows(db, &sql, [], shot_of)
         })
@@ -123,14 +132,21 @@ fn shot_of(row: &Row<'_>) -> Result<Shot, rusqlite::Error> {
     })
 }
 
+/// The cell in a column.
+fn from_json<T: DeserializeOwned>(column: usize, text: &str) -> Result<T, rusqlite::Error> {
+    let damaged = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
+    serde_json::from_str(text).map_err(damaged)
+}
+
 fn cell_of(row: &Row<'_>) -> Result<Option<Cell>, rusqlite::Error> {
     if let (Some(sir), Some(fault), Some(position)) = (row.get(6)?, row.get(7)?, row.get(8)?) {
         return Ok(Some(Cell::Distance { sir, fault, position }));
     }
     if let Some(text) = row.get::<_, Option<String>>(14)? {
-        let ramp = serde_json::from_str(&text);
-        let damaged = |error| rusqlite::Error::FromSqlConversionFailure(14, Type::Text, Box::new(error));
-        return ramp.map(|ramp| Some(Cell::Ramp(ramp))).map_err(damaged);
+        return from_json(14, &text).map(|ramp| Some(Cell::Ramp(ramp)));
+    }
+    if let Some(text) = row.get::<_, Option<String>>(16)? {
+        return from_json(16, &text).map(|edge| Some(Cell::Edge(edge)));
     }
     let curve = (row.get(9)?, optional_unsigned(row, 10)?, optional_unsigned(row, 11)?);
     let (Some(multiple), Some(expected_ns), Some(tolerance_ns)) = curve else {
@@ -146,7 +162,7 @@ fn cell_of(row: &Row<'_>) -> Result<Option<Cell>, rusqlite::Error> {
 #[cfg(test)]
 mod tests {
     use crate::{Batch, RunFile, RunWriter};
-    use model::{Cell, CurrentRamp, Outcome, RampSignal, RunInfo, RunState, Shot};
+    use model::{Cell, Characteristic, CurrentRamp, EdgeShot, Outcome, RampSignal, RunInfo, RunState, Shot};
     use units::Realtime;
 
     fn shot(number: u64, outcome: Outcome, trip_ns: Option<i64>, cell: Option<Cell>) -> Shot {
@@ -196,11 +212,23 @@ mod tests {
             steps: 60,
             signal: RampSignal::Trip,
         };
+        let edge = EdgeShot {
+            of: Characteristic::Reach,
+            fault: "AB".to_owned(),
+            along: 75.0,
+            value: 9.1,
+            wanted: 9.9,
+            error_percent: 4.0,
+            resolution: 0.05,
+            within_ns: 40_000_000,
+            approach_ns: 100_000_000,
+        };
         let shots = vec![
             shot(1, Outcome::Early, Some(-5), None),
             shot(2, Outcome::False, Some(7), Some(distance)),
             shot(3, Outcome::NotCounted, None, Some(curve)),
             shot(4, Outcome::Tripped, Some(8), Some(Cell::Ramp(ramp))),
+            shot(5, Outcome::Quiet, None, Some(Cell::Edge(edge))),
         ];
         let mut writer = RunWriter::create(&path, &info, None).expect("a file");
         let batch = Batch {

@@ -16,8 +16,8 @@ type Did = (Outcome, Option<Monotonic>);
 const UNKNOWN: Did = (Outcome::NotCounted, None);
 
 impl Conductor {
-    /// Counts a shot as relay number `relay` received it, and stores it in the run.
-    pub(super) fn account(&mut self, ask: &Ask, relay: usize, over: &Over) {
+    /// Counts a shot as relay number `relay` received it, and stores it in the run. Returns for a search whether the relay tripped in time.
+    pub(super) fn account(&mut self, ask: &Ask, relay: usize, over: &Over) -> Option<bool> {
         let place = self.place(ask, relay);
         let under_test = &self.config.relays[relay];
         let (name, has_start) = (under_test.called(&ask.name), under_test.start.is_some());
@@ -53,7 +53,9 @@ impl Conductor {
             trip_ns: trip.map(|at| at - fault),
             reset_ns: reset.map(|at| at - fault),
         };
+        let tripped = shot.edge_tripped();
         self.events.shot(fault, shot);
+        tripped
     }
 
     /// Counts a shot in which the relay has to trip, but not before `soonest_ns`; `start` is the slot of its starts, if they are

@@ -146,6 +146,9 @@ impl Conductor {
 
     /// Plays all shots of a type test; each is made just before it is needed.
     fn type_test(&mut self, test: &TypeTest) -> Result<(), EarlyEnd> {
+        if let Some(search) = test.search() {
+            return self.search(test, search);
+        }
         let places = test.places(self.config.seed);
         for place in &places {
             if self.is_over() {
@@ -203,7 +206,7 @@ impl Conductor {
         self.controls()
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         let duration = self.config.duration_ns;
         duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + Ns(ns))
     }
@@ -242,8 +245,8 @@ impl Conductor {
         Ok(())
     }
 
-    /// Plays one shot that counts.
-    fn shot(&mut self, ask: &Ask) -> Result<(), EarlyEnd> {
+    /// Plays one shot that counts. Returns for a search whether the last relay tripped in time.
+    pub(super) fn shot(&mut self, ask: &Ask) -> Result<Option<bool>, EarlyEnd> {
         if self.shots < AT_ANY_INSTANT {
             self.stage.linger(SPREAD_NS);
         }
@@ -255,10 +258,11 @@ impl Conductor {
         let mut all = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;
         let decisive = ask.ramp_step_ns().map(|ns| 2 * self.stage.samples(ns));
         all.iter_mut().for_each(|over| over.decisive = decisive);
+        let mut tripped = None;
         for (relay, over) in all.iter().enumerate() {
-            self.account(ask, relay, over);
+            tripped = self.account(ask, relay, over);
         }
-        Ok(())
+        Ok(tripped)
     }
 
     /// Publishes a shot in this manner, or nothing, and watches the relays meanwhile; returns the result for each. With `breaks`,

@@ -28,6 +28,7 @@ mod proof;
 mod publisher;
 mod ramp;
 mod script;
+mod searching;
 mod security;
 mod selection;
 mod series;
@@ -266,6 +267,11 @@ impl TripConfig {
         }
         if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
             return usage("--security uses the fault of the first scenario that has one: give a scenario with a fault");
+        }
+        if self.relays.len() > 1 && self.type_test.as_ref().is_some_and(|test| test.search().is_some()) {
+            return usage(
+                "a search chooses its shots by the outcomes of one relay: test each relay in a run of its own",
+            );
         }
         if let Some(peer) = &self.peer {
             peer.check(self.settle_ns)?;

@@ -1,5 +1,6 @@
 //! Type tests of a relay, in the result document.
 
+use super::edges::{self, EdgeEntry};
 use super::ramp::{self, RampEntry};
 use super::{CurvePoint, Tally, TypeTest, ZoneLine};
 use model::Shot;
@@ -11,6 +12,7 @@ pub(super) struct TypeTestEntry {
     zone: Vec<ZoneEntry>,
     curve: Vec<CurveEntry>,
     ramps: Vec<RampEntry>,
+    edges: Vec<EdgeEntry>,
 }
 
 /// A line of a zone, with its cells.
@@ -77,6 +79,7 @@ pub(super) fn type_tests(shots: &[Shot]) -> Vec<TypeTestEntry> {
         zone: test.zone.iter().map(zone).collect(),
         curve: test.curve.iter().map(curve).collect(),
         ramps: test.ramps.iter().map(ramp::entry).collect(),
+        edges: test.edges.iter().map(edges::entry).collect(),
         name: test.name,
     };
     TypeTest::all(shots).into_iter().map(entry).collect()

@@ -1,6 +1,8 @@
 //! The results of a type test: operate times by cell, the reach of a zone, the deviation from the standard's curve, pick-up and drop-off.
 
 mod document;
+mod edge_page;
+mod edges;
 mod page;
 mod ramp;
 mod ramp_page;
@@ -9,6 +11,7 @@ mod tables;
 mod tests;
 
 pub use document::type_test_json;
+pub use edges::{Edge, EdgeLine};
 pub use ramp::{RampCourse, RampLine};
 pub use tables::text;
 pub(crate) use tables::{CELL_HEADS, CURVE_HEADS, REACH_HEADS, cell_rows, curve_rows, reach_rows};
@@ -16,7 +19,7 @@ pub(crate) use tables::{CELL_HEADS, CURVE_HEADS, REACH_HEADS, cell_rows, curve_r
 use crate::Report;
 use crate::section::{Fields, Section};
 use crate::terminal::Paint;
-use model::{Cell, CurrentRamp, Outcome, Shot};
+use model::{Cell, CurrentRamp, EdgeShot, Outcome, Shot};
 use std::io;
 
 /// The section of the report.
@@ -55,6 +58,8 @@ pub struct TypeTest {
     pub curve: Vec<CurvePoint>,
     /// For a pick-up: the ramps through the same phases, one phase before several.
     pub ramps: Vec<RampLine>,
+    /// For a search: its lines, by fault and then by angle or restraint.
+    pub edges: Vec<EdgeLine>,
 }
 
 /// The positions at one source impedance ratio, for one fault type.
@@ -126,6 +131,7 @@ impl TypeTest {
             zone: Vec::new(),
             curve: Vec::new(),
             ramps: Vec::new(),
+            edges: Vec::new(),
         }
     }
 
@@ -138,6 +144,7 @@ impl TypeTest {
                 tolerance_ns,
             } => self.curve_tally(*multiple, *expected_ns, *tolerance_ns),
             Cell::Ramp(ramp) => return self.ramp_line(ramp).take(shot),
+            Cell::Edge(edge) => return self.edge_line(edge).take(edge, shot),
         };
         tally.take(shot);
     }
@@ -183,7 +190,20 @@ impl TypeTest {
         &mut self.ramps[line]
     }
 
+    fn edge_line(&mut self, edge: &EdgeShot) -> &mut EdgeLine {
+        let line = self.edges.iter().position(|line| line.is_of(edge));
+        let line = line.unwrap_or_else(|| {
+            self.edges.push(EdgeLine::new(edge));
+            self.edges.len() - 1
+        });
+        &mut self.edges[line]
+    }
+
     fn sort(&mut self) {
+        self.edges.sort_by(|one, other| {
+            let by_fault = one.line.fault.cmp(&other.line.fault);
+            by_fault.then(one.line.along.total_cmp(&other.line.along))
+        });
         // One phase before several, in the order of the letters.
         self.ramps.sort_by(|one, other| {
             let key = |line: &RampLine| (line.ramp.phases.len(), line.ramp.phases.clone());

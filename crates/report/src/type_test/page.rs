@@ -1,5 +1,7 @@
 //! Type tests in the HTML page: tables and drawings.
 
+use super::edge_page;
+use super::edges::{edge_heads, edge_note, edge_rows};
 use super::ramp::{RAMP_HEADS, ramp_note, ramp_rows};
 use super::ramp_page;
 use super::{CELL_HEADS, CURVE_HEADS, CurvePoint, REACH_HEADS, TypeTest, ZoneLine};
@@ -58,7 +60,7 @@ struct TypeTestPart {
 struct TablePart {
     summary: &'static str,
     is_open: bool,
-    heads: &'static [&'static str],
+    heads: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
@@ -74,6 +76,8 @@ impl TypeTestPart {
             charts.push((caption.to_owned(), curve(test)));
         }
         charts.extend(ramp_page::charts(&test.name, &test.ramps));
+        charts.extend(edge_page::charts(&test.name, &test.edges));
+        let border_heads = test.edges.first().map(|line| edge_heads(line.line.of));
         let tables = [
             ("Reach", true, &REACH_HEADS[..], reach_rows(test)),
             (
@@ -81,6 +85,12 @@ impl TypeTestPart {
                 true,
                 &CURVE_HEADS[..],
                 curve_rows(test),
+            ),
+            (
+                "Borders",
+                true,
+                border_heads.as_ref().map_or(&[][..], |heads| &heads[..]),
+                edge_rows(&test.edges),
             ),
             ("Pick-up and drop-off", true, &RAMP_HEADS[..], ramp_rows(&test.ramps)),
             ("Every cell", false, &CELL_HEADS[..], cell_rows(test)),
@@ -94,7 +104,7 @@ impl TypeTestPart {
                 .map(|(summary, is_open, heads, rows)| TablePart {
                     summary,
                     is_open,
-                    heads,
+                    heads: heads.to_vec(),
                     rows,
                 })
                 .collect(),
@@ -103,9 +113,10 @@ impl TypeTestPart {
 }
 
 fn note(test: &TypeTest) -> String {
-    match test.ramps.first() {
-        Some(line) => format!("Pick-up and drop-off: {}.", ramp_note(&line.ramp)),
-        None => "Operate times from the due instant of the first faulted sample to the trip at the test set. The reach is only as fine as the \
+    match (test.ramps.first(), test.edges.is_empty()) {
+        (None, false) => format!("{}.", edge_note(&test.edges)),
+        (Some(line), _) => format!("Pick-up and drop-off: {}.", ramp_note(&line.ramp)),
+        (None, true) => "Operate times from the due instant of the first faulted sample to the trip at the test set. The reach is only as fine as the \
                  tested positions."
             .to_owned(),
     }

@@ -1,5 +1,6 @@
 //! Type tests as tables of text.
 
+use super::edges::{edge_heads, edge_note, edge_rows};
 use super::ramp::{RAMP_HEADS, ramp_note, ramp_rows};
 use super::{CurvePoint, Tally, TypeTest, ZoneLine};
 use crate::terminal::{Align, TextTable};
@@ -178,6 +179,10 @@ fn one(test: &TypeTest) -> String {
     if let Some(line) = test.ramps.first() {
         let _ = writeln!(out, "  {}: pick-up and drop-off; {}", test.name, ramp_note(&line.ramp));
         out.push_str(&table(&RAMP_HEADS, ramp_rows(&test.ramps)));
+    }
+    if let Some(line) = test.edges.first() {
+        let _ = writeln!(out, "  {}: {}", test.name, edge_note(&test.edges));
+        out.push_str(&table(&edge_heads(line.line.of), edge_rows(&test.edges)));
     }
     out
 }

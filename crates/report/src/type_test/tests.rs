@@ -1,6 +1,6 @@
-use super::{TypeTest, text};
+use super::{Edge, TypeTest, text};
 use crate::Report;
-use model::{Cell, CurrentRamp, Outcome, RampSignal, Shot};
+use model::{Cell, Characteristic, CurrentRamp, EdgeShot, Outcome, RampSignal, Shot};
 use testing::synthetic;
 
 fn shot(number: u64, cell: Cell, outcome: Outcome, trip_ms: Option<i64>) -> Shot {
@@ -170,6 +170,75 @@ fn a_relay_that_was_always_set_or_never_has_no_pick_up() {
         (line.pick_ups().len(), line.drop_offs(), line.ratios()),
         (2, vec![], vec![])
     );
+}
+
+/// Shots of a search with a border wanted at 100, at these values, with the outcome of each.
+fn searched(of: Characteristic, shots: &[(f64, Outcome)]) -> Vec<Shot> {
+    let one = |(number, (value, outcome)): (u64, &(f64, Outcome))| {
+        let edge = EdgeShot {
+            of,
+            fault: "AG".to_owned(),
+            along: 75.0,
+            value: *value,
+            wanted: 100.0,
+            error_percent: 4.0,
+            resolution: 1.0,
+            within_ns: 40_000_000,
+            approach_ns: 0,
+        };
+        let has_tripped = matches!(outcome, Outcome::Tripped | Outcome::False);
+        shot(number, Cell::Edge(edge), *outcome, has_tripped.then_some(20))
+    };
+    (1..).zip(shots).map(one).collect()
+}
+
+#[test]
+fn a_border_is_shown_only_where_the_shots_show_one() {
+    use Characteristic::{Bias, Reach};
+    use Outcome::{Failed, False, NotCounted, Quiet, Tripped};
+    let edge = |of, shots: &[(f64, Outcome)]| TypeTest::all(&searched(of, shots)).remove(0).edges.remove(0);
+    let within = edge(
+        Reach,
+        &[(96.0, Tripped), (104.0, Quiet), (101.0, Tripped), (102.0, Quiet)],
+    );
+    assert_eq!(within.edge(), Edge::Between([101.0, 102.0]));
+    assert!(within.error_percent().is_some_and(|off| (off - 1.5).abs() < 1e-9));
+    let far = edge(
+        Reach,
+        &[(96.0, Tripped), (104.0, False), (105.0, False), (106.0, Quiet)],
+    );
+    assert!(far.is_outside() && !within.is_outside());
+    let bias = edge(
+        Bias,
+        &[(96.0, Quiet), (104.0, Tripped), (99.0, Quiet), (100.0, Tripped)],
+    );
+    assert_eq!(bias.edge(), Edge::Between([99.0, 100.0]));
+    for (of, shots, found) in [
+        (
+            Reach,
+            &[(96.0, Tripped), (104.0, False), (200.0, False)][..],
+            Edge::Always,
+        ),
+        (Reach, &[(96.0, Failed), (10.0, Failed)], Edge::Never),
+        (Bias, &[(96.0, False), (10.0, False)], Edge::Always),
+        (Bias, &[(96.0, Quiet), (104.0, Failed), (200.0, Failed)], Edge::Never),
+        (
+            Reach,
+            &[(96.0, Tripped), (97.0, Quiet), (98.0, Tripped)],
+            Edge::Unsteady([97.0, 98.0]),
+        ),
+        (Reach, &[(96.0, Tripped), (104.0, Quiet)], Edge::Unknown),
+        (Reach, &[(96.0, NotCounted), (96.0, NotCounted)], Edge::Unknown),
+    ] {
+        let line = edge(of, shots);
+        assert_eq!(
+            (line.edge(), line.measured(), line.error_percent()),
+            (found, None, None),
+            "{shots:?}"
+        );
+        let shown = text(&searched(of, shots));
+        assert!(shown.contains("1 without a border") && shown.contains("–"), "{shown}");
+    }
 }
 
 /// Pages of type tests lie in archives: their drawings have numbers only, and nothing refers to another file.

@@ -1,6 +1,7 @@
 //! Type tests as TOML.
 
 use super::distance::Distance;
+use super::file_reach::FileReach;
 use super::overcurrent::{Curve, Overcurrent};
 use super::pick_up::PickUp;
 use super::{TestKind, TypeTest};
@@ -21,6 +22,7 @@ pub(super) struct File {
     distance: Option<FileDistance>,
     overcurrent: Option<FileOvercurrent>,
     pick_up: Option<FilePickUp>,
+    reach: Option<FileReach>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -107,13 +109,14 @@ impl TypeTest {
     pub(super) fn of(file: File, origin: Origin<'_>) -> Result<Self, WaveformError> {
         within("repeats", f64::from(file.repeats), 1.0, 10_000.0)?;
         let repeats = usize::from(file.repeats);
-        let kind = match (file.distance, file.overcurrent, file.pick_up) {
-            (Some(distance), None, None) => TestKind::Distance(distance.checked(repeats)?),
-            (None, Some(overcurrent), None) => TestKind::Overcurrent(overcurrent.checked(repeats)?),
-            (None, None, Some(pick_up)) => TestKind::PickUp(pick_up.checked(repeats)?),
+        let kind = match (file.distance, file.overcurrent, file.pick_up, file.reach) {
+            (Some(distance), None, None, None) => TestKind::Distance(distance.checked(repeats)?),
+            (None, Some(overcurrent), None, None) => TestKind::Overcurrent(overcurrent.checked(repeats)?),
+            (None, None, Some(pick_up), None) => TestKind::PickUp(pick_up.checked(repeats)?),
+            (None, None, None, Some(reach)) => TestKind::Reach(reach.checked(repeats)?),
             _ => {
                 return Err(WaveformError::setting(
-                    "give the test as [distance], [overcurrent] or [pick_up], one of them",
+                    "give the test as [distance], [overcurrent], [pick_up] or [reach], one of them",
                 ));
             }
         };
@@ -259,7 +262,7 @@ impl FilePickUp {
     }
 }
 
-fn within(key: &str, value: f64, least: f64, most: f64) -> Result<(), WaveformError> {
+pub(super) fn within(key: &str, value: f64, least: f64, most: f64) -> Result<(), WaveformError> {
     // Written so that NaN is refused.
     if value >= least && value <= most {
         return Ok(());
@@ -269,12 +272,12 @@ fn within(key: &str, value: f64, least: f64, most: f64) -> Result<(), WaveformEr
     )))
 }
 
-fn all_within(key: &str, values: &[f64], least: f64, most: f64) -> Result<(), WaveformError> {
+pub(super) fn all_within(key: &str, values: &[f64], least: f64, most: f64) -> Result<(), WaveformError> {
     different(key, values)?;
     values.iter().try_for_each(|value| within(key, *value, least, most))
 }
 
-fn different<T: PartialEq>(key: &str, values: &[T]) -> Result<(), WaveformError> {
+pub(super) fn different<T: PartialEq>(key: &str, values: &[T]) -> Result<(), WaveformError> {
     let again = |at: usize| values[..at].contains(&values[at]);
     match values.is_empty() || (0..values.len()).any(again) {
         true => Err(WaveformError::setting(format!(
@@ -284,7 +287,7 @@ fn different<T: PartialEq>(key: &str, values: &[T]) -> Result<(), WaveformError>
     }
 }
 
-fn lasts(key: &str, ns: u64) -> Result<(), WaveformError> {
+pub(super) fn lasts(key: &str, ns: u64) -> Result<(), WaveformError> {
     match (1..=LONGEST_NS).contains(&ns) {
         true => Ok(()),
         false => Err(WaveformError::setting(format!("{key}: a fault lasts up to a minute"))),

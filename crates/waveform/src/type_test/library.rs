@@ -25,6 +25,7 @@ static PROGRAM: Library = Library {
         "ieee-very-inverse",
         "ieee-extremely-inverse",
         "pick-up",
+        "reach",
     ],
 };
 

@@ -5,21 +5,26 @@
 mod clearing;
 mod distance;
 mod file;
+mod file_reach;
 mod library;
 mod overcurrent;
 mod pick_up;
 mod point;
+mod reach;
+mod search;
 #[cfg(test)]
 mod tests;
 
 pub use library::{find, names};
 pub use point::PointOnWave;
+pub use search::Search;
 
 use crate::scenario::{Scenario, Selection, Wave};
 use distance::Distance;
 use model::{Cell, RampSignal};
 use overcurrent::Overcurrent;
 use pick_up::PickUp;
+use reach::Reach;
 use stats::random::Random;
 
 /// A type test.
@@ -38,6 +43,7 @@ enum TestKind {
     Distance(Distance),
     Overcurrent(Overcurrent),
     PickUp(PickUp),
+    Reach(Reach),
 }
 
 /// The coordinates of a shot in a type test.
@@ -86,6 +92,7 @@ impl TypeTest {
             TestKind::Distance(test) => test.groups(),
             TestKind::Overcurrent(test) => test.groups(),
             TestKind::PickUp(test) => test.groups(),
+            TestKind::Reach(test) => test.groups(),
         };
         let named = groups.into_iter().map(|group| Group {
             label: format!("{}-{}", self.name, group.label),
@@ -94,12 +101,14 @@ impl TypeTest {
         named.collect()
     }
 
-    /// All shots, in an order given by the seed: equal seeds give equal orders.
+    /// All shots, except those of a search, in an order given by the seed: equal seeds give equal orders.
     pub fn places(&self, seed: u64) -> Vec<ShotPlace> {
         let (groups, positions, points) = match &self.kind {
             TestKind::Distance(test) => test.size(),
             TestKind::Overcurrent(test) => (test.multiples.len(), 1, 1),
             TestKind::PickUp(test) => (test.phases.len(), 1, 1),
+            // Its shots follow from outcomes: see [`Self::search`].
+            TestKind::Reach(_) => return Vec::new(),
         };
         let count = groups * positions * points * self.repeats;
         let place = |number: usize| ShotPlace {
@@ -117,18 +126,29 @@ impl TypeTest {
         places
     }
 
+    /// The search whose shots these are; `None` for a test whose shots are known before ([`Self::places`]).
+    pub fn search(&self) -> Option<Search> {
+        match &self.kind {
+            TestKind::Reach(test) => Some(test.search()),
+            TestKind::Distance(_) | TestKind::Overcurrent(_) | TestKind::PickUp(_) => None,
+        }
+    }
+
     /// A shot with its signal.
     pub fn shot(&self, place: ShotPlace) -> TestShot {
         let (synth, expect, cell, point) = match &self.kind {
             TestKind::Distance(test) => test.shot(place),
             TestKind::Overcurrent(test) => test.shot(place.group),
             TestKind::PickUp(test) => test.shot(place.group),
+            TestKind::Reach(test) => test.shot(place),
         };
         let selection = match &self.kind {
             TestKind::Distance(test) => test.selection(place),
-            TestKind::Overcurrent(_) | TestKind::PickUp(_) => Selection::default(),
+            TestKind::Overcurrent(_) | TestKind::PickUp(_) | TestKind::Reach(_) => Selection::default(),
         };
-        let fault = synth.states.first().map(|state| state.name.clone());
+        // The first state of a search only approaches the fault.
+        let first = usize::from(matches!(self.kind, TestKind::Reach(_)));
+        let fault = synth.states.get(first).map(|state| state.name.clone());
         TestShot {
             group: place.group,
             scenario: Scenario {
@@ -157,6 +177,7 @@ impl TypeTest {
                 point: 0,
             },
             TestKind::PickUp(test) => return test.reference(&self.name, &self.what),
+            TestKind::Reach(test) => test.surest(),
         };
         self.shot(place).scenario
     }
@@ -170,7 +191,7 @@ impl TypeTest {
     pub fn ramp_function(&self) -> Option<&str> {
         match &self.kind {
             TestKind::PickUp(test) => test.function.as_deref(),
-            TestKind::Distance(_) | TestKind::Overcurrent(_) => None,
+            TestKind::Distance(_) | TestKind::Overcurrent(_) | TestKind::Reach(_) => None,
         }
     }
 
@@ -178,7 +199,7 @@ impl TypeTest {
     pub fn ramp_signal(&self) -> Option<RampSignal> {
         match &self.kind {
             TestKind::PickUp(test) => Some(test.signal),
-            TestKind::Distance(_) | TestKind::Overcurrent(_) => None,
+            TestKind::Distance(_) | TestKind::Overcurrent(_) | TestKind::Reach(_) => None,
         }
     }
 
