@@ -16,7 +16,7 @@ use model::{StreamId, StreamKind};
 use wire::FrameError;
 use wire::ether::{self, EthernetView, Hidden, VlanTag};
 use wire::redundancy::{Lan, SUPERVISION, Supervision};
-use wire::routed::{Datagram, Security};
+use wire::routed::{Datagram, Key, Proof, Security};
 use wire::sequence::Quiet;
 use wire::sv::Fingerprints;
 use wire::test_frame::{self, TestFrame};
@@ -51,6 +51,8 @@ pub struct Analysis<'a> {
     quiet: Quiet,
     prints: Fingerprints,
     pub(crate) lans: Lans,
+    /// Keys of datagrams.
+    keys: Vec<Key>,
     window_start_ns: u64,
     window_end_ns: u64,
 }
@@ -70,9 +72,17 @@ impl<'a> Analysis<'a> {
             quiet: Quiet::default(),
             prints: Fingerprints::new(),
             lans: Lans::new(),
+            keys: Vec::new(),
             window_start_ns: 0,
             window_end_ns: config.window_ns.unwrap_or(u64::MAX),
         }
+    }
+
+    /// Checks signatures of datagrams with these keys, if there are any.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Vec<Key>) -> Self {
+        self.keys = keys;
+        self
     }
 
     /// True if the sink accepts nothing more.
@@ -194,13 +204,21 @@ impl<'a> Analysis<'a> {
 
     /// The messages of a datagram; each is followed like a frame of layer 2.
     fn routed(&mut self, frame: &Frame<'_>, datagram: &Datagram<'_>, arrival: Arrival) {
-        match datagram.security() {
-            Security::None => self.summary.routed.unsigned += 1,
-            Security::Signed => self.summary.routed.signed += 1,
-            Security::Encrypted => {
-                self.summary.routed.encrypted += 1;
+        let proof = Proof::of(datagram, &self.keys);
+        let counts = &mut self.summary.routed;
+        match (datagram.security(), proof) {
+            (Security::Encrypted, _) => {
+                counts.encrypted += 1;
                 *self.summary.hidden.entry(Hidden::Routed).or_default() += 1;
             }
+            (_, Proof::None) => counts.unsigned += 1,
+            (_, Proof::NotChecked) => counts.signed += 1,
+            (_, Proof::Right) => counts.right += 1,
+            (_, Proof::Wrong) => counts.wrong += 1,
+            (_, Proof::Unsigned | Proof::UnknownKey) => counts.refused += 1,
+        }
+        if proof.is_refused() {
+            return self.refused(datagram, proof, arrival);
         }
         for message in datagram.messages() {
             let read = message.and_then(|view| match view.ether_type() {
@@ -209,6 +227,26 @@ impl<'a> Analysis<'a> {
             });
             if let Err(error) = read {
                 return self.unreadable(frame, &error);
+            }
+        }
+    }
+
+    /// The messages of a datagram that is not used, because of its signature: a doubt of each stream that they name.
+    #[cold]
+    fn refused(&mut self, datagram: &Datagram<'_>, proof: Proof, arrival: Arrival) {
+        for view in datagram.messages().flatten() {
+            let at = match view.ether_type() {
+                ether::SV => sv::Frame::parse(&view).ok().and_then(|frame| {
+                    let asdu = frame.asdus().next()?;
+                    self.sv_stream(&frame, asdu.sv_id(), arrival)
+                }),
+                _ => goose::Frame::parse(&view)
+                    .ok()
+                    .and_then(|frame| self.goose_stream(&frame, arrival)),
+            };
+            if let Some(at) = at {
+                let notes = &mut notes(self.sink, at, arrival);
+                self.table.streams[at].refused(proof, notes);
             }
         }
     }
@@ -241,6 +279,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn sampled_values(&mut self, frame: &sv::Frame<'_>, arrival: Arrival) {
+        self.summary.extended += u64::from(frame.header().extension_octets() > 0);
         let mut asdus = frame.asdus();
         let Some(first) = asdus.next() else { return };
         let prints = self.prints.clone();
@@ -287,18 +326,22 @@ impl<'a> Analysis<'a> {
         )
     }
 
-    fn goose(&mut self, frame: &goose::Frame<'_>, arrival: Arrival) {
+    fn goose_stream(&mut self, frame: &goose::Frame<'_>, arrival: Arrival) -> Option<usize> {
         let appid = Some(frame.header().appid);
         let new = || Protocol::Goose(Box::new(GooseStream::new()));
-        let found = self.stream(
+        self.stream(
             StreamKind::Goose,
             frame.ethernet(),
             appid,
             frame.gocb_ref(),
             arrival,
             new,
-        );
-        if let Some(at) = found {
+        )
+    }
+
+    fn goose(&mut self, frame: &goose::Frame<'_>, arrival: Arrival) {
+        self.summary.extended += u64::from(frame.header().extension_octets() > 0);
+        if let Some(at) = self.goose_stream(frame, arrival) {
             let notes = &mut notes(self.sink, at, arrival);
             self.table.streams[at].message(frame, arrival, notes);
             self.table.came(at);

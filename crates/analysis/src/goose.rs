@@ -9,6 +9,7 @@ use wire::goose::{
 };
 
 use wire::order::OrderPlace;
+use wire::routed::Publisher;
 
 pub use wire::goose::Counts as GooseCounts;
 
@@ -160,8 +161,8 @@ impl GooseStream {
     fn refused(&mut self, refusal: Refusal, frame: &Frame<'_>, notes: &mut Notes<'_>) {
         let number = notes.frame;
         let (first, second) = (
-            self.supervisor.marks().map(|marks| marks.source),
-            frame.ethernet().src(),
+            self.supervisor.marks().map(|marks| Publisher(marks.source)),
+            Publisher(frame.ethernet().src()),
         );
         self.doubt(notes, || match first.filter(|_| refusal == Refusal::SecondSource) {
             Some(first) => format!(
@@ -242,7 +243,7 @@ impl GooseStream {
 
     fn changes(&mut self, before: &Marks, now: &Marks, budget: &mut Budget, notes: &mut Notes<'_>) {
         fields(before, now, budget, notes);
-        let (from, to, number) = (before.source, now.source, notes.frame);
+        let (from, to, number) = (Publisher(before.source), Publisher(now.source), notes.frame);
         if from != to {
             self.doubt(notes, || {
                 format!("another publisher: the source address changed from {from} to {to} (frame {number})")

@@ -15,6 +15,7 @@ use model::{StreamId, StreamKind};
 use units::{Ns, SignedNs};
 use wire::ether::Mac;
 use wire::goose;
+use wire::routed::Proof;
 
 /// Silence in ns at the end of the capture after which a stream counts as stopped.
 const STOPPED_NS: i64 = 500_000_000;
@@ -48,6 +49,8 @@ pub(crate) struct AnalysedStream {
     source: Option<Mac>,
     /// Sender of its last message that came over UDP.
     sender: Option<IpAddr>,
+    /// True for each result of a check of signatures that was reported.
+    told: [bool; Proof::COUNTED.len()],
     /// The stream whose frame followed the last time.
     pub(crate) successor: usize,
 }
@@ -81,6 +84,7 @@ impl AnalysedStream {
             has_ended: false,
             source: None,
             sender: None,
+            told: Default::default(),
             successor: 0,
         }
     }
@@ -121,6 +125,20 @@ impl AnalysedStream {
         self.count();
         self.came(arrival, 1);
         self.measure(arrival, u64::from(is_measured), notes);
+    }
+
+    /// A message under its name was not used, because of the signature of its datagram; the first of each kind is reported.
+    #[cold]
+    pub(crate) fn refused(&mut self, proof: Proof, notes: &mut Notes<'_>) {
+        let Some(told) = proof.place().and_then(|place| self.told.get_mut(place)) else {
+            return;
+        };
+        if !std::mem::replace(told, true) {
+            let frame = notes.frame;
+            notes.write(&mut self.budget, EventKind::Uncountable, || {
+                format!("messages under its name {} (first: frame {frame})", proof.words())
+            });
+        }
     }
 
     /// Takes a frame with a counter of its own.

@@ -25,8 +25,14 @@ pub struct FirstMalformed {
 pub struct RoutedCounts {
     /// Without a signature.
     pub unsigned: u64,
-    /// With a signature, which is not checked.
+    /// With a signature, which is not checked: without a key, or with a key that was not given.
     pub signed: u64,
+    /// With the right signature.
+    pub right: u64,
+    /// With a wrong signature, so not used.
+    pub wrong: u64,
+    /// Without a signature, or with a key that was not given, though keys were; so not used.
+    pub refused: u64,
     /// Encrypted, and so not read.
     pub encrypted: u64,
 }
@@ -34,6 +40,8 @@ pub struct RoutedCounts {
 /// A whole capture.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
+    /// Frames of layer 2 with the extension of IEC 62351-6 that Reserved1 announces, which is not checked.
+    pub extended: u64,
     /// Frames of the capture.
     pub frames: u64,
     /// Earliest stamp, ns since 1970 UTC.

@@ -78,6 +78,7 @@ mod over_host;
 mod page;
 mod progress;
 mod ready;
+mod routed;
 mod run_file;
 mod samples;
 mod streams;

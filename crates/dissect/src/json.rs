@@ -113,7 +113,7 @@ impl Head<'_> {
         map.serialize_entry("frame", &self.frame.number)?;
         map.serialize_entry("time_ns", &self.frame.time_ns)?;
         map.serialize_entry("dst", &MacText(self.ethernet.dst()))?;
-        map.serialize_entry("src", &MacText(self.ethernet.src()))?;
+        map.serialize_entry("src", &MacText(self.ethernet.src_on_wire()))?;
         map.serialize_entry("vlan", &self.ethernet.vlan().map(Vlan))?;
         optional(map, "vlan2", self.ethernet.inner_vlan().map(Vlan))?;
         let Some(header) = self.header else { return Ok(()) };

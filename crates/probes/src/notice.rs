@@ -4,6 +4,7 @@
 //! of event; the kind decides whether it is a doubt.
 
 use wire::goose::{FollowerDoubt, REFUSALS, Refusal};
+use wire::routed::Proof;
 use wire::sequence::What;
 
 /// An item with a number that a notice carries in its code.
@@ -41,6 +42,17 @@ impl Numbered for FollowerDoubt {
 
     fn of(number: u16) -> Option<Self> {
         FollowerDoubt::ALL.get(usize::from(number)).copied()
+    }
+}
+
+impl Numbered for Proof {
+    fn number(self) -> u16 {
+        // Only results that are counted have a place, and are told.
+        self.place().and_then(|place| u16::try_from(place).ok()).unwrap_or(0)
+    }
+
+    fn of(number: u16) -> Option<Self> {
+        Self::COUNTED.get(usize::from(number)).copied()
     }
 }
 

@@ -5,6 +5,7 @@ use crate::copier::FrameCopier;
 use crate::error::ProbeError;
 use crate::frame::Frame;
 use crate::nic::{Directions, NicClock, NicStamps, Stamps};
+use crate::reception::Routed;
 use crate::redundant::{Attendant, LanFault, Pair};
 use run::Recorder;
 use sys::SysError;
@@ -13,6 +14,7 @@ use sys::packet::{self, PacketPort, PacketSender, PartialSend, PortOptions, TxBa
 use sys::xdp::{XdpPort, XdpSender};
 use units::{Monotonic, Tai};
 use wire::redundancy::Lan;
+use wire::routed::{Key, Wrapper};
 
 /// A port that uses either mechanism, with or without a capture.
 #[derive(Debug)]
@@ -21,6 +23,10 @@ pub struct Port {
     copier: Option<FrameCopier>,
     /// Number of frames that the packet socket has numbered so far.
     numbered: u32,
+    /// Writer of datagrams, if frames of GOOSE and sampled values are sent as such.
+    wrapper: Option<Wrapper>,
+    /// Keys of the datagrams that are received; `None` reads none.
+    keys: Option<Vec<Key>>,
     /// The NIC's time stamping, if its stamps are used. Declared after the socket so that it is dropped after the socket.
     nic: Option<NicStamps>,
 }
@@ -42,6 +48,8 @@ impl From<PacketPort> for Port {
             engine: Engine::Packet(port),
             copier: None,
             numbered: 0,
+            wrapper: None,
+            keys: None,
             nic: None,
         }
     }
@@ -53,6 +61,8 @@ impl From<Pair> for Port {
             engine: Engine::Redundant(Box::new(pair)),
             copier: None,
             numbered: 0,
+            wrapper: None,
+            keys: None,
             nic: None,
         }
     }
@@ -64,6 +74,8 @@ impl From<XdpPort> for Port {
             engine: Engine::Xdp(port),
             copier: None,
             numbered: 0,
+            wrapper: None,
+            keys: None,
             nic: None,
         }
     }
@@ -75,6 +87,8 @@ impl From<(PacketPort, XdpSender)> for Port {
             engine: Engine::Mixed(port, sender),
             copier: None,
             numbered: 0,
+            wrapper: None,
+            keys: None,
             nic: None,
         }
     }
@@ -117,6 +131,31 @@ impl Port {
     pub fn with_copier(mut self, copier: Option<FrameCopier>) -> Self {
         self.copier = copier;
         self
+    }
+
+    /// Returns the same port; it sends each frame of GOOSE and sampled values as a datagram. A batch is sent as it is: its maker wraps it.
+    #[must_use]
+    pub fn with_wrapper(mut self, wrapper: Option<Wrapper>) -> Self {
+        self.wrapper = wrapper;
+        self
+    }
+
+    /// Returns the same port; the messages of datagrams that it receives are accounted for like frames, and signatures checked with these
+    /// keys, if there are any. `None` reads no datagrams.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Option<Vec<Key>>) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// Writer of datagrams, if the port sends such.
+    pub(crate) fn wrapper(&self) -> Option<&Wrapper> {
+        self.wrapper.as_ref()
+    }
+
+    /// Reader of datagrams, if the port receives such.
+    pub(crate) fn routed(&self) -> Option<Routed> {
+        self.keys.clone().map(Routed::new)
     }
 
     /// Describes the mechanism in use, and why no better one is used.
@@ -261,6 +300,7 @@ impl Port {
     #[inline]
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
         let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
+        let frame = wrapped(self.wrapper.as_mut(), frame)?;
         let outcome = match &mut self.engine {
             Engine::Packet(port) => {
                 let outcome = port.send(frame);
@@ -271,16 +311,7 @@ impl Port {
             Engine::Xdp(port) => port.send(frame),
             Engine::Mixed(_, sender) => sender.send(frame),
         };
-        self.sent(at, frame, outcome)
-    }
-
-    /// Passes a frame that the kernel accepted at `at` to the copier.
-    #[inline]
-    fn sent(&mut self, at: Option<Monotonic>, frame: &[u8], outcome: Result<(), SysError>) -> Result<(), SysError> {
-        if let (Some(copier), Some(at), Ok(())) = (&mut self.copier, at, &outcome) {
-            copier.sent(at, frame);
-        }
-        outcome
+        copied(self.copier.as_mut(), at, frame, outcome)
     }
 
     /// Number of the next frame in the transmit time stamps.
@@ -301,6 +332,7 @@ impl Port {
     /// Same as [`PacketPort::send_at`]; AF_XDP has no launch times here.
     pub fn send_at(&mut self, frame: &[u8], at: Tai) -> Result<(), SysError> {
         let called = self.copier.as_ref().map(|_| sys::clock::monotonic());
+        let frame = wrapped(self.wrapper.as_mut(), frame)?;
         let outcome = match &mut self.engine {
             Engine::Packet(port) => {
                 let outcome = port.send_at(frame, at);
@@ -311,7 +343,7 @@ impl Port {
             Engine::Xdp(port) => port.send(frame),
             Engine::Mixed(_, sender) => sender.send(frame),
         };
-        self.sent(called, frame, outcome)
+        copied(self.copier.as_mut(), called, frame, outcome)
     }
 
     /// Oldest event of the kernel about sent frames that was not yet taken.
@@ -371,6 +403,7 @@ impl Port {
         };
         Ok(Publisher {
             sender: port.sender()?,
+            wrapper: self.wrapper.clone(),
             copier: self.copier.as_ref().map(FrameCopier::beside),
         })
     }
@@ -470,6 +503,7 @@ impl Port {
 #[derive(Debug)]
 pub(crate) struct Publisher {
     sender: PacketSender,
+    wrapper: Option<Wrapper>,
     copier: Option<FrameCopier>,
 }
 
@@ -480,12 +514,34 @@ impl Publisher {
     /// An error after which a publisher cannot continue.
     pub(crate) fn publish(&mut self, frame: &[u8]) -> Result<u64, ProbeError> {
         let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
+        let frame = wrapped(self.wrapper.as_mut(), frame)?;
         let outcome = self.sender.send(frame);
-        if let (Some(copier), Some(at), Ok(())) = (&mut self.copier, at, &outcome) {
-            copier.sent(at, frame);
-        }
-        refused(outcome)
+        refused(copied(self.copier.as_mut(), at, frame, outcome))
     }
+}
+
+/// The datagram for a frame, if the port sends such; otherwise the frame as it is.
+#[inline]
+fn wrapped<'a>(wrapper: Option<&'a mut Wrapper>, frame: &'a [u8]) -> Result<&'a [u8], SysError> {
+    let Some(wrapper) = wrapper else { return Ok(frame) };
+    let datagram = wrapper.wrap(frame).map_err(|error| SysError::Invalid {
+        what: format!("a message for --routed: {error}"),
+    })?;
+    Ok(datagram.unwrap_or(frame))
+}
+
+/// Passes a frame that the kernel accepted at `at` to the copier.
+#[inline]
+fn copied(
+    copier: Option<&mut FrameCopier>,
+    at: Option<Monotonic>,
+    frame: &[u8],
+    outcome: Result<(), SysError>,
+) -> Result<(), SysError> {
+    if let (Some(copier), Some(at), Ok(())) = (copier, at, &outcome) {
+        copier.sent(at, frame);
+    }
+    outcome
 }
 
 /// Number of frame numbers that a batch of `frames` used. If a second call sent the rest of the batch and one more frame was

@@ -34,12 +34,18 @@ impl Header {
         self.reserved1 & Self::SIMULATE != 0
     }
 
+    /// Octets of the extension after the APDU that Reserved1 announces: the authentication value of IEC 62351-6. 0 without security, and
+    /// for a message that came over UDP, whose session has its signature.
+    pub const fn extension_octets(&self) -> u16 {
+        self.reserved1 & 0x0fff
+    }
+
     /// The error if Length includes octets after the APDU, where the reader is. Length may include an IEC 62351-6
     /// extension of the length that Reserved1 announces.
     #[inline]
     pub(crate) fn octets_after_apdu(&self, reader: &Reader<'_>) -> Option<FrameError> {
         let octets = reader.bytes().len() - reader.position();
-        let extension = usize::from(self.reserved1 & 0x0fff);
+        let extension = usize::from(self.extension_octets());
         let wrong = octets != 0 && octets != extension;
         wrong.then(|| reader.error(reader.position(), Rule::OctetsAfterApdu { octets: octets as u32 }))
     }

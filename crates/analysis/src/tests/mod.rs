@@ -4,6 +4,7 @@ mod faults;
 mod goose;
 mod lans;
 mod protocols;
+mod signed;
 mod stamps;
 
 use crate::{Analysis, Config, Detail, Event, EventKind, Sink, StreamSummary, Summary, Window};
@@ -11,7 +12,7 @@ use capture::{Frame, LinkType};
 use model::StreamId;
 use wire::ether::{Hidden, Mac, VlanTag};
 use wire::quality::SvQuality;
-use wire::routed::SessionWriter;
+use wire::routed::{Key, SessionWriter};
 use wire::sv::{Message, OwnedAsdu};
 
 /// Nominal spacing of the streams of these tests: 4000 frames/s.
@@ -61,8 +62,13 @@ impl Sink for Kept {
 /// Frames with their stamps, from the start of the capture.
 type Stamped = (Option<i64>, Vec<u8>);
 
-fn analyse_with(config: Config, mut sink: Kept, frames: &[Stamped]) -> (Summary, Kept) {
-    let mut analysis = Analysis::new(config, &mut sink);
+fn analyse_with(config: Config, sink: Kept, frames: &[Stamped]) -> (Summary, Kept) {
+    analyse_by(config, sink, frames, Vec::new())
+}
+
+/// The same, with keys of datagrams.
+fn analyse_by(config: Config, mut sink: Kept, frames: &[Stamped], keys: Vec<Key>) -> (Summary, Kept) {
+    let mut analysis = Analysis::new(config, &mut sink).with_keys(keys);
     for (number, (time_ns, data)) in (1..).zip(frames) {
         analysis.frame(&Frame {
             number,

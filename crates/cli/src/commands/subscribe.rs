@@ -5,6 +5,7 @@ use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::lans::ReceivingLanArgs;
 use crate::ready::ready;
+use crate::routed::ReceivingRoutedArgs;
 use crate::run_file::{Judged, Run};
 use crate::streams::SetArgs;
 use crate::time_sync::{TimeSyncArgs, relation};
@@ -16,6 +17,7 @@ use probes::subscribe::{
 use probes::{Port, Probe, Receive, ReceiveStamps, SenderEnd};
 use session::{RunSpec, SessionError};
 use streamset::Selection;
+use wire::routed::Route;
 
 /// Receives sampled values as a protection application does: loss, order, spacing and age per stream; and
 /// supervises GOOSE: timeAllowedtoLive, states, repetitions, simulation, per control block
@@ -23,7 +25,8 @@ use streamset::Selection;
 #[command(
     after_help = "Examples:\n  triptime subscribe eth1 --rate 4800 --cpu 3 --duration 60s\n  \
                   triptime subscribe eth1 --scl station.scd --cpu 3 --duration 60s\n  \
-                  triptime subscribe eth1 --lan-b eth2 --cpu 3 --duration 60s"
+                  triptime subscribe eth1 --lan-b eth2 --cpu 3 --duration 60s\n  \
+                  triptime subscribe eth1 --routed 239.192.0.1 --key keys.toml --cpu 3 --duration 60s"
 )]
 pub(crate) struct SubscribeArgs {
     #[command(flatten)]
@@ -57,6 +60,8 @@ pub(crate) struct SubscribeArgs {
     #[command(flatten)]
     lans: ReceivingLanArgs,
     #[command(flatten)]
+    routed: ReceivingRoutedArgs,
+    #[command(flatten)]
     goose: SuperviseArgs,
     #[command(flatten)]
     run: RunArgs,
@@ -65,12 +70,17 @@ pub(crate) struct SubscribeArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let set = args.set.read(true)?.unwrap_or_default();
-    let control_blocks = set.expected_blocks();
+    let mut control_blocks = set.expected_blocks();
     let Selection {
-        streams,
+        mut streams,
         notes,
         left_out,
     } = set.selection;
+    // The file states the destination in layer 2.
+    if let Some(mac) = args.routed.group().map(Route::mac) {
+        streams.iter_mut().for_each(|stream| stream.destination = mac);
+        control_blocks.iter_mut().for_each(|block| block.destination = mac);
+    }
     let clock = match args.clock {
         ClockRelation::Ptp { stated_ns, .. } => ClockRelation::Ptp {
             stated_ns,
@@ -103,9 +113,16 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         let text = "subscribe: in two LANs frames are stamped by the kernel: leave out --stamps, or --lan-b";
         return Err(Failure::Usage(text.to_owned()));
     }
-    let open = || match args.lans.open(&args.port.interface, &lan_port_options())? {
-        Some(port) => Ok(port),
-        None => Port::open(&args.port.interface, &args.stamps.asked_of(port_options())),
+    let hearing = args.routed.hearing(&args.port.interface)?;
+    let open = || match args
+        .lans
+        .open(&args.port.interface, &hearing.options(lan_port_options()))?
+    {
+        Some(port) => Ok(hearing.at(port)),
+        None => {
+            let options = args.stamps.asked_of(hearing.options(port_options()));
+            Port::open(&args.port.interface, &options).map(|port| hearing.at(port))
+        }
     };
     // Checks before there is a run.
     drop(open()?);

@@ -78,6 +78,7 @@ impl Receiver {
         Self {
             reception: Reception {
                 lans: Lans::of(&port, None),
+                routed: port.routed(),
                 port,
                 receive: config.receive,
                 gather_ns: None,

@@ -134,6 +134,7 @@ impl Probe for ObserveConfig {
         let mut listener = Listener {
             reception: Reception {
                 lans: Lans::of(&port, None),
+                routed: port.routed(),
                 port,
                 receive: self.receive,
                 gather_ns: None,

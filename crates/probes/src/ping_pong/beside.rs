@@ -212,5 +212,5 @@ fn sv(streams: &[StreamConfig], source: Mac) -> Result<(Pace, Frames), ProbeErro
         rate: first.spec.rate,
         asdus: first.spec.asdus,
     };
-    Ok((pace, Frames::Sv(Batch::new(streams, source)?)))
+    Ok((pace, Frames::Sv(Batch::new(streams, source, None)?)))
 }

@@ -18,6 +18,7 @@ const LINK_DOWN_NS: i64 = 1_000_000;
 pub(super) fn reception(port: Port, receive: Receive, stop: &Stop) -> Reception {
     Reception {
         lans: Lans::of(&port, None),
+        routed: port.routed(),
         port,
         receive,
         gather_ns: None,

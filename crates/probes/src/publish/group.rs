@@ -9,6 +9,7 @@ use sys::packet::TxBatch;
 use units::Monotonic;
 use wire::ether::Mac;
 use wire::header::EncodeError;
+use wire::routed::{TooLong, Wrapper};
 use wire::sv::{Message, OwnedAsdu, Template};
 
 use super::waveform::Waveform;
@@ -43,13 +44,16 @@ struct Member {
 pub(crate) struct Batch {
     members: Vec<Member>,
     frames: TxBatch,
+    /// The frames as datagrams, made before they are due; and their writer.
+    datagrams: Option<(TxBatch, Wrapper)>,
 }
 
 impl Batch {
-    /// Makes the batch of these streams with the source address `source`.
+    /// Makes the batch of these streams with the source address `source`; with a wrapper it is one of datagrams.
     pub(crate) fn new<'a>(
         streams: impl IntoIterator<Item = &'a StreamConfig>,
         source: Mac,
+        wrapper: Option<&Wrapper>,
     ) -> Result<Self, ProbeError> {
         let members = streams.into_iter().map(|stream| member(stream, source));
         let members = members.collect::<Result<Vec<_>, _>>()?;
@@ -60,7 +64,29 @@ impl Batch {
             frames.frame_mut(index)[..octets.len()].copy_from_slice(octets);
             frames.set_len(index, octets.len());
         }
-        Ok(Self { members, frames })
+        let bytes = longest.unwrap_or(0) + Wrapper::LONGER;
+        let mut batch = Self {
+            datagrams: wrapper.map(|wrapper| (TxBatch::new(members.len(), bytes), wrapper.clone())),
+            members,
+            frames,
+        };
+        batch
+            .wrap()
+            .map_err(|error| ProbeError::Usage(format!("--routed: a frame of these streams is too long: {error}")))?;
+        Ok(batch)
+    }
+
+    /// Makes the datagrams of all frames, whose lengths stay the same.
+    fn wrap(&mut self) -> Result<(), TooLong> {
+        let Some((datagrams, wrapper)) = &mut self.datagrams else {
+            return Ok(());
+        };
+        for index in 0..self.members.len() {
+            if let Some(octets) = wrapper.wrap_into(self.frames.frame(index), datagrams.frame_mut(index))? {
+                datagrams.set_len(index, octets);
+            }
+        }
+        Ok(())
     }
 
     /// Fills each frame with the samples from `first` on, counted from the first second.
@@ -76,11 +102,16 @@ impl Batch {
                 }
             }
         }
+        // They were short enough at the begin, and their lengths stay the same.
+        let _ = self.wrap();
     }
 
     /// The frames as last filled.
     pub(crate) fn frames(&mut self) -> &mut TxBatch {
-        &mut self.frames
+        match &mut self.datagrams {
+            Some((datagrams, _)) => datagrams,
+            None => &mut self.frames,
+        }
     }
 
     /// Number of streams.
@@ -100,12 +131,17 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(pace: Pace, slot: u16, streams: &[StreamConfig], source: Mac) -> Result<Self, ProbeError> {
+    pub(super) fn new(
+        pace: Pace,
+        slot: u16,
+        streams: &[StreamConfig],
+        (source, wrapper): (Mac, Option<&Wrapper>),
+    ) -> Result<Self, ProbeError> {
         let members = streams.iter().filter(|stream| pace_of(stream) == pace);
         let mut group = Self {
             timetable: Timetable::new(pace),
             slot,
-            batch: Batch::new(members, source)?,
+            batch: Batch::new(members, source, wrapper)?,
             made: false,
         };
         // Filled once before the measurement, so that no memory page is missing later.

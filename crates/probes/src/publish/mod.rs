@@ -145,7 +145,7 @@ fn thread(
     let source = Mac(port.mac());
     let mut groups = (series::LATENESS..)
         .zip(&paces)
-        .map(|(slot, pace)| Group::new(*pace, slot, &config.streams, source))
+        .map(|(slot, pace)| Group::new(*pace, slot, &config.streams, (source, port.wrapper())))
         .collect::<Result<Vec<_>, _>>()?;
     let describe = lateness(config, &port);
     let instants: u64 = paces.iter().map(|pace| pace.frames_per_second()).sum();

@@ -2,6 +2,7 @@
 
 mod kernel_clock;
 mod lans;
+mod routed;
 
 use crate::error::ProbeError;
 use crate::frame::Frame;
@@ -9,6 +10,7 @@ use crate::nic::NicClock;
 use crate::port::Port;
 use kernel_clock::KernelClock;
 pub(crate) use lans::Lans;
+pub(crate) use routed::Routed;
 use run::{Feed, Stop};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use sys::packet::RxStamp;
 use sys::wait::sleep_until;
 use units::{Monotonic, Ns, Realtime};
 use wire::ether::VlanTag;
+use wire::routed::Proof;
 
 /// Time without a check of the link while it is down.
 const LINK_DOWN_NS: i64 = 10_000_000;
@@ -112,6 +115,9 @@ pub(crate) trait Account {
     /// Accounts for one frame with the outer VLAN tag that the kernel removed from it; returns true if the frame counts.
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool;
 
+    /// Counts a message of a datagram whose signature is not known to be right. If the result refuses it, it is not taken.
+    fn proved(&mut self, _data: &[u8], _vlan: Option<VlanTag>, _proof: Proof, _arrival: &Arrival, _feed: &mut Feed) {}
+
     /// Records that the link went down, or that frames arrive again.
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed);
 
@@ -138,6 +144,8 @@ pub(crate) struct Reception {
     pub(crate) unstamped: u64,
     /// Account of both LANs, for a port of two.
     pub(crate) lans: Option<Lans>,
+    /// Reader of datagrams, for a port that receives them.
+    pub(crate) routed: Option<Routed>,
 }
 
 /// State between two polls, for a thread that receives at its own times.
@@ -306,9 +314,12 @@ impl Reception {
             {
                 continue;
             }
-            let is_accepted = account.take(frame.data(), vlan, &arrival, feed);
-            *accepted += u64::from(is_accepted);
-            self.unstamped += u64::from(is_accepted && arrival.kernel.is_none());
+            let count = match &mut self.routed {
+                Some(routed) => routed.take(frame.data(), vlan, &arrival, account, feed),
+                None => u64::from(account.take(frame.data(), vlan, &arrival, feed)),
+            };
+            *accepted += count;
+            self.unstamped += u64::from(count > 0 && arrival.kernel.is_none());
             if matches!(until, Until::End(_)) && self.stop.requested() {
                 break;
             }

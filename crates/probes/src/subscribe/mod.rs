@@ -18,6 +18,7 @@ mod instants;
 mod key;
 mod lans;
 mod notice;
+mod proofs;
 mod receiver;
 mod recording;
 mod series;

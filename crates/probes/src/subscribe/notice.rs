@@ -8,6 +8,7 @@ use crate::notice::notices;
 use model::EventKind;
 use units::Ns;
 use wire::ether::Hidden;
+use wire::routed::Proof;
 use wire::sequence::{Finding, What};
 
 notices! {
@@ -63,6 +64,8 @@ notices! {
         Hidden = 31,
     }
     each {
+        /// Number of datagrams with this result of the check of their signatures.
+        Proof(Proof) = 0x80,
         /// A finding of the sequence rules.
         Found(What) = 0x100,
     }
@@ -74,6 +77,13 @@ impl Subscribe {
         let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
         let text = match notice {
             Notice::Found(what) => return found::event(stream, Finding { what, a, b }),
+            Notice::Proof(proof) => {
+                let kind = match proof.is_refused() {
+                    true => EventKind::StreamDoubt,
+                    false => EventKind::Note,
+                };
+                return (kind, format!("{stream}: {a} messages {}", proof.words()));
+            }
             Notice::SocketDrop => {
                 return (
                     EventKind::SocketDrop,

@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicU64;
 use sys::link::LinkStatistics;
 use units::{Monotonic, Realtime};
 use wire::ether::{self, EthernetView, Hidden, VlanTag};
+use wire::routed::Proof;
 use wire::sequence::History;
 use wire::sv::{Asdu, Fingerprints, Frame};
 
@@ -76,6 +77,10 @@ impl<T: Taker> Account for Shared<'_, T> {
         is_accepted
     }
 
+    fn proved(&mut self, data: &[u8], vlan: Option<VlanTag>, proof: Proof, arrival: &Arrival, feed: &mut Feed) {
+        self.table.proved(data, vlan, proof, arrival, feed);
+    }
+
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
         self.table.link(is_down, at, feed);
     }
@@ -98,6 +103,8 @@ pub(super) struct StreamTable {
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
+    /// Number of datagrams that were not used because of their signatures.
+    refused: u64,
     /// Number of samples of streams that a relay does not expect.
     foreign: u64,
     /// Headers seen to hide sampled values or GOOSE, in the order of [`Hidden::ALL`].
@@ -133,6 +140,7 @@ impl Receiver {
         Self {
             reception: Reception {
                 lans: Lans::of(&port, Some(lan_slot(&table.config))),
+                routed: port.routed(),
                 port,
                 receive: table.config.receive,
                 gather_ns: table.config.relay.as_ref().and_then(|relay| relay.gather_ns),
@@ -233,12 +241,22 @@ impl Receiver {
             return Ok(());
         }
         let interface = self.reception.port.interface();
+        if table.refused > 0 {
+            let (refused, interface) = (table.refused, self.reception.port.interface());
+            return Err(ProbeError::NoTraffic(format!(
+                "subscribe: {refused} messages came over UDP on {interface}, and none was used: they are not signed, or not by a key of --key"
+            )));
+        }
+        let routed = match self.reception.routed {
+            Some(_) => ", nor any over UDP port 102 that could be used",
+            None => "",
+        };
         let none_of = match table.config.expected.len() {
             0 => String::new(),
             expected => format!(" of any of the {expected} expected streams"),
         };
         Err(ProbeError::NoTraffic(format!(
-            "subscribe: no sampled values (EtherType 0x88BA){none_of} and no GOOSE (0x88B8) came on {interface}: is a merging unit or \
+            "subscribe: no sampled values (EtherType 0x88BA){none_of} and no GOOSE (0x88B8) came on {interface}{routed}: is a merging unit or \
              `triptime publish` sending into this network, and is the interface up?"
         )))
     }
@@ -258,6 +276,7 @@ impl StreamTable {
             malformed: 0,
             first_malformed_at: 0,
             unplaced: 0,
+            refused: 0,
             foreign: 0,
             hidden: [false; Hidden::ALL.len()],
             tagged: 0,
@@ -326,6 +345,23 @@ impl Account for StreamTable {
             return self.goose.take(data, vlan, arrival, feed);
         }
         self.fast(data, vlan, arrival, feed) || self.full(data, vlan, arrival, feed)
+    }
+
+    fn proved(&mut self, data: &[u8], vlan: Option<VlanTag>, proof: Proof, arrival: &Arrival, feed: &mut Feed) {
+        self.refused += u64::from(proof.is_refused());
+        if is_goose(data) {
+            return self.goose.proved(data, vlan, proof, arrival.at, feed);
+        }
+        let ethernet = EthernetView::with_tag(data, vlan);
+        // One that breaks a rule is counted as such if it is used; otherwise it concerns no stream that is known.
+        let Ok(frame) = ethernet.and_then(|ethernet| Frame::parse(&ethernet)) else {
+            return;
+        };
+        let Some(first) = frame.asdus().next() else { return };
+        match self.find(&frame, vlan, first.sv_id(), arrival.at, feed) {
+            Some(index) => self.streams[index].proved(proof, arrival.at, feed),
+            None => self.unplaced += 1,
+        }
     }
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
@@ -435,6 +471,10 @@ impl StreamTable {
         let (stream, prints) = (&mut self.streams[index], &self.prints);
         if is_whole {
             stream.vlan = vlan;
+        }
+        // Its extension differs from frame to frame, so each is parsed in full.
+        if frame.header().extension_octets() > 0 {
+            stream.proved(Proof::NotChecked, arrival.at, feed);
         }
         stream.fully_parsed(frame, is_whole, arrival, feed);
         let samples = asdus.map(|asdu| Sample {

@@ -3,6 +3,7 @@
 use super::expected::Watch;
 use super::instants::Due;
 use super::notice::Notice;
+use super::proofs::Proofs;
 use super::recording::Frames;
 use super::series::{Family, families, slot};
 use super::{ClockRelation, SubscribeConfig};
@@ -12,6 +13,7 @@ use run::{Feed, TapeStream};
 use streamset::StreamSpec;
 use units::Monotonic;
 use wire::ether::VlanTag;
+use wire::routed::Proof;
 use wire::sequence::{self, Accounting, Contents, History, SampleStep, Sequence, Settled};
 use wire::sv::{FastPath, Frame, Marks};
 
@@ -47,6 +49,7 @@ pub(super) struct SvStream {
     highest: u16,
     /// Expectation of the stream, if it is an expected one.
     pub(super) watch: Option<Watch>,
+    proofs: Proofs,
 }
 
 impl SvStream {
@@ -95,6 +98,7 @@ impl SvStream {
             lowest: u16::MAX,
             highest: 0,
             watch: None,
+            proofs: Proofs::default(),
         }
     }
 
@@ -310,12 +314,30 @@ impl SvStream {
         }
     }
 
+    /// Counts a datagram whose signature is not known to be right; the first of each kind is told at once.
+    pub(super) fn proved(&mut self, proof: Proof, at: Monotonic, feed: &mut Feed) {
+        if self.proofs.count(proof) == 1 {
+            self.say_proof(proof, 1, at, feed);
+        }
+    }
+
+    fn say_proof(&self, proof: Proof, count: u64, at: Monotonic, feed: &mut Feed) {
+        let all = families(self.clock);
+        let told = if proof.is_refused() { all } else { &all[..1] };
+        for family in told {
+            feed.notice(slot(self.number, *family), Notice::Proof(proof), at, count, 0);
+        }
+    }
+
     /// Closes the account, once, after all frames received before `at` have been taken.
     pub(super) fn end(&mut self, at: Monotonic, feed: &mut Feed) {
         self.sequence.end(Some(at.as_ns()));
         let settled = self.accounting.last_look(self.sequence.counters());
         self.report(settled, at, feed);
         self.tell(at, feed);
+        for (proof, count) in self.proofs.repeated() {
+            self.say_proof(proof, count, at, feed);
+        }
         if self.newest.is_some() {
             let [lowest, highest] = [self.lowest, self.highest].map(u64::from);
             self.notice(feed, Notice::SmpCntRange, at, lowest, highest);

@@ -8,6 +8,7 @@ use run::Events;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use units::Monotonic;
+use wire::routed::Publisher;
 
 /// Maximum number of control blocks to track while the relay's is searched.
 const MOST: usize = 256;
@@ -167,8 +168,13 @@ impl Hearing {
         for (under_test, relay) in &self.relays {
             say_doubts_of(under_test, relay, events);
         }
-        let [dropped, malformed, unheard] =
-            [&tallies.dropped, &tallies.malformed, &tallies.unheard].map(|count| count.load(Ordering::Relaxed));
+        let [dropped, malformed, unheard, unproved] = [
+            &tallies.dropped,
+            &tallies.malformed,
+            &tallies.unheard,
+            &tallies.unproved,
+        ]
+        .map(|count| count.load(Ordering::Relaxed));
         for (count, kind, what) in [
             (
                 dropped,
@@ -179,6 +185,11 @@ impl Hearing {
                 unheard,
                 EventKind::SocketDrop,
                 "GOOSE messages were not read, since the test set was held up",
+            ),
+            (
+                unproved,
+                EventKind::StreamDoubt,
+                "GOOSE datagrams under the relay's name were not signed, signed wrongly or with an unknown key: not used",
             ),
             (malformed, EventKind::Note, "GOOSE frames could not be read"),
         ] {
@@ -247,6 +258,7 @@ fn say_doubts_of(under_test: &UnderTest, relay: &Relay, events: &Events) {
 impl Candidate {
     fn text(&self) -> String {
         let Source { src, dst, appid } = self.source;
+        let src = Publisher(src);
         format!("{} (APPID 0x{appid:04x}, {src} to {dst})", self.name.text())
     }
 }

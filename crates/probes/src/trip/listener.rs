@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use units::Monotonic;
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{Frame, MAX_NAME, Member, Said};
+use wire::routed::Proof;
 
 /// A control block reference, stored in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,6 +71,8 @@ pub(super) struct Tallies {
     pub(super) unheard: AtomicU64,
     /// Number of frames that the socket dropped.
     pub(super) dropped: AtomicU64,
+    /// Number of messages under the relays' names whose datagrams were not signed, or wrongly.
+    pub(super) unproved: AtomicU64,
     /// Number of GOOSE frames that could not be read.
     pub(super) malformed: AtomicU64,
     /// Number of times the link went down.
@@ -135,6 +138,15 @@ impl Account for Ears {
         }
     }
 
+    fn proved(&mut self, data: &[u8], vlan: Option<VlanTag>, proof: Proof, _arrival: &Arrival, _feed: &mut Feed) {
+        let Some(Ok(frame)) = Frame::within(data, vlan).filter(|_| proof.is_refused()) else {
+            return;
+        };
+        if self.relay_of(Name::of(frame.gocb_ref())).is_some() {
+            self.tallies.unproved.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     fn link(&mut self, is_down: bool, _at: Monotonic, _feed: &mut Feed) {
         self.tallies.link_downs.fetch_add(u64::from(is_down), Ordering::Relaxed);
     }
@@ -145,13 +157,17 @@ impl Account for Ears {
 }
 
 impl Ears {
-    fn message(&mut self, frame: &Frame<'_>, at: Monotonic) -> bool {
-        let name = Name::of(frame.gocb_ref());
-        let relay = match self.wanted.names.get() {
+    /// Number of the relay whose control block has this name; the first while its name is not known.
+    fn relay_of(&self, name: Name) -> Option<usize> {
+        match self.wanted.names.get() {
             Some(names) => names.iter().position(|wanted| *wanted == name),
             None => Some(0),
-        };
-        let Some(members) = relay.and_then(|relay| self.wanted.members.get(relay)) else {
+        }
+    }
+
+    fn message(&mut self, frame: &Frame<'_>, at: Monotonic) -> bool {
+        let name = Name::of(frame.gocb_ref());
+        let Some(members) = self.relay_of(name).and_then(|relay| self.wanted.members.get(relay)) else {
             return false;
         };
         let ethernet = frame.ethernet();

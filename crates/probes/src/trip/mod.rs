@@ -324,7 +324,7 @@ impl TripConfig {
         let per_second = u64::from(self.stream.rate) / u64::from(self.stream.asdus);
         let mut feed = recorder.feed(crate::hot::capacity(per_second), 1, lateness);
         feed.announce(publisher::LATENESS, "lateness");
-        let others = Batch::new(&others, Mac(port.mac()))?;
+        let others = Batch::new(&others, Mac(port.mac()), port.wrapper())?;
         let mut publisher = Publisher::new(self, port, opening, others, (prompter, Arc::clone(&shared.sent)))?;
         let body = Box::new(move |start, feed: &mut run::Feed| publisher.run(start, feed));
         Ok(HotThread::new("trip-publish", self.policy, self.cpu, feed, body))
@@ -347,6 +347,7 @@ impl TripConfig {
         let mut listener = Listener {
             reception: Reception {
                 lans: Lans::of(&port, None),
+                routed: port.routed(),
                 port,
                 receive: self.receive,
                 gather_ns: None,

@@ -154,6 +154,7 @@ impl Probe for WatchConfig {
         let mut watcher = Watcher {
             reception: Reception {
                 lans: Lans::of(&port, None),
+                routed: port.routed(),
                 port,
                 receive: self.receive,
                 gather_ns: None,

@@ -12,6 +12,7 @@ mod lans;
 #[path = "../trip/relay.rs"]
 mod relay;
 mod relays;
+mod routed;
 
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};

@@ -14,7 +14,7 @@ mod parse;
 mod qdisc;
 pub(crate) mod request;
 
-pub use address::{add_address, ipv4_addresses};
+pub use address::{Membership, add_address, ipv4_addresses, ipv4_addresses_of};
 pub use carrier::CarrierChange;
 pub use counters::{LinkCounters, LinkStatistics};
 pub use functions::{VirtualFunction, virtual_functions};

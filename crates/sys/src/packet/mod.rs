@@ -37,6 +37,8 @@ pub struct PortOptions {
     /// Receives one in 256, at random, of the frames that may have them after other headers: IP, further VLAN tags, redundancy
     /// tags.
     pub hidden: bool,
+    /// Receives datagrams to this UDP port as well.
+    pub udp_port: Option<u16>,
     /// Smallest number of frames in the receive ring ([`PacketPort::ring_frames`] returns the real one); 0 makes a port that only
     /// sends, and does not burden the receive path.
     pub ring_frames: usize,
@@ -88,6 +90,7 @@ impl Default for PortOptions {
         Self {
             ethertypes: Vec::new(),
             hidden: false,
+            udp_port: None,
             ring_frames: 1024,
             frame_bytes: 1518,
             promiscuous: false,

@@ -43,7 +43,7 @@ impl PacketPort {
             return Err(SysError::NotEthernet { name: link.name });
         }
         let egress = Egress::of(&link);
-        let mut program = filter::program(&options.ethertypes, options.hidden)?;
+        let mut program = filter::program(&options.ethertypes, options.hidden, options.udp_port)?;
         let protocol = receive_protocol(options)?;
         let name: Arc<str> = link.name.into();
         let socket = Socket::new(&name)?;

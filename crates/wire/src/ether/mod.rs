@@ -193,8 +193,13 @@ impl<'a> EthernetView<'a> {
     pub fn src(&self) -> Mac {
         match self.ip_addresses() {
             Some([source, _]) => crate::routed::stand_in(source),
-            None => Mac(array(self.frame, 6)),
+            None => self.src_on_wire(),
         }
+    }
+
+    /// Source address in the frame: of the sender, or of the last router.
+    pub fn src_on_wire(&self) -> Mac {
+        Mac(array(self.frame, 6))
     }
 
     /// The outer tag, whether it was in the frame or passed separately.

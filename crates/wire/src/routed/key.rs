@@ -166,12 +166,12 @@ impl Proof {
         Self::COUNTED.iter().position(|counted| *counted == self)
     }
 
-    /// Meaning of `count` datagrams with this result, as the rest of a sentence.
+    /// Meaning of messages with this result, as the rest of a sentence.
     pub const fn words(self) -> &'static str {
         match self {
             Self::None => "are not signed",
             Self::Right => "have the right signature",
-            Self::NotChecked => "are signed, not checked (--key FILE checks them)",
+            Self::NotChecked => "are signed, not checked",
             Self::UnknownKey => "are signed with a key that was not given, so not checked: not used",
             Self::Wrong => "have a wrong signature: not used",
             Self::Unsigned => "are not signed, though a key was given: not used",

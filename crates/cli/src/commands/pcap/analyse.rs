@@ -44,6 +44,12 @@ pub(super) fn analyse(
     mut observing: Option<&mut Observing>,
     stop: impl Fn() -> bool,
 ) -> Result<Analysed, PcapError> {
+    let keys = args
+        .key
+        .as_deref()
+        .map(probes::read_keys)
+        .transpose()
+        .map_err(Failure::from)?;
     let mut frames = Frames::open(args)?;
     let config = Config {
         max_streams: usize::from(args.max_streams),
@@ -51,7 +57,7 @@ pub(super) fn analyse(
         window_ns,
         port_mbit: args.port_rate,
     };
-    let mut analysis = Analysis::new(config, sink);
+    let mut analysis = Analysis::new(config, sink).with_keys(keys.unwrap_or_default());
     let mut stopped = false;
     let mut read = || {
         frames.begin(&mut analysis)?;

@@ -99,6 +99,16 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     let routed = &summary.routed;
     add(routed.unsigned, " of R-GOOSE or R-SV without a signature");
     add(routed.signed, " of R-GOOSE or R-SV with a signature, not checked");
+    add(routed.right, " of R-GOOSE or R-SV with the right signature");
+    add(routed.wrong, " of R-GOOSE or R-SV with a wrong signature, not used");
+    add(
+        routed.refused,
+        " of R-GOOSE or R-SV without a signature by one of the keys, not used",
+    );
+    add(
+        summary.extended,
+        " with an authentication value of IEC 62351-6 after the APDU, not checked",
+    );
     add(routed.encrypted, " of R-GOOSE or R-SV encrypted");
     for (&header, &count) in &summary.hidden {
         let hidden = hidden(header);

@@ -65,6 +65,9 @@ pub(crate) struct PcapArgs {
     pub(crate) lans: Option<Interfaces>,
     #[command(flatten)]
     pub(crate) observed: ObservedRelay,
+    /// Check the signatures of R-GOOSE and R-SV with the keys of this file; a datagram that is not signed, or wrongly, is not used
+    #[arg(long, value_name = "KEYFILE", conflicts_with_all = ["decode", "observe"])]
+    pub(crate) key: Option<PathBuf>,
     /// Maximum number of streams to track
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) max_streams: u16,

@@ -8,6 +8,7 @@ use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::lans::LanArgs;
 use crate::ready::ready;
+use crate::routed::RoutedArgs;
 use crate::run_file::Run;
 use crate::streams::SetArgs;
 use crate::time_sync::TimeSyncArgs;
@@ -37,7 +38,7 @@ enum EngineArg {
 #[command(
     mut_args(beside_a_set),
     after_help = "Examples:\n  triptime publish eth1 --streams 8 --profile F4800S2I4U4 --spin-ahead 60us --cpu 2 --duration 60s\n  \
-                  triptime publish eth1 --set bays.toml --cpu 2\n  triptime publish eth1 --lan-b eth2 --streams 2 --cpu 2\n  triptime publish eth1 --scl station.scd --ied MU01 --cpu 2\n  \
+                  triptime publish eth1 --set bays.toml --cpu 2\n  triptime publish eth1 --lan-b eth2 --streams 2 --cpu 2\n  triptime publish eth1 --routed 239.192.0.1 --sign keys.toml --streams 2 --cpu 2\n  triptime publish eth1 --scl station.scd --ied MU01 --cpu 2\n  \
                   triptime publish eth1 --scl station.scd --ied RELAY1 --goose-from-scl"
 )]
 pub(crate) struct PublishArgs {
@@ -62,6 +63,8 @@ pub(crate) struct PublishArgs {
     record: bool,
     #[command(flatten)]
     lans: LanArgs,
+    #[command(flatten)]
+    routed: RoutedArgs,
     #[command(flatten)]
     waveform: WaveformArgs,
     #[command(flatten)]
@@ -118,8 +121,15 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
                 .to_owned(),
         ));
     }
+    if args.routed.is_given() && replayed.is_some() {
+        return Err(Failure::Usage(
+            "publish: a capture is replayed as it is: leave out --routed, or send its streams on their grid (--on-grid)"
+                .to_owned(),
+        ));
+    }
+    let wrapper = args.routed.wrapper(&args.port.interface)?;
     let numbers = Numbers::default();
-    let port = open(&args, config.streams.len(), &numbers)?;
+    let port = open(&args, config.streams.len(), &numbers)?.with_wrapper(wrapper.clone());
     let (blocks, of_blocks) = args.goose.blocks(&set.unwrap_or_default(), args.options.simulate)?;
     // The capture contains the sampled values, or GOOSE if there is nothing else.
     let is_beside = blocks.is_some() && !config.streams.is_empty();
@@ -130,7 +140,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
             Err(failure) => Err(failure),
         },
     );
-    let beside = beside.transpose()?;
+    let beside = beside.transpose()?.map(|port: Port| port.with_wrapper(wrapper));
     let cpus = args.port.cpu.into_iter().chain(args.goose.goose_cpu).collect();
     let spec = args
         .run

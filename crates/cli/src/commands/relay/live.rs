@@ -45,11 +45,16 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         beside: Vec::new(),
     };
     ready(&config, &[], Some(interface), &args.run)?;
-    let options = port_options(&config.relay);
+    let hearing = args.routed.hearing(interface, &args.key)?;
+    let wrapper = args.routed.wrapper(interface)?;
+    let options = hearing.options(port_options(&config.relay));
     let numbers = Numbers::default();
-    let open = || match args.lans.open(interface, &options, &numbers)? {
-        Some(port) => Ok::<Port, ProbeError>(port),
-        None => Ok(PacketPort::open(interface, &options)?.into()),
+    let open = || {
+        let port = match args.lans.open(interface, &options, &numbers)? {
+            Some(port) => port,
+            None => PacketPort::open(interface, &options)?.into(),
+        };
+        Ok::<Port, ProbeError>(hearing.at(port).with_wrapper(wrapper.clone()))
     };
     // Checks before there is a run.
     drop(open()?);

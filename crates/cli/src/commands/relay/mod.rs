@@ -9,6 +9,7 @@ mod type_test;
 use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
 use crate::lans::LanArgs;
+use crate::routed::{KeyArgs, RoutedArgs};
 use crate::time_sync::{TimeSyncArgs, relation};
 use ::relay::Config;
 use ::relay::config::Cpus;
@@ -28,6 +29,7 @@ Examples:
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --duration 1h
   triptime relay feeder.toml eth1 --cpu receive=1,functions=2,output=3 --clock ptp
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --records /var/lib/feeder1
+  triptime relay feeder.toml eth1 --cpu 3 --routed 239.192.0.1 --sign keys.toml --key keys.toml
   triptime relay feeder.toml --replay fault.cfg
   triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
   triptime relay bay.toml --replay bay.pcapng
@@ -42,6 +44,10 @@ pub(crate) struct RelayArgs {
     records: Option<PathBuf>,
     #[command(flatten)]
     lans: LanArgs,
+    #[command(flatten)]
+    routed: RoutedArgs,
+    #[command(flatten)]
+    key: KeyArgs,
     #[command(flatten)]
     live: LiveArgs,
     #[command(flatten)]
@@ -85,10 +91,10 @@ struct LiveArgs {
 #[command(next_help_heading = "Through a recorded fault")]
 struct ReplayArgs {
     /// Record or capture to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "lan_b", "junit", "limits"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "lan_b", "routed", "key", "junit", "limits"])]
     replay: Option<PathBuf>,
     /// Play a type test instead, one inside triptime or a TOML file, in simulated time: shows what the functions do, without a network
-    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "lan_b", "replay", "junit", "limits"])]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "lan_b", "routed", "key", "replay", "junit", "limits"])]
     type_test: Option<String>,
     /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; a leading - inverts the sign, and 6:A names the unit; if the relay has several
     /// streams, the stream and a colon come first (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]

@@ -8,6 +8,7 @@ mod watch;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::lans::{HEADING as LAN_HEADING, LanArgs};
+use crate::routed::{KeyArgs, RoutedArgs};
 use probes::observe::ObserveOptions;
 use probes::options::positive_duration;
 use probes::ping_pong::PingPongOptions;
@@ -16,8 +17,10 @@ use probes::watch::RelayBlock;
 use probes::{LanFault, Receive, ReceiveStamps};
 
 /// Options of faults and streams of our own, and of the other measures: while another injector is observed nothing is sent.
-const NOT_OBSERVED: [&str; 23] = [
+const NOT_OBSERVED: [&str; 25] = [
     "lan_b",
+    "routed",
+    "key",
     "scenario",
     "type_test",
     "shots",
@@ -47,10 +50,13 @@ const NOT_OBSERVED: [&str; 23] = [
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     mut_arg("observe", |observe| observe.conflicts_with_all(NOT_OBSERVED)),
+    // Attacks are on frames of layer 2: their lengths, and their addresses.
+    mut_arg("peer", |peer| peer.conflicts_with("routed")),
     after_help = "Examples:\n  triptime trip eth1 --scenario overcurrent --shots 1000 --cpu 2 --spin-ahead 60us\n  \
                   triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
                   triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0\n  \
                   triptime trip eth1 --lan-b eth2 --lan-fault cut-a --scenario overcurrent --shots 100 --goose 'IED1LD0/LLN0$GO$gcbTrip'\n  \
+                  triptime trip eth1 --routed 239.192.0.1 --sign keys.toml --key keys.toml --goose 'IED1LD0/LLN0$GO$gcbTrip'\n  \
                   triptime trip eth1 --type-test zone1 --goose 'IED1LD0/LLN0$GO$gcbTrip' --html zone1.html\n  \
                   triptime trip eth1 --peer partner.toml --peer-role block --goose 'IED1LD0/LLN0$GO$gcbTrip' --shots 20\n  \
                   triptime trip eth1 --ping-pong --goose 'IED1LD0/LLN0$GO$gcbPong' --streams 8 --class p1-ed2\n  \
@@ -64,6 +70,10 @@ pub(crate) struct TripArgs {
     options: TripOptions,
     #[command(flatten)]
     lans: LanArgs,
+    #[command(flatten)]
+    routed: RoutedArgs,
+    #[command(flatten)]
+    key: KeyArgs,
     /// Fault of the LANs from the first faulted sample to the end of each disturbance: cut-a or cut-b (nothing passes in this LAN),
     /// delay-a:DURATION or delay-b:DURATION (our frames come later in it), flap:DURATION (each LAN is cut in turn for this time)
     #[arg(long, value_name = "FAULT", requires = "lan_b", help_heading = LAN_HEADING)]
@@ -79,7 +89,7 @@ pub(crate) struct TripArgs {
     #[arg(
         long,
         requires = "goose",
-        conflicts_with_all = ["lan_b", "scenario", "shots", "settle", "start_member", "phase_members", "function_members", "breaker", "controls", "security", "peer", "spin_ahead"],
+        conflicts_with_all = ["lan_b", "routed", "key", "scenario", "shots", "settle", "start_member", "phase_members", "function_members", "breaker", "controls", "security", "peer", "spin_ahead"],
         help_heading = "Ping-pong"
     )]
     ping_pong: bool,
@@ -90,7 +100,7 @@ pub(crate) struct TripArgs {
         long,
         value_name = "GOCBREF[:MEMBER],...",
         value_delimiter = ',',
-        conflicts_with_all = ["TripOptions", "ping_pong", "lan_b"],
+        conflicts_with_all = ["TripOptions", "ping_pong", "lan_b", "routed", "key"],
         help_heading = "Watch"
     )]
     watch: Vec<RelayBlock>,

@@ -18,12 +18,14 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;
     let numbers = Numbers::default();
+    let hearing = args.routed.hearing(interface, &args.key)?;
+    let wrapper = args.routed.wrapper(interface)?;
     let opened = |options: &PortOptions| match args.lans.open(interface, options, &numbers)? {
         Some(port) => Ok::<Port, ProbeError>(port),
         None => Ok(PacketPort::open(interface, options)?.into()),
     };
-    let stream = opened(&port_options())?;
-    let open = || opened(&goose_port_options());
+    let stream = opened(&port_options())?.with_wrapper(wrapper);
+    let open = || opened(&hearing.options(goose_port_options())).map(|port| hearing.at(port));
     // Checks before there is a run.
     drop(open()?);
     let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();

@@ -4,6 +4,7 @@ use super::SuperviseConfig;
 use super::key;
 use super::notice::Notice;
 use crate::reception::Arrival;
+use crate::subscribe::proofs::Proofs;
 use model::{Counter, StreamId};
 use run::Feed;
 use streamset::goose::ExpectedBlock;
@@ -12,6 +13,7 @@ use wire::ether::Mac;
 use wire::goose::{
     Expectation, Frame, Heard, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor, Verdict,
 };
+use wire::routed::Proof;
 
 /// Maximum number of written events of one control block; further ones are only counted.
 const EVENTS: u32 = 200;
@@ -38,6 +40,7 @@ pub(super) struct Watched {
     was_foreign: bool,
     /// Number of unreadable messages that may belong to this block.
     pub(super) unread: u64,
+    proofs: Proofs,
     listed: u32,
     /// Number of listed doubts, which have their own limit apart from other events.
     doubts: u32,
@@ -55,6 +58,7 @@ impl Watched {
             last_stamp_ns: None,
             was_foreign: false,
             unread: 0,
+            proofs: Proofs::default(),
             listed: 0,
             doubts: 0,
             unlisted: 0,
@@ -122,6 +126,13 @@ impl Watched {
         self.count(arrival.at, feed);
     }
 
+    /// Counts a datagram whose signature is not known to be right; the first of each kind is told at once.
+    pub(super) fn proved(&mut self, proof: Proof, at: Monotonic, feed: &mut Feed) {
+        if self.proofs.count(proof) == 1 {
+            self.tell(Notice::Proof(proof), at, 1, 0, feed);
+        }
+    }
+
     /// Checks for a silence that is too long; everything received before `now` has been taken.
     pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
         if self.supervisor.expire(heard(now)).is_some() {
@@ -131,6 +142,9 @@ impl Watched {
 
     /// Ends the supervision; called once.
     pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
+        for (proof, count) in self.proofs.repeated() {
+            self.tell(Notice::Proof(proof), now, count, 0, feed);
+        }
         if self.supervisor.messages() == 0 {
             let notice = if self.unread > 0 {
                 Notice::NoneRead

@@ -19,6 +19,7 @@ use run::Feed;
 use units::Monotonic;
 use wire::ether::{EthernetView, VlanTag};
 use wire::goose::Frame;
+use wire::routed::Proof;
 
 /// Slots of one control block: its spacing, and its transfer times.
 const SLOTS: u16 = 2;
@@ -97,11 +98,29 @@ impl Blocks {
             }
         };
         match self.find(&frame, arrival.at, feed) {
-            Some(index) => self.blocks[index].message(&frame, arrival, feed),
+            Some(index) => {
+                let block = &mut self.blocks[index];
+                if frame.header().extension_octets() > 0 {
+                    block.proved(Proof::NotChecked, arrival.at, feed);
+                }
+                block.message(&frame, arrival, feed);
+            }
             None => self.unplaced += 1,
         }
         self.deadline = self.blocks.iter().filter_map(Watched::deadline).min();
         true
+    }
+
+    /// Counts a datagram whose signature is not known to be right for the control block of its message.
+    pub(super) fn proved(&mut self, data: &[u8], vlan: Option<VlanTag>, proof: Proof, at: Monotonic, feed: &mut Feed) {
+        // One that breaks a rule is counted as such if it is used; otherwise it concerns no control block that is known.
+        let Some(Ok(frame)) = Frame::within(data, vlan) else {
+            return;
+        };
+        match self.find(&frame, at, feed) {
+            Some(index) => self.blocks[index].proved(proof, at, feed),
+            None => self.unplaced += 1,
+        }
     }
 
     /// Counts an unreadable message for the control block that it names, or for each block that it may belong to.

@@ -6,6 +6,7 @@ use model::EventKind;
 use units::Ns;
 use wire::ether::Mac;
 use wire::goose::Refusal;
+use wire::routed::{Proof, Publisher};
 
 notices! {
     /// Notices about control blocks. Their codes are above those of sampled values.
@@ -93,6 +94,8 @@ notices! {
         ToZero = 1_039,
     }
     each {
+        /// Number of datagrams with this result of the check of their signatures.
+        Proof(Proof) = 1_060,
         /// First message refused for this reason; the value found instead, if it is a number.
         Refused(Refusal) = 1_100,
         /// Total of messages refused for this reason.
@@ -117,6 +120,7 @@ impl Notice {
             }
             Self::WithoutLife | Self::WithoutLifeFirst | Self::Single | Self::FellSilent | Self::NeverCame => true,
             Self::Refused(refusal) | Self::RefusedTotal(refusal) => refusal.is_doubt(),
+            Self::Proof(proof) => proof.is_refused(),
             Self::Malformed
             | Self::TooMany
             | Self::FirstSeen
@@ -236,6 +240,7 @@ impl Words {
                 address(b),
                 address(a)
             ),
+            Notice::Proof(proof) => format!("{a} messages {}", proof.words()),
             Notice::Totals => format!("{a} changes of state, {b} repetitions"),
             Notice::OldTotal => format!("{a} old messages were not accepted"),
             Notice::ConflictingTotal => {
@@ -276,7 +281,7 @@ fn reason(refusal: Refusal) -> String {
     format!("{}{hint}", refusal.reason())
 }
 
-fn address(number: u64) -> Mac {
+fn address(number: u64) -> Publisher {
     let [_, _, octets @ ..] = number.to_be_bytes();
-    Mac(octets)
+    Publisher(Mac(octets))
 }

@@ -1,0 +1,57 @@
+//! Datagrams of R-GOOSE and R-SV among the received frames: their messages as frames of layer 2, and the check of their signatures.
+
+use super::{Account, Arrival};
+use run::Feed;
+use wire::ether::{EthernetView, VlanTag};
+use wire::routed::{Datagram, Key, Proof, Unwrapper};
+
+/// Reads datagrams. Only its creation allocates.
+#[derive(Debug, Default)]
+pub(crate) struct Routed {
+    unwrapper: Unwrapper,
+    keys: Vec<Key>,
+}
+
+impl Routed {
+    /// Checks signatures with these keys; without any, none is checked.
+    pub(crate) fn new(keys: Vec<Key>) -> Self {
+        Self {
+            unwrapper: Unwrapper::default(),
+            keys,
+        }
+    }
+
+    /// Accounts for each message of a datagram; returns the number of those that count. Any other frame, an encrypted datagram and one that
+    /// breaks a rule is accounted for as it came. A message whose datagram is refused is not used.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        data: &[u8],
+        vlan: Option<VlanTag>,
+        arrival: &Arrival,
+        account: &mut impl Account,
+        feed: &mut Feed,
+    ) -> u64 {
+        let ethernet = EthernetView::with_tag(data, vlan);
+        let Some(Ok(datagram)) = ethernet.as_ref().ok().and_then(Datagram::within) else {
+            return u64::from(account.take(data, vlan, arrival, feed));
+        };
+        let proof = Proof::of(&datagram, &self.keys);
+        let (mut accepted, mut messages) = (0, 0);
+        for message in datagram.messages() {
+            let Ok(message) = message else { break };
+            messages += 1;
+            let frame = self.unwrapper.frame(&message);
+            if proof.place().is_some() {
+                account.proved(frame, vlan, proof, arrival, feed);
+            }
+            if !proof.is_refused() {
+                accepted += u64::from(account.take(frame, vlan, arrival, feed));
+            }
+        }
+        if messages == 0 || datagram.messages().last().is_some_and(|last| last.is_err()) {
+            account.take(data, vlan, arrival, feed);
+        }
+        accepted
+    }
+}
