@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use sys::link::{Membership, ipv4_addresses_of};
 use sys::packet::PortOptions;
+use wire::ether::Mac;
 use wire::routed::{Key, PORT, Route, Wrapper};
 
 /// Heading of the options.
@@ -111,6 +112,11 @@ impl ReceivingRoutedArgs {
 }
 
 impl RoutedArgs {
+    /// MAC address of the group: the destination of every stream and control block.
+    pub(crate) fn mac(&self) -> Option<Mac> {
+        self.routed.map(Route::mac)
+    }
+
     /// True if datagrams are sent.
     pub(crate) fn is_given(&self) -> bool {
         self.routed.is_some()

@@ -24,6 +24,13 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     relay.cpus = args.live.cpu.unwrap_or(relay.cpus);
     let numbered = relay.number_blocks(args.live.number);
     numbered.map_err(|why| Failure::Usage(format!("--number: {why}")))?;
+    // The file states the destinations in layer 2.
+    if let Some(mac) = args.routed.mac() {
+        relay
+            .streams
+            .iter_mut()
+            .for_each(|stream| stream.spec.destination = mac);
+    }
     let cpus = relay.cpus.all();
     let port_args = PortArgs {
         interface: interface.to_owned(),
