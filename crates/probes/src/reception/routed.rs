@@ -37,10 +37,12 @@ impl Routed {
             return u64::from(account.take(data, vlan, arrival, feed));
         };
         let proof = Proof::of(&datagram, &self.keys);
-        let (mut accepted, mut messages) = (0, 0);
+        let mut accepted = 0;
+        // True without a message that can be read, and behind one that cannot.
+        let mut is_unread = true;
         for message in datagram.messages() {
+            is_unread = message.is_err();
             let Ok(message) = message else { break };
-            messages += 1;
             let frame = self.unwrapper.frame(&message);
             if proof.place().is_some() {
                 account.proved(frame, vlan, proof, arrival, feed);
@@ -49,7 +51,7 @@ impl Routed {
                 accepted += u64::from(account.take(frame, vlan, arrival, feed));
             }
         }
-        if messages == 0 || datagram.messages().last().is_some_and(|last| last.is_err()) {
+        if is_unread {
             account.take(data, vlan, arrival, feed);
         }
         accepted
