@@ -1,8 +1,8 @@
 //! Current transformers that saturate, as seen from the course of their own current.
 //!
-//! A transformer that passes its knee follows its current no longer: the current bends towards zero, within a sample or some, while it is large. A current
-//! with a direct component bends by `w² dt²` of that in a sample, and the begin of a fault bends a load. So a bend at a large current, by more than the
-//! steepest slope of its wave, is saturation. This is the criterion of second differences in the literature on numerical relays; the limits
+//! A transformer that passes its knee follows its primary current no further: the secondary one bends towards zero, within a sample or some, while it is
+//! large. A current with a direct component bends by `w² dt²` of that in a sample, and the begin of a fault bends a load. So a bend at a large current, by
+//! more than the steepest slope of its wave, is saturation. This is the criterion of second differences in the literature on numerical relays; the limits
 //! are our choice. A transformer that saturates softly bends less, and errs less.
 
 use crate::rated::Rated;

@@ -135,7 +135,7 @@ struct Branch {
 }
 
 /// Conductance of a step, and the share of the current before that it would have without voltage.
-type Step = (f64, f64);
+type Gain = (f64, f64);
 
 impl Branch {
     fn of([r, x]: [f64; 2], hz: f64) -> Self {
@@ -149,7 +149,7 @@ impl Branch {
         }
     }
 
-    fn step(self, dt: f64) -> Step {
+    fn step(self, dt: f64) -> Gain {
         let conductance = 1.0 / (self.r + self.l / dt);
         (conductance, conductance * self.l / dt)
     }
@@ -181,8 +181,8 @@ pub(crate) struct Circuit {
     dt: f64,
     /// Conductances of a step: of the fault by mode, `None` without one; of source and line, and of the load, each with its part of the current before.
     matrix: Option<[Three; 3]>,
-    ours: [Step; 3],
-    loads: [Step; 3],
+    ours: [Gain; 3],
+    loads: [Gain; 3],
 }
 
 impl Circuit {
