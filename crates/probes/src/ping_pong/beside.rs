@@ -51,7 +51,7 @@ enum Frames {
         next: usize,
         sq_num: u32,
     },
-    Sv(Batch),
+    Sv(Box<Batch>),
 }
 
 struct LoadBeside {
@@ -212,5 +212,5 @@ fn sv(streams: &[StreamConfig], source: Mac) -> Result<(Pace, Frames), ProbeErro
         rate: first.spec.rate,
         asdus: first.spec.asdus,
     };
-    Ok((pace, Frames::Sv(Batch::new(streams, source, None)?)))
+    Ok((pace, Frames::Sv(Box::new(Batch::new(streams, source, None)?))))
 }
