@@ -60,7 +60,7 @@ fn two_lans_are_of_one_kind_and_their_relay_has_one_thread() {
         (
             "",
             trip("lan_fault = \"cut-a\"\n"),
-            "key \"lan_fault\": the bed has one LAN",
+            "lan_fault: the bed has one LAN",
         ),
         (PRP, trip("lan_fault = \"cut-c\"\n"), "write cut-a, cut-b"),
         (PRP, trip("apart = true\n"), "in one thread"),
