@@ -46,7 +46,13 @@ impl NicKind {
             .as_ref()
             .map(|driver| driver.name.as_str())
             .unwrap_or_default();
-        match (&link.kind, below) {
+        // The kernel has one kind of device for both protocols.
+        let kind = match link.hsr {
+            Some(hsr) if hsr.is_prp => Some("hsr (PRP)".to_owned()),
+            Some(_) => Some("hsr (HSR)".to_owned()),
+            None => link.kind.clone(),
+        };
+        match (&kind, below) {
             (Some(kind), None) => Self::UponUnseen(kind.clone()),
             (Some(kind), Some(below)) if !below.is_empty() => Self::Upon {
                 word: kind.clone(),

@@ -34,7 +34,7 @@ use sys::link::{Below, LinkInfo, Qdisc};
 const MOST_BELOW: usize = 16;
 
 /// Kinds that consist of their member interfaces.
-const MADE_OF_PORTS: [&str; 4] = ["bridge", "bond", "team", "hsr"];
+const MADE_OF_PORTS: [&str; 3] = ["bridge", "bond", "team"];
 
 /// Kinds that are above another interface.
 const MADE_ON_ONE: [&str; 6] = ["macvlan", "macvtap", "vlan", "ipvlan", "ipvtap", "macsec"];
@@ -128,6 +128,14 @@ fn below(link: &LinkInfo) -> Result<Option<Vec<String>>, SysError> {
             .map(|other| other.name)
             .collect())
     };
+    if let Some(hsr) = link.hsr {
+        // Its ports do not name it as their master. They come in the order of the LANs.
+        let mut ports = Vec::new();
+        for port in hsr.ports.into_iter().flatten() {
+            ports.extend(of(&|other| other.index == port)?);
+        }
+        return Ok(Some(ports));
+    }
     if MADE_OF_PORTS.contains(&kind) {
         return of(&|other| other.master == Some(link.index)).map(Some);
     }

@@ -7,6 +7,7 @@ mod backlog;
 mod carrier;
 mod counters;
 mod functions;
+mod hsr;
 mod macvlan;
 mod macvtap;
 mod made;
@@ -18,6 +19,7 @@ pub use address::{Membership, add_address, ipv4_addresses, ipv4_addresses_of};
 pub use carrier::CarrierChange;
 pub use counters::{LinkCounters, LinkStatistics};
 pub use functions::{VirtualFunction, virtual_functions};
+pub use hsr::HsrLink;
 pub use macvlan::{Macvlan, macvlans, set_queue_frames, set_queued_above};
 pub use macvtap::{add_macvtap, open_macvtap, set_all_multicast};
 pub(crate) use parse::text;
@@ -70,6 +72,8 @@ pub struct LinkInfo {
     pub xdp_program: Option<u32>,
     /// The interface it is made on (macvlan, VLAN) or paired with (veth).
     pub below: Below,
+    /// Ports and protocol of a redundant device of the kernel; `None` for other interfaces.
+    pub hsr: Option<HsrLink>,
 }
 
 /// The interface that another is made on or paired with.

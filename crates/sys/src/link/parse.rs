@@ -2,6 +2,7 @@
 //!
 //! Only these are read, so that new forms of other attributes in a newer kernel cannot make the interfaces unreadable.
 
+use super::hsr::{self, HsrLink};
 use super::{Below, LinkInfo};
 use netlink_packet_core::{NlaBuffer, NlasIterator};
 
@@ -53,6 +54,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkInfo> {
         master: None,
         xdp_program: None,
         below: Below::Nothing,
+        hsr: None,
     };
     for attribute in NlasIterator::new(attributes).flatten() {
         read_attribute(&mut link, &attribute);
@@ -107,10 +109,11 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
                 .and_then(|xdp| number(xdp.value()));
         }
         libc::IFLA_LINKINFO => {
-            link.kind = NlasIterator::new(value)
-                .flatten()
-                .find(|info| info.kind() == libc::IFLA_INFO_KIND)
-                .map(|info| text(info.value()));
+            let of = |kind: u16| NlasIterator::new(value).flatten().find(|info| info.kind() == kind);
+            link.kind = of(libc::IFLA_INFO_KIND).map(|info| text(info.value()));
+            link.hsr = of(libc::IFLA_INFO_DATA)
+                .filter(|_| link.kind.as_deref() == Some(hsr::KIND))
+                .map(|info| HsrLink::parse(info.value()));
         }
         _ => {}
     }

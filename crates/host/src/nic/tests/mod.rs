@@ -5,7 +5,7 @@ use super::{Nic, facts, settings};
 use model::{Fact, NOT_APPLICABLE};
 use proptest::prelude::{ProptestConfig, any, proptest};
 use sys::ethtool::{Coalesce, Driver, Duplex, Eee, Ethtool, LinkSettings, Silence};
-use sys::link::{Below, Cbs, Etf, LinkInfo, QDISC_ROOT, Qdisc};
+use sys::link::{Below, Cbs, Etf, HsrLink, LinkInfo, QDISC_ROOT, Qdisc};
 
 fn silent() -> Ethtool {
     Ethtool {
@@ -50,6 +50,7 @@ fn link_of(kind: Option<&str>) -> LinkInfo {
         master: None,
         xdp_program: None,
         below: Below::Nothing,
+        hsr: None,
     }
 }
 
@@ -289,5 +290,22 @@ proptest! {
             let (Ok(text) | Err(text)) = &fact.value;
             assert!(!text.trim().is_empty(), "{fact:?}");
         }
+    }
+}
+
+/// Its ports in the order of the LANs, and its protocol: the kernel has one kind for both.
+#[test]
+fn a_redundant_device_names_its_protocol_and_its_ports() {
+    for (is_prp, text) in [(true, "hsr (PRP) on eth1, eth2"), (false, "hsr (HSR) on eth1, eth2")] {
+        let link = LinkInfo {
+            hsr: Some(HsrLink {
+                ports: [Some(1), Some(2)],
+                is_prp,
+                ..HsrLink::default()
+            }),
+            ..link_of(Some("hsr"))
+        };
+        let kind = NicKind::of(&link, &silent(), Some(vec!["eth1".to_owned(), "eth2".to_owned()]));
+        assert_eq!(kind.text(), text);
     }
 }
