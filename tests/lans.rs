@@ -411,19 +411,25 @@ fn a_relay_in_the_cut_lan_alone_fails_to_trip() {
     assert!(trips["lost"].as_u64() >= Some(1), "{document}");
 }
 
-/// The control for a delay: a relay in the delayed LAN alone trips later by it, and one in the other LAN does not.
+/// The control for a delay and for LANs that are cut in turn: a relay in the LAN that the fault holds up first trips later by it, and one in the other
+/// LAN does not.
 #[test]
-fn a_relay_in_the_delayed_lan_alone_trips_later() {
-    if !root_or_skip("a_relay_in_the_delayed_lan_alone_trips_later") {
+fn a_relay_in_the_disturbed_lan_alone_trips_later() {
+    if !root_or_skip("a_relay_in_the_disturbed_lan_alone_trips_later") {
         return;
     }
-    let soonest_ns = |interfaces: &str| {
-        let document = trips(interfaces, "--lan-fault delay-b:30ms");
+    let soonest_ns = |interface: &str, fault: &str| {
+        let document = trips(interface, fault);
         let trips = series(&document, "trip/overcurrent");
         trips["min"].as_u64().unwrap_or_else(|| panic!("no trip: {document}"))
     };
-    let (in_a, in_b) = (soonest_ns("v1"), soonest_ns("w1"));
-    assert!(in_a < 30_000_000 && in_b > 30_000_000, "{in_a} {in_b}");
+    for (fault, held_up, other) in [
+        ("--lan-fault delay-b:30ms", "w1", "v1"),
+        ("--lan-fault flap:30ms", "v1", "w1"),
+    ] {
+        let (late, soon) = (soonest_ns(held_up, fault), soonest_ns(other, fault));
+        assert!(late > 30_000_000 && soon < 30_000_000, "{fault}: {late} {soon}");
+    }
 }
 
 /// A plan builds both LANs, and runs each of its ends in both.

@@ -3,7 +3,7 @@
 use super::goose::SuperviseArgs;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
-use crate::lans::ReceivingLanArgs;
+use crate::lans::{DeviceOfKernel, ReceivingLanArgs, STAMPED_BY_KERNEL};
 use crate::ready::ready;
 use crate::routed::ReceivingRoutedArgs;
 use crate::run_file::{Judged, Run};
@@ -67,8 +67,21 @@ pub(crate) struct SubscribeArgs {
     run: RunArgs,
 }
 
+impl SubscribeArgs {
+    /// Receives at the ports of a redundant device of this kernel instead of through it, where each LAN is seen; returns a note that says so.
+    fn see_through(&mut self) -> Option<String> {
+        let device = DeviceOfKernel::of(&self.port.interface).filter(|_| self.lans.lan_b.is_none())?;
+        let Some([a, b]) = device.both() else {
+            return Some(device.through());
+        };
+        (self.port.interface, self.lans.lan_b) = (a.to_owned(), Some(b.to_owned()));
+        Some(format!("{}: each LAN is measured at its port", device.words()))
+    }
+}
+
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
+pub(crate) fn run(mut args: SubscribeArgs) -> Result<u8, Failure> {
+    let seen_through = args.see_through();
     let set = args.set.read(true)?.unwrap_or_default();
     let mut control_blocks = set.expected_blocks();
     let Selection {
@@ -110,8 +123,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     if args.lans.lan_b.is_some() && args.stamps != ReceiveStamps::Software {
-        let text = "subscribe: in two LANs frames are stamped by the kernel: leave out --stamps, or --lan-b";
-        return Err(Failure::Usage(text.to_owned()));
+        return Err(Failure::Usage(format!("subscribe: {STAMPED_BY_KERNEL}")));
     }
     let hearing = args.routed.hearing(&args.port.interface)?;
     let open = || match args
@@ -144,7 +156,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         Ok(port) => port,
         Err(error) => return run.finish(Err(error.into())),
     };
-    for note in notes {
+    for note in notes.into_iter().chain(seen_through) {
         run.session.recorder.events().write(EventKind::Note, note);
     }
     let stop = run.session.stop.clone();

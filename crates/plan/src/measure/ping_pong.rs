@@ -111,6 +111,15 @@ impl Measure for PingPongStep {
         false
     }
 
+    fn in_two_lans(&self) -> Result<(), (&'static str, String)> {
+        Err((
+            "probe",
+            "this machine's part of an answer is timed by stamps of sent frames, which two LANs do not have: give it a plan of its own, \
+             without bed.lans"
+                .to_owned(),
+        ))
+    }
+
     fn relay(&self) -> Option<&str> {
         self.options.goose.as_deref()
     }

@@ -20,6 +20,7 @@ use crate::nic::ReceiveStamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::reception::{Lans, Receive, Reception};
+use crate::redundant::attended;
 use account::{Listener, Seeing, write};
 use model::{Shot, kind};
 use observation::{Config, Observer, Seen, Series};
@@ -130,6 +131,7 @@ impl Probe for ObserveConfig {
             feed.announce(slot(Series::Starts), LABEL);
         }
         let events = recorder.events_of(&feed);
+        let attendant = port.attendant(false)?;
         let (found, to_write) = rtrb::RingBuffer::new(FOUND);
         let mut listener = Listener {
             reception: Reception {
@@ -148,6 +150,7 @@ impl Probe for ObserveConfig {
         let body = Box::new(move |_: Monotonic, feed: &mut run::Feed| listener.run(feed));
         let thread = HotThread::new("observe", self.policy, self.cpu, feed, body);
         let running = Running::start(vec![thread], sys::clock::monotonic)?;
+        let running = attended(running, attendant, recorder.events(), stop)?;
         let writing = Beside::start("observe-write", move |over| write(to_write, &events, over));
         match writing {
             Ok(writing) => Ok(running.with(Some(writing))),

@@ -37,6 +37,7 @@ use crate::need::{Need, of_port};
 use crate::nic::Stamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
+use crate::redundant::attended;
 use crate::second::next_second;
 use group::{Group, paces};
 use marks::Marks;
@@ -120,10 +121,7 @@ pub fn start_all(
         start
     })?;
     let announced = marks.and_then(|(marks, duration_ns)| marks.announce(start, duration_ns, recorder.events(), stop));
-    let attendant = attendant
-        .map(|attendant| attendant.begin(recorder.events()))
-        .transpose();
-    Ok(running.with(announced).with(attendant.inspect_err(|_| stop.request())?))
+    attended(running.with(announced), attendant, recorder.events(), stop)
 }
 
 /// Names and settings of the lateness series, for a feed without other series.

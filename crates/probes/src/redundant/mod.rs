@@ -7,7 +7,7 @@ mod fault;
 mod node;
 
 pub use fault::LanFault;
-pub(crate) use node::Attendant;
+pub(crate) use node::{Attendant, attended};
 
 use crate::error::ProbeError;
 use fault::Delayed;

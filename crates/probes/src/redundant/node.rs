@@ -2,7 +2,7 @@
 
 use super::Numbers;
 use crate::error::ProbeError;
-use crate::hot::Beside;
+use crate::hot::{Beside, Running};
 use model::EventKind;
 use run::{Events, Stop};
 use std::time::Duration;
@@ -162,16 +162,30 @@ impl super::Pair {
     }
 }
 
-impl Attendant {
-    /// Starts it; it ends after the measuring threads.
-    ///
-    /// # Errors
-    /// The system has no thread left.
-    pub(crate) fn begin(mut self, events: Events) -> Result<Beside, ProbeError> {
-        let begun = Beside::start("lan-node", move |over| self.run(&events, over));
-        begun.map_err(|error| ProbeError::NoTraffic(format!("the system has no thread left: {error}")))
+/// Adds a node's work to its measuring threads; it ends after them. Adds nothing for a port in one LAN.
+///
+/// # Errors
+/// The system has no thread left; then the measuring threads are told to stop.
+pub(crate) fn attended(
+    running: Running,
+    attendant: Option<Attendant>,
+    events: Events,
+    stop: &Stop,
+) -> Result<Running, ProbeError> {
+    let Some(mut attendant) = attendant else {
+        return Ok(running);
+    };
+    let begun = Beside::start("lan-node", move |over| attendant.run(&events, over));
+    match begun {
+        Ok(begun) => Ok(running.with(Some(begun))),
+        Err(error) => {
+            stop.request();
+            Err(ProbeError::NoTraffic(format!("the system has no thread left: {error}")))
+        }
     }
+}
 
+impl Attendant {
     fn run(&mut self, events: &Events, over: &Stop) {
         let mut looked = sys::clock::monotonic();
         let mut announced: Option<Monotonic> = None;

@@ -33,6 +33,7 @@ use crate::hot::{Beside, HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
+use crate::redundant::attended;
 use crate::second::next_second;
 use crate::subscribe::{self, ClockRelation};
 use crate::timesync::{PtpView, TimeSync, TimeSyncConfig};
@@ -130,8 +131,7 @@ pub fn start_together(
         running = running.with(Some(writing));
     }
     for attendant in attendants {
-        let attending = attendant.begin(recorder.events()).inspect_err(|_| stop.request())?;
-        running = running.with(Some(attending));
+        running = attended(running, Some(attendant), recorder.events(), stop)?;
     }
     if let Some(watch) = watch {
         let kept = Beside::start("relay-ptp", move |over| keep(watch, over)).map_err(|error| no_thread(&error))?;

@@ -34,6 +34,7 @@ use crate::nic::ReceiveStamps;
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::reception::Receive;
+use crate::redundant::attended;
 use crate::sender::SenderEnd;
 pub(crate) use expected::id as id_of;
 pub use goose::SuperviseConfig;
@@ -317,11 +318,8 @@ impl Probe for SubscribeConfig {
             Box::new(move |_, feed| receiver.run(&mut (), feed)),
         );
         let running = Running::start(vec![thread], sys::clock::monotonic)?;
-        let attendant = attendant
-            .map(|attendant| attendant.begin(recorder.events()))
-            .transpose();
         Ok(Subscription {
-            running: running.with(attendant.inspect_err(|_| stop.request())?),
+            running: attended(running, attendant, recorder.events(), stop)?,
             frames,
         })
     }

@@ -54,7 +54,7 @@ use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::publish::{Batch, PublishConfig, StreamConfig, Waveform, check_stream, lateness};
 use crate::reception::{Lans, Receive, Reception};
-use crate::redundant::LanFault;
+use crate::redundant::{LanFault, attended};
 use crate::second::next_second;
 use conductor::Conductor;
 use ears::Hearing;
@@ -233,11 +233,12 @@ impl TripConfig {
             shared.ended.request();
             ProbeError::NoTraffic(format!("trip: the system has no thread left: {error}"))
         })?;
-        let attendant = attendant
-            .map(|attendant| attendant.begin(recorder.events()))
-            .transpose();
-        let attendant = attendant.inspect_err(|_| shared.ended.request())?;
-        Ok(running.with(Some(conducting)).with(attendant))
+        attended(
+            running.with(Some(conducting)),
+            attendant,
+            recorder.events(),
+            &shared.ended,
+        )
     }
 
     fn check(&self) -> Result<(), ProbeError> {

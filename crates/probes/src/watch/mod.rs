@@ -19,6 +19,7 @@ use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::reception::{Lans, Receive, Reception};
+use crate::redundant::attended;
 use model::kind;
 use run::{Recorder, Stop};
 use std::str::FromStr;
@@ -151,6 +152,7 @@ impl Probe for WatchConfig {
         for (slot, label) in (0..).zip(&labels) {
             feed.announce(slot, label);
         }
+        let attendant = port.attendant(false)?;
         let mut watcher = Watcher {
             reception: Reception {
                 lans: Lans::of(&port, None),
@@ -167,6 +169,7 @@ impl Probe for WatchConfig {
         };
         let body = Box::new(move |_: Monotonic, feed: &mut run::Feed| watcher.run(feed));
         let thread = HotThread::new("watch", self.policy, self.cpu, feed, body);
-        Running::start(vec![thread], sys::clock::monotonic)
+        let running = Running::start(vec![thread], sys::clock::monotonic)?;
+        attended(running, attendant, recorder.events(), stop)
     }
 }

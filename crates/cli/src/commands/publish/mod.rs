@@ -6,7 +6,7 @@ use super::goose::GooseArgs;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
-use crate::lans::LanArgs;
+use crate::lans::{DeviceOfKernel, LanArgs};
 use crate::ready::ready;
 use crate::routed::RoutedArgs;
 use crate::run_file::Run;
@@ -147,7 +147,11 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         .spec("publish", cpus, args.port.duration)
         .on(&args.port.interface)
         .with_lan_b(args.lans.lan_b.as_deref());
+    let through = DeviceOfKernel::of(&args.port.interface).map(|device| device.through());
     let mut run = Run::start(spec, args.run)?;
+    if let Some(note) = through {
+        run.session.recorder.events().write(EventKind::Note, note);
+    }
     let port = run.port(port, &args.port, &args.port.intent())?;
     if let Some(config) = replayed {
         return replay::attend(&config, port, run);

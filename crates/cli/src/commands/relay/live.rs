@@ -3,8 +3,10 @@
 use super::{RelayArgs, open};
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
+use crate::lans::DeviceOfKernel;
 use crate::ready::ready;
 use crate::run_file::Run;
+use model::EventKind;
 use probes::relay::{Found, RelayConfig, port_options};
 use probes::{Numbers, Port, Probe, ProbeError};
 use session::preflight::Intent;
@@ -74,7 +76,11 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
             .with_lan_b(args.lans.lan_b.as_deref())
     };
     spec.run.documents.push((DOCUMENT.to_owned(), text));
+    let through = DeviceOfKernel::of(interface).map(|device| device.through());
     let mut run = Run::start(spec, args.run)?;
+    if let Some(note) = through {
+        run.session.recorder.events().write(EventKind::Note, note);
+    }
     // Opened only now: frames that waited during the preparation of the run would seem late.
     let port = match open() {
         Ok(port) => port,

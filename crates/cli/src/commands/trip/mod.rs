@@ -17,8 +17,9 @@ use probes::watch::RelayBlock;
 use probes::{LanFault, Receive, ReceiveStamps};
 
 /// Options of faults and streams of our own, and of the other measures: while another injector is observed nothing is sent.
-const NOT_OBSERVED: [&str; 25] = [
-    "lan_b",
+const NOT_OBSERVED: [&str; 26] = [
+    "lan_fault",
+    "redundancy",
     "routed",
     "key",
     "scenario",
@@ -100,7 +101,7 @@ pub(crate) struct TripArgs {
         long,
         value_name = "GOCBREF[:MEMBER],...",
         value_delimiter = ',',
-        conflicts_with_all = ["TripOptions", "ping_pong", "lan_b", "routed", "key"],
+        conflicts_with_all = ["TripOptions", "ping_pong", "lan_fault", "redundancy", "routed", "key"],
         help_heading = "Watch"
     )]
     watch: Vec<RelayBlock>,

@@ -2,10 +2,11 @@
 
 use super::TripArgs;
 use crate::failure::Failure;
+use crate::lans::STAMPED_BY_KERNEL;
 use crate::ready::ready;
 use crate::run_file::{Judged, Run};
 use probes::observe::{ObserveConfig, limits, port_options};
-use probes::{Port, Probe};
+use probes::{Port, Probe, ReceiveStamps};
 
 /// Observes until the duration is over, or until told to end; returns the exit status.
 pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
@@ -24,13 +25,20 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     };
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;
-    let open = || Port::open(interface, &config.stamps.asked_of(port_options()));
+    if args.lans.lan_b.is_some() && config.stamps != ReceiveStamps::Software {
+        return Err(Failure::Usage(format!("trip: {STAMPED_BY_KERNEL}")));
+    }
+    let open = || match args.lans.lan_b {
+        Some(_) => args.lans.receiving(interface, &port_options()),
+        None => Port::open(interface, &config.stamps.asked_of(port_options())),
+    };
     // Refusals come before there is a run.
     drop(open()?);
     let spec = args
         .run
         .spec("trip", args.port.measured(), args.port.duration)
-        .on(interface);
+        .on(interface)
+        .with_lan_b(args.lans.lan_b.as_deref());
     let judged = Judged {
         own_limits: Some(limits(config.within_ns)),
         ..Judged::default()

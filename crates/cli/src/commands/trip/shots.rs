@@ -2,14 +2,16 @@
 
 use super::TripArgs;
 use crate::failure::Failure;
+use crate::lans::DeviceOfKernel;
 use crate::ready::ready;
 use crate::run_file::{Judged, Run};
+use model::EventKind;
 use probes::publish::port_options;
 use probes::trip::{Ports, TripConfig, goose_port_options, limits};
-use probes::{Numbers, Port, Probe, ProbeError};
+use probes::{Numbers, Probe};
 use session::RunSpec;
 use session::preflight::Intent;
-use sys::packet::{PacketPort, PortOptions};
+use sys::packet::PortOptions;
 use units::CpuList;
 
 /// Runs the command; returns its exit status.
@@ -20,10 +22,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let numbers = Numbers::default();
     let hearing = args.routed.hearing(interface, &args.key)?;
     let wrapper = args.routed.wrapper(interface)?;
-    let opened = |options: &PortOptions| match args.lans.open(interface, options, &numbers)? {
-        Some(port) => Ok::<Port, ProbeError>(port),
-        None => Ok(PacketPort::open(interface, options)?.into()),
-    };
+    let opened = |options: &PortOptions| args.lans.open_any(interface, options, &numbers);
     let stream = opened(&port_options())?.with_wrapper(wrapper);
     let open = || opened(&hearing.options(goose_port_options())).map(|port| hearing.at(port));
     // Checks before there is a run.
@@ -41,7 +40,11 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
         own_limits: Some(limits(&config).concat()),
         ..Judged::default()
     };
+    let through = DeviceOfKernel::of(interface).map(|device| device.through());
     let mut run = Run::start_judged(spec, &judged, args.run)?;
+    if let Some(note) = through {
+        run.session.recorder.events().write(EventKind::Note, note);
+    }
     // Opened only now: GOOSE that waited during the preparation of the run is older than the run.
     let goose = match open() {
         Ok(goose) => goose,

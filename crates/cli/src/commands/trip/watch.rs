@@ -7,7 +7,6 @@ use crate::run_file::{Judged, Run};
 use probes::Probe;
 use probes::trip::goose_port_options;
 use probes::watch::{LIMIT, WatchConfig};
-use sys::packet::PacketPort;
 
 /// Watches until the duration is over or a signal comes; returns the exit status.
 pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
@@ -20,13 +19,14 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     };
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;
-    let open = || PacketPort::open(interface, &goose_port_options());
+    let open = || args.lans.receiving(interface, &goose_port_options());
     // Checks before there is a run.
     drop(open()?);
     let spec = args
         .run
         .spec("trip", args.port.measured(), args.port.duration)
-        .on(interface);
+        .on(interface)
+        .with_lan_b(args.lans.lan_b.as_deref());
     let judged = Judged {
         own_limits: Some(LIMIT.to_owned()),
         ..Judged::default()

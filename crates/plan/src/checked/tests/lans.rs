@@ -57,11 +57,7 @@ fn two_lans_are_of_one_kind_and_their_relay_has_one_thread() {
     let many = trip("").replace("relay = \"bays2\"", "relay = [\"bays2\", \"bays1\"]");
     assert!(plan(PRP, &many).is_ok());
     for (bed, steps, says) in [
-        (
-            "",
-            trip("lan_fault = \"cut-a\"\n"),
-            "lan_fault: the bed has one LAN",
-        ),
+        ("", trip("lan_fault = \"cut-a\"\n"), "lan_fault: the bed has one LAN"),
         (PRP, trip("lan_fault = \"cut-c\"\n"), "write cut-a, cut-b"),
         (PRP, trip("apart = true\n"), "in one thread"),
         (PRP, streams("trace = true\n"), "a frame takes two ways"),
