@@ -44,7 +44,7 @@ gzip -9n "$share"/man/man1/*.1
 
 mkdir -p "$doc/examples"
 scripts/package_docs.py "$doc"
-cp -r limits plans crates/waveform/scenarios crates/waveform/type-tests crates/relay/relays "$doc/examples/"
+cp -r limits plans crates/waveform/scenarios crates/waveform/type-tests crates/relay/relays packaging/sql "$doc/examples/"
 # Where Ansible looks for collections that packages bring.
 collection=$share/ansible/collections/ansible_collections/triptime/host
 mkdir -p "$collection"

@@ -1,4 +1,4 @@
-//! Windows and spikes of a run as Parquet files, for DuckDB, ClickHouse, pandas and similar programs.
+//! Windows, spikes, days, facts and changes of runs as Parquet files, for DuckDB, ClickHouse, pandas and similar programs.
 //!
 //! Columns and metadata are described in `docs/formats/parquet.md`. A Parquet file without its end cannot be read, so a
 //! file is written from an existing run and never during a measurement. The caller chooses the place of the file, and
@@ -6,6 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+mod changes;
+mod days;
+mod facts;
+mod fleet;
 mod origin;
 mod spikes;
 mod table;
@@ -13,12 +17,11 @@ mod table;
 mod tests;
 mod windows;
 
-use origin::Origin;
+pub use fleet::{FleetFile, fleet};
+
 use parquet::errors::ParquetError;
 use std::io::Write;
 use store::{RunFile, StoreError};
-use table::ParquetTable;
-use units::foreign::Show;
 
 /// Schema of the files of [`windows`], stored in their metadata under `triptime.schema`. A schema with the same number
 /// may gain columns; none is renamed, dropped or given another meaning.
@@ -26,6 +29,15 @@ pub const WINDOWS_SCHEMA: &str = "triptime.windows/1";
 
 /// Schema of the files of [`spikes`]; the rules of [`WINDOWS_SCHEMA`] apply.
 pub const SPIKES_SCHEMA: &str = "triptime.spikes/1";
+
+/// Schema of the days of [`fleet`]; the rules of [`WINDOWS_SCHEMA`] apply.
+pub const DAYS_SCHEMA: &str = "triptime.days/1";
+
+/// Schema of the facts of [`fleet`]; the rules of [`WINDOWS_SCHEMA`] apply.
+pub const FACTS_SCHEMA: &str = "triptime.facts/1";
+
+/// Schema of the changes of [`fleet`]; the rules of [`WINDOWS_SCHEMA`] apply.
+pub const CHANGES_SCHEMA: &str = "triptime.changes/1";
 
 /// Why a run could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -46,18 +58,7 @@ pub enum ColumnarError {
 /// # Errors
 /// The run cannot be read, or `out` cannot be written.
 pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
-    let (origin, series) = (Origin::of(run)?, run.series()?.shown());
-    let mut table = ParquetTable::create(out, windows::columns(), &origin, WINDOWS_SCHEMA)?;
-    for (id, spec) in &series {
-        let rows = run.windows(*id)?.into_iter();
-        let rows = rows.map(|window| windows::Row {
-            origin: &origin,
-            series: &spec.name,
-            window,
-        });
-        table.write(&rows.collect::<Vec<_>>())?;
-    }
-    table.close()
+    fleet::windows_of(run, None, out)
 }
 
 /// Writes a row for each spike in the run: its time, its size, and its cause.
@@ -65,16 +66,5 @@ pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarErro
 /// # Errors
 /// The run cannot be read, or `out` cannot be written.
 pub fn spikes(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
-    let (origin, series) = (Origin::of(run)?, run.series()?.shown());
-    let mut table = ParquetTable::create(out, spikes::columns(), &origin, SPIKES_SCHEMA)?;
-    for (id, spec) in &series {
-        let rows = run.spikes(*id)?.shown().into_iter();
-        let rows = rows.map(|spike| spikes::Row {
-            origin: &origin,
-            series: &spec.name,
-            spike,
-        });
-        table.write(&rows.collect::<Vec<_>>())?;
-    }
-    table.close()
+    fleet::spikes_of(run, None, out)
 }

@@ -1,5 +1,7 @@
 //! `triptime export`: a run in other programs' formats.
 
+mod parquet;
+
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::verdict;
 use columnar::ColumnarError;
@@ -7,7 +9,6 @@ use interop::cyclictest::{Dialect, write_json, write_text};
 use interop::export::cyclictest;
 use interop::export::{ExportError, csv, frames, hlog, openmetrics, place, readings};
 use model::fact::RUN_START;
-use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use store::{RunFile, StoreError};
@@ -42,6 +43,8 @@ enum Format {
     Asciidoc,
     /// Windows and spikes, two files
     Parquet,
+    /// Windows, spikes, changes, days and facts by host and day, as Parquet: a folder for the runs of many hosts
+    Fleet,
     /// Kernel events around the worst samples, as JSON for ui.perfetto.dev and chrome://tracing
     Perfetto,
 }
@@ -56,7 +59,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum)]
     format: Format,
     /// File to write, replaced as a whole [default: standard output]; parquet makes FILE.windows.parquet and FILE.spikes.parquet, or
-    /// windows.parquet and spikes.parquet in a directory
+    /// windows.parquet and spikes.parquet in a directory; fleet takes a directory, and adds the run to those in it
     #[arg(long, alias = "output", value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -84,7 +87,10 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
 /// Writes the form; returns the exit status for the output.
 fn export(args: &ExportArgs, run: &RunFile) -> Result<u8, Failure> {
     if args.format == Format::Parquet {
-        return parquet(run, args.out.as_deref());
+        return parquet::two_files(run, args.out.as_deref());
+    }
+    if args.format == Format::Fleet {
+        return parquet::fleet(run, args.out.as_deref());
     }
     let Some(path) = &args.out else {
         let mut out = BufWriter::new(io::stdout().lock());
@@ -125,7 +131,8 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
         Format::AnsibleVpac => out.write_all(verdict::read(&args.run, None)?.findings().as_bytes())?,
         Format::Asciidoc => out.write_all(verdict::read(&args.run, None)?.asciidoc().as_bytes())?,
         Format::Perfetto => trace::perfetto::write(&flights(run)?, &mut out)?,
-        Format::Parquet => return Err(Failure::Usage(TWO_FILES.into()).into()),
+        Format::Parquet => return Err(Failure::Usage(parquet::TWO_FILES.into()).into()),
+        Format::Fleet => return Err(Failure::Usage(parquet::A_FOLDER.into()).into()),
     }
     Ok(0)
 }
@@ -157,41 +164,6 @@ fn flights(run: &RunFile) -> Result<Vec<Spike>, Failure> {
         }
     }
     Ok(all)
-}
-
-/// Reason that Parquet is not written to standard output.
-const TWO_FILES: &str = "parquet makes two files: name them with --out FILE, or give a directory (--out DIR/)";
-
-fn parquet(run: &RunFile, output: Option<&Path>) -> Result<u8, Failure> {
-    let output = output.ok_or_else(|| Failure::Usage(TWO_FILES.into()))?;
-    let (windows, spikes) = parquet_files(output)?;
-    ended(
-        place(&windows, |out| Ok::<(), Unwritten>(columnar::windows(run, out)?)),
-        &windows,
-    )?;
-    ended(
-        place(&spikes, |out| Ok::<(), Unwritten>(columnar::spikes(run, out)?)),
-        &spikes,
-    )?;
-    Ok(0)
-}
-
-/// The two files of the Parquet form under `output`. Creates the directory if it is missing.
-fn parquet_files(output: &Path) -> Result<(PathBuf, PathBuf), Failure> {
-    if output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        fs::create_dir_all(output).map_err(|error| Failure::Usage(format!("{}: {error}", output.display())))?;
-        return Ok((output.join("windows.parquet"), output.join("spikes.parquet")));
-    }
-    let stem = match output.extension() {
-        Some(extension) if extension == "parquet" => output.with_extension(""),
-        _ => output.to_owned(),
-    };
-    let named = |kind: &str| {
-        let mut name = stem.clone().into_os_string();
-        name.push(kind);
-        PathBuf::from(name)
-    };
-    Ok((named(".windows.parquet"), named(".spikes.parquet")))
 }
 
 /// The exit status of an export to `path`.

@@ -1,0 +1,35 @@
+//! The columns of a change of the machine during a run.
+
+use crate::origin::Origin;
+use crate::table::{Column, Value};
+use model::Change;
+
+/// A change during a run.
+pub(crate) struct Row<'a> {
+    /// The run.
+    pub(crate) origin: &'a Origin,
+    /// The change.
+    pub(crate) change: Change,
+}
+
+pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
+    vec![
+        Column::new("run", Value::Text(|row| row.origin.run.as_str().into())),
+        Column::new("host", Value::Text(|row| row.origin.host.as_str().into())),
+        Column::new("command", Value::Text(|row| row.origin.command.as_str().into())),
+        Column::new("started_ns", Value::Whole(|row| row.origin.started_ns)),
+        Column::new("since_ns", Value::Count(|row| row.change.since_ns)),
+        Column::new("at_ns", Value::Count(|row| row.change.at_ns)),
+        Column::new("subject", Value::Text(|row| row.change.subject.word().into())),
+        Column::new("name", Value::Text(|row| row.change.name.as_str().into())),
+        Column::new(
+            "before",
+            Value::MaybeText(|row| Some(row.change.before.as_deref()?.into())),
+        ),
+        Column::new(
+            "after",
+            Value::MaybeText(|row| Some(row.change.after.as_deref()?.into())),
+        ),
+        Column::new("who", Value::MaybeText(|row| Some(row.change.who.as_deref()?.into()))),
+    ]
+}
