@@ -29,7 +29,8 @@ pub(super) struct Hosts {
     running: Vec<Child>,
 }
 
-fn built(name: &str) -> PathBuf {
+/// Something that scripts/need.sh left in the target folder.
+pub(super) fn built(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target").join(name);
     path.canonicalize()
         .unwrap_or_else(|error| panic!("{}: {error}: run scripts/need.sh test", path.display()))

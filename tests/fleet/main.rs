@@ -1,6 +1,7 @@
 //! Many hosts. The Ansible collection: played by Ansible, over ssh, on two hosts of which each has mounts, names and processes of its own.
 
 mod hosts;
+mod monitoring;
 mod sql;
 
 use hosts::Hosts;
