@@ -22,7 +22,7 @@ build: ## The release binary, at target/triptime
 	@TRIPTIME_COMMIT=$(COMMIT) $(CARGO) build --quiet --release --locked -p triptime-cli --config '$(REMAPPED)'
 	@install -m 755 target/$(TARGET)/release/triptime $(BINARY)
 
-package: build ## A Debian package of the binary and its SHA-256, in target/package
+package: build ## A Debian package and an RPM of the binary, each with its SHA-256, in target/package
 	@scripts/need.sh package
 	@scripts/package.sh
 

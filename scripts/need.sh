@@ -5,7 +5,7 @@ set -euo pipefail
 
 # A static binary needs the C library's archive, which gcc alone does not bring.
 build=(gcc:gcc make:make /usr/lib/x86_64-linux-gnu/libc.a:libc6-dev)
-package=(dpkg-deb:dpkg git:git python3:python3 xz:xz-utils)
+package=(dpkg-deb:dpkg git:git python3:python3 xz:xz-utils rpmbuild:rpm)
 test=("${build[@]}" "${package[@]}" lintian:lintian man:man-db asciidoctor:asciidoctor zsh:zsh fish:fish tshark:tshark text2pcap:wireshark-common editcap:wireshark-common chromium:chromium
     chromedriver:chromium-driver cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
     ethtool:ethtool unshare:util-linux setpriv:util-linux readelf:binutils stress-ng:stress-ng clang-14:clang-14
@@ -116,6 +116,7 @@ if [ "${1:-build}" = test ]; then
     unpacked kubernetes-client
     unpacked docker.io
     unpacked openssh-server libwrap0
+    unpacked prometheus prometheus-node-exporter
     compose
     if [ -n "$meanwhile" ]; then wait "$meanwhile"; else oracles; fi
     # Without them one test says that it cannot run.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes a Debian package of the binary that `make build` left: `package.sh [FOLDER]`, into target/package unless another folder is
-# named. Beside it lies its SHA-256. The same binary gives the same octets: every date is that of its commit.
+# Makes a Debian package, and where rpmbuild is installed an RPM, of the binary that `make build` left: `package.sh [FOLDER]`, into
+# target/package unless another folder is named. Beside each lies its SHA-256. The same binary gives the same octets: every date is that
+# of its commit. The last line is the file of the Debian package.
 # TRIPTIME_MAINTAINER='NAME <ADDRESS>' says who answers for the package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -44,12 +45,14 @@ gzip -9n "$share"/man/man1/*.1
 
 mkdir -p "$doc/examples"
 scripts/package_docs.py "$doc"
-cp -r limits plans crates/waveform/scenarios crates/waveform/type-tests crates/relay/relays packaging/sql "$doc/examples/"
+cp -r limits plans crates/waveform/scenarios crates/waveform/type-tests crates/relay/relays packaging/sql packaging/monitoring "$doc/examples/"
 # Where Ansible looks for collections that packages bring.
 collection=$share/ansible/collections/ansible_collections/triptime/host
 mkdir -p "$collection"
 cp -r packaging/ansible/. "$collection"
 install -m 644 packaging/copyright "$doc/copyright"
+"$binary" --sbom=cyclonedx >"$doc/triptime.cdx.json"
+"$binary" --sbom=spdx >"$doc/triptime.spdx.json"
 scripts/notices.py | gzip -9n >"$doc/notices.gz"
 {
     echo "triptime ($version) unstable; urgency=medium"
@@ -75,4 +78,22 @@ package=triptime_${version}_amd64.deb
 # One thread: with more, the compressed blocks depend on how many there are.
 dpkg-deb --root-owner-group --threads-max=1 -Zxz --build "$root" "$folder/$package" >/dev/null
 (cd "$folder" && sha256sum "$package" >"$package.sha256")
+
+if command -v rpmbuild >/dev/null; then
+    # The same files, without those of Debian's own tools.
+    rm -r "$root/DEBIAN" "$share/lintian"
+    mkdir -p "$share/zsh/site-functions"
+    mv "$share/zsh/vendor-completions/_triptime" "$share/zsh/site-functions/"
+    rmdir "$share/zsh/vendor-completions"
+    build=$(mktemp -d)
+    trap 'rm -rf "$root" "$build"' EXIT
+    # As dpkg-deb does it with this level.
+    payload=w6.xzdio
+    [ "${DPKG_DEB_COMPRESSOR_LEVEL:-}" = 0 ] && payload=w.ufdio
+    rpm=triptime-${version//-/.}-1.x86_64.rpm
+    SOURCE_DATE_EPOCH=$date rpmbuild -bb --quiet packaging/triptime.spec --target x86_64 --define "_topdir $build" --define "source $root" \
+        --define "number ${version//-/.}" --define "_binary_payload $payload" --define "packager $maintainer" >&2
+    mv "$build/RPMS/x86_64/$rpm" "$folder/"
+    (cd "$folder" && sha256sum "$rpm" >"$rpm.sha256")
+fi
 echo "$folder/$package"

@@ -1,4 +1,4 @@
-//! The Debian package: made twice from one binary, checked by lintian, installed in an empty system.
+//! The packages for Debian and for RPM: made twice from one binary, checked by lintian, installed in empty systems.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -52,21 +52,72 @@ fn two_packages_of_one_binary_are_the_same_octets() {
     let folder = folder();
     // A small program that answers like the binary, because it can be packed quickly.
     let program = folder.path().join("triptime");
-    let text = format!("#!/bin/sh\nexec {} \"$@\"\n", whole_binary().display());
-    fs::write(&program, text).expect("written");
+    let script = format!("#!/bin/sh\nexec {} \"$@\"\n", whole_binary().display());
+    fs::write(&program, script).expect("written");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
     let first = package(&program, &folder.path().join("first"), "022", "UTC");
     let second = package(&program, &folder.path().join("second"), "077", "Asia/Tokyo");
     assert_eq!(first.file_name(), second.file_name());
     let same = fs::read(&first).expect("there") == fs::read(&second).expect("there");
     assert!(same, "{second:?}");
-    let sums = format!("{}.sha256", second.file_name().expect("a name").display());
-    let mut command = Command::new("sha256sum");
+    let [first, second] =
+        [rpm(&first), rpm(&second)].map(|file| file.expect("rpmbuild is installed: scripts/need.sh test"));
+    assert!(
+        fs::read(first).expect("there") == fs::read(&second).expect("there"),
+        "{second:?}"
+    );
+    let mut command = Command::new("sh");
     let checked = command
-        .args(["--check", &sums])
+        .args(["-c", "sha256sum --check *.sha256"])
         .current_dir(folder.path().join("second"))
+        .output()
+        .expect("a shell");
+    assert_eq!(text(&checked).matches(": OK").count(), 2, "{}", text(&checked));
+}
+
+/// The RPM next to a Debian package.
+fn rpm(package: &Path) -> Option<PathBuf> {
+    let mut files = fs::read_dir(package.parent()?)
+        .ok()?
+        .filter_map(Result::ok)
+        .map(|file| file.path());
+    files.find(|file| file.extension().is_some_and(|end| end == "rpm"))
+}
+
+#[test]
+fn the_rpm_installs_in_an_empty_system_and_the_program_runs_there() {
+    if !root_or_skip("the_rpm_installs_in_an_empty_system_and_the_program_runs_there") {
+        return;
+    }
+    let file = rpm(made()).expect("rpmbuild is installed: scripts/need.sh test");
+    let system = folder();
+    let rpm = |words: &[&str]| {
+        let mut command = Command::new("rpm");
+        let output = command
+            .args(["--root", &system.path().display().to_string()])
+            .args(words)
+            .output()
+            .expect("rpm");
+        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+        text(&output)
+    };
+    rpm(&["--initdb"]);
+    rpm(&["--install", &file.display().to_string()]);
+    assert_eq!(rpm(&["--verify", "triptime"]), "", "every file is as packed");
+    for name in [
+        "man/man1/triptime-qualify.1.gz",
+        "doc/triptime/triptime.spdx.json",
+        "zsh/site-functions/_triptime",
+    ] {
+        assert!(system.path().join("usr/share").join(name).exists(), "{name}");
+    }
+    let output = Command::new("chroot")
+        .arg(system.path())
+        .args(["/usr/bin/triptime", "--version"])
         .output();
-    assert!(checked.expect("sha256sum").status.success(), "{sums}");
+    assert!(text(&output.expect("chroot")).starts_with("triptime "));
+    rpm(&["--erase", "triptime"]);
+    assert!(!system.path().join("usr/bin/triptime").exists());
 }
 
 #[test]
@@ -263,6 +314,7 @@ fn it_installs_where_nothing_else_is_and_judges_there() {
         "man/man1/triptime-qualify.1.gz",
         "doc/triptime/copyright",
         "doc/triptime/notices.gz",
+        "doc/triptime/triptime.cdx.json",
         "ansible/collections/ansible_collections/triptime/host/roles/qualify/tasks/main.yml",
     ] {
         assert!(path.join("usr/share").join(name).exists(), "{name}");
