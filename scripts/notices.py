@@ -17,19 +17,26 @@ BESIDE = [("SQLite (in libsqlite3-sys)", "public domain"), ("uPlot 1.6.32", "MIT
 UPLOT = ROOT / "crates/report/assets/uplot/LICENSE"
 
 
-def linked():
-    """The crates of the binary that come from elsewhere."""
+def graph():
+    """The packages by their ids, the ids that each crate of the binary uses, and the id of the binary."""
     command = ["cargo", "metadata", "--format-version=1", "--locked", "--offline", f"--filter-platform={TARGET}"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
     packages = {one["id"]: one for one in metadata["packages"]}
     nodes = {one["id"]: one for one in metadata["resolve"]["nodes"]}
-    wanted, found = [one for one in packages if packages[one]["name"] == "triptime-cli"], set()
+    root = next(one for one in packages if packages[one]["name"] == "triptime-cli")
+    wanted, uses = [root], {}
     while wanted:
         one = wanted.pop()
-        if one not in found:
-            found.add(one)
-            wanted += [to["pkg"] for to in nodes[one]["deps"] if any(kind["kind"] is None for kind in to["dep_kinds"])]
-    crates = [packages[one] for one in found if packages[one]["source"]]
+        if one not in uses:
+            uses[one] = [to["pkg"] for to in nodes[one]["deps"] if any(kind["kind"] is None for kind in to["dep_kinds"])]
+            wanted += uses[one]
+    return packages, uses, root
+
+
+def linked():
+    """The crates of the binary that come from elsewhere."""
+    packages, uses, _ = graph()
+    crates = [packages[one] for one in uses if packages[one]["source"]]
     return sorted(crates, key=lambda one: (one["name"], one["version"]))
 
 
@@ -55,4 +62,5 @@ def main():
         print(f"\n{'-' * 78}\n{', '.join(names)}:\n\n{text}")
 
 
-main()
+if __name__ == "__main__":
+    main()

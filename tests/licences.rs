@@ -1,7 +1,9 @@
-//! Every dependency may be linked into a binary under Apache-2.0.
+//! Every dependency may be linked into a binary under Apache-2.0, and `--sbom` lists each.
 
 use serde_json::Value;
+use std::path::Path;
 use std::process::Command;
+use support::{json, run, stderr};
 
 const ALLOWED: [&str; 11] = [
     "Apache-2.0",
@@ -75,4 +77,46 @@ fn every_dependency_has_an_allowed_licence() {
         .map(|package| format!("{} ({})", package["name"], package["license"]))
         .collect();
     assert!(refused.is_empty(), "{refused:?}");
+}
+
+#[test]
+fn the_list_of_parts_is_that_of_the_lock_file() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/sbom_parts.py");
+    let output = Command::new("python3").arg(script).arg("--check").output();
+    let output = output.expect("python3");
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+/// Reads a list with a library of its form, which raises an error if the list is not valid.
+const READERS: [(&str, &str); 2] = [
+    (
+        "--sbom",
+        "import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+error = JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read())
+assert error is None, error",
+    ),
+    (
+        "--sbom=spdx",
+        "import json, sys
+from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDictParser
+from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
+errors = validate_full_spdx_document(JsonLikeDictParser().parse(json.load(sys.stdin)))
+assert not errors, errors",
+    ),
+];
+
+#[test]
+fn both_forms_of_the_list_are_valid() {
+    for (option, reader) in READERS {
+        let output = run(&[option]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let parts = json(&output);
+        let parts = ["components", "packages"]
+            .iter()
+            .find_map(|name| parts[name].as_array());
+        assert!(parts.is_some_and(|parts| parts.len() > 100), "{option}");
+        testing::read_by_python("sbom", reader, &String::from_utf8_lossy(&output.stdout));
+    }
 }

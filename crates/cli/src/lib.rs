@@ -81,6 +81,7 @@ mod ready;
 mod routed;
 mod run_file;
 mod samples;
+mod sbom;
 mod streams;
 mod table;
 mod terminal;
@@ -89,6 +90,7 @@ mod timeline;
 mod verdict;
 mod version;
 
+use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;
 use failure::Failure;
@@ -105,14 +107,18 @@ use std::process::ExitCode;
     about = "Will the trip arrive in time? Measures whether a Linux host is fit for hard-real-time substation work, shows where the time \
              goes, and gives a verdict",
     long_about = None,
+    arg_required_else_help = true,
     after_help = AFTER_HELP
 )]
 struct Cli {
     /// In a guest: ask the host about late samples, over standard output and input
     #[arg(long, hide = true)]
     over_host: bool,
+    /// Print the parts of this binary with versions, licences and checksums, and exit: as CycloneDX, or as SPDX
+    #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "cyclonedx")]
+    sbom: Option<sbom::Form>,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 const AFTER_HELP: &str = "\
@@ -121,6 +127,10 @@ Exit status: 0 done, and no limit failed; 1 a limit failed; 2 wrong usage or con
 `triptime help output` lists the options that the measuring commands share.
 
 Example: triptime qualify";
+
+const NO_COMMAND: &str = "triptime needs a command, such as `triptime qualify`; `triptime --help` lists them";
+
+const SBOM_ALONE: &str = "--sbom prints a list and exits: give it without a command";
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
@@ -202,7 +212,14 @@ pub fn main() -> ExitCode {
     if cli.over_host {
         over_host::allow();
     }
-    let status = junit::around(&matches, || run(cli.command));
+    let status = match (cli.command, cli.sbom) {
+        (Some(command), None) => junit::around(&matches, || run(command)),
+        (None, Some(form)) => sbom::print(form),
+        (Some(_), Some(_)) => {
+            return failure::show_usage(&command_line().error(ErrorKind::ArgumentConflict, SBOM_ALONE));
+        }
+        (None, None) => return failure::show_usage(&command_line().error(ErrorKind::MissingSubcommand, NO_COMMAND)),
+    };
     ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
 }
 
