@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p triptime-wire --example signed`
 
+#![allow(clippy::print_stdout, reason = "the output of an example")]
+
 use std::hint::black_box;
 use std::time::Instant;
 use wire::ether::{EthernetView, Mac};

@@ -49,6 +49,7 @@ fn pair(namespace: &NetNs) -> PacketPort {
             vlan_tags: false,
             tx_stamps: false,
             launch_times: false,
+            udp_port: None,
         };
         PacketPort::open("v0", &options)
     };

@@ -90,6 +90,7 @@ pub(crate) fn receive_options() -> PortOptions {
         vlan_tags: true,
         tx_stamps: false,
         launch_times: false,
+        udp_port: None,
     }
 }
 

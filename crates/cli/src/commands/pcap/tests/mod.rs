@@ -46,6 +46,7 @@ fn args(file: &Path, decode: bool) -> PcapArgs {
         stamped_by: None,
         lan_b: None,
         lans: None,
+        key: None,
         max_streams: 256,
         out: None,
         pages: PageArgs::default(),
