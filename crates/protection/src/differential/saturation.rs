@@ -6,8 +6,9 @@
 //! for a time again, after it has changed its sign: while that is seen at a current beyond any load, the fault is still outside, for a second at most. The
 //! margins and times are our choice.
 //!
-//! In a fault of the object saturation has harmonics, as inrush has. But no inrush begins in both sides at once and bends at the knee of a transformer within
-//! a cycle: such a fault is one of the object, whatever its harmonics.
+//! In a fault of the object saturation has harmonics, as inrush has. Both sides may feed an inrush, too, and its current may bend at the knee of a transformer.
+//! But an inrush has a gap of a part of each cycle, in which the core is not saturated. A fault that both sides feed has none: so a differential current that
+//! begins in both sides, bends within a cycle and has no gap in it is that of a fault of the object, whatever its harmonics.
 
 use super::group::Compensation;
 use crate::function::{Inputs, Waves};
@@ -26,9 +27,14 @@ const COMPARED_MS: f64 = 1.75;
 const THROUGH: f64 = 0.25;
 
 /// Mean change of the current of each side into the object in that time, x rated, and the share of the smaller one in the larger, from which both sides feed a
-/// fault in it. Of an inrush into one side the other one has a change of its load at most.
+/// fault in it.
 const FEEDS: f64 = 0.1;
 const BOTH: f64 = 0.25;
+
+/// Share of the largest differential current of a cycle below which it has a gap, and the part of a cycle (one in so many) that a gap lasts longer than: a
+/// fault current with all its direct component has 14 % of a cycle there, an inrush at least a third of one for most fluxes.
+const GAP: f64 = 0.05;
+const GAP_PART: u64 = 6;
 
 /// Restraint in x rated, as RMS, from which a transformer may saturate: more than any load that lasts.
 const HIGH: f64 = 1.5;
@@ -72,9 +78,11 @@ struct Phase {
     restraint: f64,
     /// Changes of both sides into the object, summed over it.
     fed: [f64; 2],
+    /// First sample after the begin, or after a block of the stream.
+    since: Option<u64>,
     /// True if nothing had begun for a second before it.
     was_quiet: bool,
-    /// Sample of the end of a comparison that found a fault of the object fed from both sides.
+    /// Sample of the end of a comparison that found a fault of the object fed from both sides, for a cycle.
     fed_at: Option<u64>,
     /// Sample up to which a fault that has begun is not looked for again.
     busy_until: u64,
@@ -108,6 +116,8 @@ pub(super) struct Saturation {
     phases: [Phase; 3],
     next: Option<u64>,
     knees: [Knees; 2],
+    /// True if a transformer has bent since both sides began to feed a fault of the object.
+    has_bent: bool,
     /// Sample up to which the harmonics are those of saturation.
     inside_until: u64,
 }
@@ -126,6 +136,7 @@ impl Saturation {
             phases: [Phase::default(); 3],
             next: None,
             knees: [(); 2].map(|()| Knees::new(rated, 1.0)),
+            has_bent: false,
             inside_until: 0,
         }
     }
@@ -134,6 +145,7 @@ impl Saturation {
         self.phases = [Phase::default(); 3];
         self.next = None;
         self.knees.iter_mut().for_each(Knees::reset);
+        self.has_bent = false;
         self.inside_until = 0;
     }
 
@@ -151,9 +163,23 @@ impl Saturation {
                 None => knees.reset(),
             }
         }
+        self.has_bent |= bends && self.fed_at().is_some();
+    }
+
+    /// Sample at which both sides began to feed the last phase, while a cycle of it is awaited.
+    fn fed_at(&self) -> Option<u64> {
+        self.phases.iter().filter_map(|phase| phase.fed_at).max()
+    }
+
+    /// Decides at sample `number`, a cycle after both sides began to feed a fault, whether its harmonics are those of saturation.
+    fn decide(&mut self, number: u64, pairs: impl Fn(u64) -> Option<[Pair; 3]>) {
         let Durations { cycle, most, .. } = self.durations;
-        let fed_at = self.phases.iter().filter_map(|phase| phase.fed_at).max();
-        if bends && fed_at.is_some_and(|fed| number.saturating_sub(fed) <= cycle) {
+        if self.fed_at().is_none_or(|fed| number < fed.saturating_add(cycle)) {
+            return;
+        }
+        self.phases.iter_mut().for_each(|phase| phase.fed_at = None);
+        let has_bent = std::mem::take(&mut self.has_bent);
+        if has_bent && is_gapless(number, cycle, pairs) {
             self.inside_until = number.saturating_add(most);
         }
     }
@@ -187,6 +213,7 @@ impl Saturation {
                     phase.step(number, now, before, self.durations);
                 }
             }
+            self.decide(number, pairs);
         }
         self.next = Some(at + 1);
         Phases::of(self.phases.map(|phase| phase.is_outside && at < phase.until))
@@ -212,10 +239,38 @@ fn pairs(
     }))
 }
 
+/// True if the differential current of no phase has a gap in the cycle up to sample `number`; false if one of its samples is missing.
+fn is_gapless(number: u64, cycle: u64, pairs: impl Fn(u64) -> Option<[Pair; 3]>) -> bool {
+    let numbers = || (number + 1).saturating_sub(cycle)..=number;
+    let mut most = [0.0_f64; 3];
+    for number in numbers() {
+        let Some(pairs) = pairs(number) else {
+            return false;
+        };
+        for (most, pair) in most.iter_mut().zip(pairs) {
+            *most = most.max(pair.differential());
+        }
+    }
+    // A phase without a fault has no gap, but no current either.
+    let least = BEGINS * std::f64::consts::SQRT_2;
+    let mut gaps = [0_u64; 3];
+    for pairs in numbers().filter_map(pairs) {
+        for ((gap, most), pair) in gaps.iter_mut().zip(most).zip(pairs) {
+            let is_low = most > least && pair.differential() < GAP * most;
+            *gap = if is_low { *gap + 1 } else { 0 };
+        }
+        if gaps.iter().any(|gap| gap * GAP_PART > cycle) {
+            return false;
+        }
+    }
+    true
+}
+
 impl Phase {
     fn step(&mut self, at: u64, now: Pair, before: Pair, durations: Durations) {
         let Durations { cycle, hold, most, .. } = durations;
         let peak = std::f64::consts::SQRT_2;
+        let since = *self.since.get_or_insert(at);
         let change = Pair {
             one: now.one - before.one,
             other: now.other - before.other,
@@ -225,7 +280,7 @@ impl Phase {
             if at >= self.busy_until && !is_known {
                 (self.compares, self.differential, self.restraint) = (durations.compared, 0.0, 0.0);
                 self.fed = [0.0; 2];
-                self.was_quiet = self.busy_until == 0 || at - self.busy_until >= most;
+                self.was_quiet = at - self.busy_until.max(since) >= most;
             }
             self.busy_until = at + cycle;
         }
