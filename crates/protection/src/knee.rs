@@ -4,6 +4,9 @@
 //! large. A current with a direct component bends by `w² dt²` of that in a sample, and the begin of a fault bends a load. So a bend at a large current, by
 //! more than the steepest slope of its wave, is saturation. This is the criterion of second differences in the literature on numerical relays; the limits
 //! are our choice. A transformer that saturates softly bends less, and errs less.
+//!
+//! The discharge of a capacitance makes an oscillation on a fault current, which bends it to and fro. So a bend is none of a knee if one of the other
+//! direction came shortly before it. A transformer that leaves saturation bends the current in the other direction, too, but at its zero.
 
 use crate::rated::Rated;
 use std::f64::consts::{SQRT_2, TAU};
@@ -14,6 +17,13 @@ const LARGE: f64 = 2.5;
 /// Bend of a sample as a part of the steepest slope of a wave with the largest value of the last cycle.
 const BEND: f64 = 1.2;
 
+/// Time in ms for which a bend of the other direction excludes a knee: more than half a period of an oscillation of 500 Hz. The parts of the bend, and of the
+/// steepest slope, that it has at least; and the part of the largest value above which the current is not at its zero.
+const BACK_MS: f64 = 1.25;
+const BACK: f64 = 0.35;
+const LEAST_BACK: f64 = 0.3;
+const ZERO: f64 = 0.03;
+
 /// Parts of a cycle for which the largest value is kept.
 const PARTS: usize = 4;
 
@@ -21,6 +31,8 @@ const PARTS: usize = 4;
 #[derive(Debug, Clone, Copy, Default)]
 struct Phase {
     before: Option<[f64; 2]>,
+    /// The last bends of both directions, upwards first: the last sample, and the size of the largest one of those in a row.
+    bends: [(u64, f64); 2],
     /// Largest values of parts of a cycle.
     most: [f64; PARTS],
 }
@@ -33,6 +45,8 @@ pub(crate) struct Knees {
     wave: f64,
     slope: f64,
     part: u64,
+    back: u64,
+    next: Option<u64>,
     phases: [Phase; 3],
 }
 
@@ -45,6 +59,8 @@ impl Knees {
             wave: 2.0 * step.cos(),
             slope: step,
             part: rated.samples_per_cycle().div_ceil(PARTS as u64),
+            back: rated.samples_in_ms(BACK_MS).max(2),
+            next: None,
             phases: [Phase::default(); 3],
         }
     }
@@ -53,21 +69,51 @@ impl Knees {
         self.phases = [Phase::default(); 3];
     }
 
-    /// Looks at sample `number`; true for each phase whose current bends.
+    /// Looks at sample `number`; true for each phase whose current bends at a knee. After a gap in the numbers it begins anew.
     pub(crate) fn look(&mut self, number: u64, samples: [f64; 3]) -> [bool; 3] {
+        if self.next != Some(number) {
+            self.reset();
+        }
+        self.next = number.checked_add(1);
         let mut bends = [false; 3];
         let part = (number / self.part) as usize % PARTS;
         let is_first = number.is_multiple_of(self.part);
         for ((phase, sample), bends) in self.phases.iter_mut().zip(samples).zip(&mut bends) {
+            let before = phase.largest();
             phase.most[part] = sample.abs().max(if is_first { 0.0 } else { phase.most[part] });
             if let Some([older, old]) = phase.before {
-                let most = phase.most.iter().copied().fold(0.0, f64::max);
-                let bend = -(sample - self.wave * old + older) * old.signum();
-                *bends = old.abs() > self.large && bend > BEND * self.slope * most;
+                let bend = sample - self.wave * old + older;
+                let least = BEND * self.slope * phase.largest();
+                let is_knee = old.abs() > self.large && -bend * old.signum() > least;
+                *bends = is_knee && !phase.has_bent_back(number, bend, self.back);
+                // At its zero a current leaves saturation; before a fault it may have any value.
+                let is_at_zero = before > self.large && old.abs() <= ZERO * before;
+                if bend.abs() > LEAST_BACK * self.slope * before && !is_at_zero {
+                    phase.keep(number, bend);
+                }
             }
             phase.before = Some([phase.before.map_or(sample, |[_, old]| old), sample]);
         }
         bends
+    }
+}
+
+impl Phase {
+    /// Largest value of the last cycle.
+    fn largest(&self) -> f64 {
+        self.most.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// True if a bend of the other direction came shortly before this one.
+    fn has_bent_back(&self, number: u64, bend: f64, back: u64) -> bool {
+        let (at, size) = self.bends[usize::from(bend > 0.0)];
+        number - at <= back && size > BACK * bend.abs()
+    }
+
+    fn keep(&mut self, number: u64, bend: f64) {
+        let (at, size) = &mut self.bends[usize::from(bend <= 0.0)];
+        let in_a_row = if *at + 1 == number { *size } else { 0.0 };
+        (*at, *size) = (number, in_a_row.max(bend.abs()));
     }
 }
 
@@ -90,6 +136,37 @@ mod tests {
             }
         };
         (0..400).filter(|n| knees.look(*n, [wave(*n), 0.0, 0.0])[0]).count()
+    }
+
+    /// An oscillation of 500 to 700 Hz, as cables and capacitors make it, and a task that was held up: neither is a knee.
+    #[test]
+    fn an_oscillation_and_a_gap_are_no_knee() {
+        for rate in [4000.0, 4800.0] {
+            for (hz, share) in [(500.0, 0.2), (600.0, 0.15), (700.0, 0.1), (700.0, 0.2)] {
+                for deg in [0.0_f64, 45.0, 90.0, 225.0, 300.0] {
+                    let dc = deg.to_radians().cos();
+                    let rated = Rated {
+                        samples_per_second: rate,
+                        ..Rated::default()
+                    };
+                    let mut knees = Knees::new(&rated, 1.0);
+                    let wave = |n: u64| {
+                        let seconds = n as f64 / rate - 0.05;
+                        let angle = TAU * 50.0 * seconds + deg.to_radians();
+                        let rings = share * (TAU * hz * seconds).sin() * (-seconds / 0.01).exp();
+                        let fault = angle.cos() - dc * (-seconds / 0.06).exp() + rings;
+                        if seconds < 0.0 { 0.5 * angle.cos() } else { 20.0 * fault }
+                    };
+                    let found = (0..400).filter(|n| knees.look(*n, [wave(*n), 0.0, 0.0])[0]).count();
+                    assert_eq!(found, 0, "{rate}/s, {hz} Hz, {share}, {deg} degrees");
+                }
+            }
+        }
+        let mut knees = Knees::new(&Rated::default(), 1.0);
+        let wave = |n: u64| 20.0 * (TAU * 50.0 * n as f64 / 4000.0).cos();
+        let held_up = (0..100).chain(130..400);
+        let found = held_up.filter(|n| knees.look(*n, [wave(*n), 0.0, 0.0])[0]).count();
+        assert_eq!(found, 0, "a gap of 30 samples");
     }
 
     #[test]

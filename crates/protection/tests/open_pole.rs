@@ -37,6 +37,113 @@ fn zone(shape: Shape) -> Pdis {
     Pdis::new(settings, &base()).expect("settings")
 }
 
+/// Time of operation in ms of a zone with a delay of 300 ms, in a lasting fault of A and B without load, whose current is so many times In.
+fn operates_after(hz: f64, times: f64, least_current: f64) -> Option<f64> {
+    let base = Rated {
+        frequency_hz: hz,
+        ..base()
+    };
+    let settings = PdisSettings {
+        reach_ohm: 9.9,
+        line_deg: 76.0,
+        phase_delay_ms: 300.0,
+        least_current,
+        ..PdisSettings::default()
+    };
+    let (mut feeder, mut zone) = (Feeder::new(base), Pdis::new(settings, &base).expect("settings"));
+    for n in 0..OPENS + 5000 {
+        let at = |size: f64, deg: f64| SQRT_2 * Complex::degrees(size, 360.0 * (hz * n as f64 / RATE).fract() + deg).re;
+        let volt = base.phase_voltage_v();
+        let mut out = [0.0; 8];
+        if n < OPENS {
+            [out[4], out[5], out[6]] = [0.0, -120.0, 120.0].map(|turn| at(volt, turn));
+        } else {
+            // Between the phases 5 ohm; both have half of the third one's voltage.
+            let current = at(times * base.current_a, 30.0 - 76.0);
+            let half = 5.0 * at(times * base.current_a, 30.0);
+            let third = at(volt, 120.0);
+            (out[0], out[1]) = (current, -current);
+            (out[4], out[5], out[6]) = (half - third / 2.0, -half - third / 2.0, third);
+        }
+        feeder.push(out);
+        if n % TASK == 0 && n > 600 && feeder.task(&mut zone, true).operated.any() {
+            return Some((n as f64 - OPENS as f64) * 1000.0 / RATE);
+        }
+    }
+    None
+}
+
+/// The zero of each half-wave is no open pole, at low currents and at the frequency of railways, too: a delayed zone goes on.
+#[test]
+fn the_zero_of_a_small_current_resets_no_delayed_zone() {
+    for (hz, times, least) in [
+        (50.0, 0.07, 0.05),
+        (50.0, 0.03, 0.05),
+        (60.0, 0.12, 0.2),
+        (16.7, 0.2, 0.2),
+        (16.7, 0.12, 0.2),
+        (16.7, 0.07, 0.05),
+    ] {
+        let found = operates_after(hz, times, least);
+        let most = 305.0 + 2.5 * 1000.0 / hz;
+        assert!(
+            found.is_some_and(|ms| (300.0..most).contains(&ms)),
+            "{hz} Hz, {times} x In, from {least} x In: {found:?} ms"
+        );
+    }
+}
+
+/// Time of operation in ms of zone 1 in a close fault of B to earth while the pole of A is open and its voltage is zero; C carries load.
+fn operates_with_an_open_pole(k0: f64, position: f64, shape: Shape) -> Option<f64> {
+    let settings = PdisSettings {
+        shape,
+        reach_ohm: 9.9,
+        line_deg: 76.0,
+        k0,
+        k0_deg: 0.0,
+        ..PdisSettings::default()
+    };
+    let (mut feeder, mut zone) = (Feeder::new(base()), Pdis::new(settings, &base()).expect("settings"));
+    let volt = base().phase_voltage_v();
+    let ohm = Complex::degrees(9.9 * position, 76.0);
+    for n in 0..OPENS + 500 {
+        let turn = Complex::degrees(SQRT_2, 360.0 * (50.0 * n as f64 / RATE).fract());
+        let load = Complex::degrees(200.0, 120.0 - 15.0);
+        let (mut ib, mut ub) = (Complex::degrees(200.0, -120.0 - 15.0), Complex::degrees(volt, -120.0));
+        if n >= OPENS {
+            ib = Complex::degrees(4000.0, -120.0 - 74.0);
+            ub = ohm * (ib + (ib + load) * k0);
+        }
+        let uc = Complex::degrees(volt, 120.0);
+        let [ib, ic, ub, uc] = [ib, load, ub, uc].map(|phasor| (phasor * turn).re);
+        feeder.push([0.0, ib, ic, ib + ic, 0.0, ub, uc, ub + uc]);
+        if n % TASK == 0 && n > 200 {
+            let output = feeder.task(&mut zone, true);
+            assert!(n >= OPENS || !output.started.any(), "{n}: load");
+            if output.operated.any() {
+                return Some((n - OPENS) as f64 * 1000.0 / RATE);
+            }
+        }
+    }
+    None
+}
+
+/// The dead time of one pole: the loop between the open and the faulted phase is no measure of the fault, whatever its impedance.
+#[test]
+fn an_earth_fault_operates_while_another_pole_is_open() {
+    for shape in shapes() {
+        for k0 in [0.1, 0.2, 0.4, 0.667] {
+            for position in [0.2, 0.5, 0.8] {
+                let found = operates_with_an_open_pole(k0, position, shape);
+                assert!(
+                    found.is_some_and(|ms| ms < 22.0),
+                    "{shape:?}, K0 {k0}, {position}: {found:?} ms"
+                );
+            }
+        }
+    }
+}
+
 fn shapes() -> [Shape; 2] {
     let quadrilateral = Shape::Quadrilateral {
         phase_resistance_ohm: 8.0,

@@ -160,7 +160,7 @@ impl Loops {
 
     /// The loops that measure the fault. With a residual current: the earth loop of the faulted phase (the smallest impedance), unless two phases are
     /// involved. Otherwise: the phase loop with the smallest impedance, or all three if another one is hardly larger, as in a three-phase fault.
-    /// `rated_a` is In (our reference, 3.8).
+    /// `rated_a` is In (our reference, 3.8). Loops of phases whose pole is `open` measure no fault.
     ///
     /// Two phases are involved in an earth fault if the smallest phase loop is hardly larger than the smallest earth loop (in a single-phase fault it is
     /// more than twice as large), or if the negative-sequence current of that phase does not point with the zero sequence: in a fault of B and C to
@@ -169,12 +169,12 @@ impl Loops {
     /// Resistance of the fault and load move the impedances of a single-phase fault beyond these margins. So the earth loop stays in reserve, unless the
     /// negative sequence points away from the zero sequence.
     #[must_use]
-    pub fn selected(&self, rated_a: f64) -> Selection {
+    pub fn selected(&self, rated_a: f64, open: Phases) -> Selection {
         let most_sqr = self.phases_sqr.iter().copied().fold(0.0, f64::max);
         let earth = self.residual_sqr > square(0.1 * rated_a).max(square(0.15) * most_sqr);
-        let [between, other] = self.shortest(BETWEEN, rated_a);
+        let [between, other] = self.shortest(BETWEEN, rated_a, open);
         let [to_earth, other_earth] = if earth {
-            self.shortest([Loop::AN, Loop::BN, Loop::CN], rated_a)
+            self.shortest([Loop::AN, Loop::BN, Loop::CN], rated_a, open)
         } else {
             [None, None]
         };
@@ -208,12 +208,12 @@ impl Loops {
     }
 
     /// The loop with the smallest impedance among these, and the one after it, each with its impedance in ohm.
-    fn shortest(&self, loops: [Loop; 3], rated_a: f64) -> [Option<Length>; 2] {
+    fn shortest(&self, loops: [Loop; 3], rated_a: f64, open: Phases) -> [Option<Length>; 2] {
         let [mut found, mut next]: [Option<Length>; 2] = [None, None];
         for each in loops {
             let carries = !each.is_earth() || self.phases_sqr[each.index()] > square(0.2 * rated_a);
             let current = self.current(each).norm();
-            if !carries || current <= self.least_a {
+            if !carries || current <= self.least_a || (open & each.phases()).any() {
                 continue;
             }
             let impedance = self.voltage(each).norm() / current;

@@ -109,6 +109,7 @@ impl Pdis {
             least_v: LEAST_VOLTAGE * rated.phase_voltage_v(),
             delays,
             memory: VoltageMemory::new(settings.memory_ms, rated),
+            poles: Poles::new(rated, settings.least_current),
             settings,
             pace: Pace::default(),
             tasks: [0; 6],
@@ -118,7 +119,6 @@ impl Pdis {
             same: 0,
             swinging_at: None,
             stillness: Stillness::new(rated),
-            poles: Poles::new(rated),
             open: Phases::NONE,
             knees: Knees::new(rated, rated.current_a),
             saturated_until: 0,
@@ -172,7 +172,18 @@ impl Pdis {
     fn forget_samples(&mut self) {
         self.poles.reset();
         self.knees.reset();
-        self.saturated_until = 0;
+    }
+
+    /// A task that cannot measure. A suspected fuse may be a fault: the voltage before it and the saturation in it are needed afterwards.
+    fn wait(&mut self, inputs: &Inputs<'_>, blocks: Blocks) {
+        let current = inputs.sets.get(self.settings.source.current);
+        let Some(current) = current.filter(|_| blocks == Blocks::FUSE) else {
+            return self.reset();
+        };
+        self.look(inputs.waves, current.at);
+        self.pace = Pace::default();
+        self.same = 0;
+        self.forget();
     }
 
     /// Clears the state when no loop is in the zone: timers reset at once.
@@ -257,12 +268,7 @@ impl Function for Pdis {
         let (current, voltage) = match source.both(inputs, Channels::PHASE_CURRENTS, Channels::PHASE_VOLTAGES) {
             Ok(sets) => sets,
             Err(blocks) => {
-                let memory = self.memory.clone();
-                self.reset();
-                // A suspected fuse may be a fault: the voltage before it is needed afterwards.
-                if blocks == Blocks::FUSE {
-                    self.memory = memory;
-                }
+                self.wait(inputs, blocks);
                 return Output::blocked(blocks);
             }
         };
@@ -284,7 +290,7 @@ impl Function for Pdis {
             self.forget();
             return Output::blocked(Blocks::SWING);
         }
-        let Selection { preferred, reserve } = loops.selected(self.rated_a);
+        let Selection { preferred, reserve } = loops.selected(self.rated_a, self.open);
         let mut selected = preferred;
         let is_saturated = current.at < self.saturated_until;
         let mut started = self.inside(preferred, &loops, polarising, is_saturated);
@@ -339,6 +345,7 @@ impl Function for Pdis {
         self.pace = Pace::default();
         self.next = None;
         self.forget_samples();
+        self.saturated_until = 0;
         self.same = 0;
         self.forget();
     }

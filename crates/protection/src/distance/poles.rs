@@ -7,10 +7,12 @@ use crate::measure::Measured;
 use crate::phases::Phases;
 use crate::rated::Rated;
 
-/// Current in x In (as a peak) below which a sample is none, and time in ms for which there is none while a pole is open: more than the zero of any
-/// load, or of a fault current with its direct component.
+/// Current in x In (as a peak) below which a sample is none, at most, and as a share of the least current of a loop: of two phases, each carries half of it.
+/// And the part of a cycle (one in so many) for which there is none while a pole is open. So the zero of a current that a loop measures is no open pole;
+/// one with its whole direct component has a longer zero below 0.26 In, until that component has decayed.
 const NONE: f64 = 0.05;
-const OPEN_MS: f64 = 4.0;
+const NONE_OF_LOOP: f64 = 0.25;
+const OPEN_PART: u64 = 5;
 
 /// Current in x In (as a peak) above which a fault was there in the cycle before. A saturated transformer shows none for a part of the cycle, so the pole
 /// then counts as open after a whole cycle.
@@ -41,13 +43,14 @@ pub(super) struct Poles {
 }
 
 impl Poles {
-    pub(super) fn new(rated: &Rated) -> Self {
+    /// Poles of a zone whose loops carry `least_current` at least, in x In.
+    pub(super) fn new(rated: &Rated, least_current: f64) -> Self {
         let peak = std::f64::consts::SQRT_2 * rated.current_a;
         Self {
-            none_a: NONE * peak,
+            none_a: NONE.min(NONE_OF_LOOP * least_current) * peak,
             fault_a: FAULT * peak,
             dead_v: DEAD * rated.phase_voltage_v(),
-            open: rated.samples_in_ms(OPEN_MS).max(2),
+            open: (rated.samples_per_cycle() / OPEN_PART).max(2),
             cycle: rated.samples_per_cycle(),
             forgets: rated.samples_in_ms(FORGETS_MS),
             poles: [Pole::default(); 3],

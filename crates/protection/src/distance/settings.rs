@@ -89,7 +89,7 @@ pub struct PdisSettings {
     pub least_current: f64,
     /// Consecutive runs of the task in the zone before it operates, 1 to 20.
     pub confirmations: u32,
-    /// Time for which the voltage before the fault is kept, in ms, 0 to 5000.
+    /// Time for which the voltage before the fault is kept, in ms, 0 to 5000; 200 ms at most on a line without current and voltage.
     pub memory_ms: f64,
     /// The load area; `None`: no area is excluded.
     pub load: Option<LoadEncroachment>,

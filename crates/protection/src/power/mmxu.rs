@@ -107,6 +107,7 @@ impl Mmxu {
         let sets = source.both(inputs, Channels::PHASE_CURRENTS, Channels::PHASE_VOLTAGES);
         let (current, voltage) = sets.inspect_err(|_| {
             self.sums = Sums::default();
+            self.pace = Pace::default();
             self.run = 0;
             self.values = None;
         })?;

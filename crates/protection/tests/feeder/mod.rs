@@ -2,10 +2,14 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use crate::common::Rig;
-use protection::measure::BaySettings;
+use protection::measure::{BaySettings, Blocks};
 use protection::{Function, Inputs, Output, Rated, Waves};
 
-pub(crate) struct Feeder(Rig);
+pub(crate) struct Feeder {
+    rig: Rig,
+    /// A sample that cannot be looked at.
+    pub(crate) missing: Option<u64>,
+}
 
 impl std::fmt::Debug for Feeder {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -15,23 +19,31 @@ impl std::fmt::Debug for Feeder {
 
 impl Waves for Feeder {
     fn phase_currents(&self, _set: usize, at: u64) -> Option<[f64; 3]> {
-        let [a, b, c, ..] = *self.0.bay.sample(at)?;
+        let [a, b, c, ..] = *self.rig.bay.sample(at).filter(|_| self.missing != Some(at))?;
         Some([a, b, c])
     }
 }
 
 impl Feeder {
     pub(crate) fn new(rated: Rated) -> Self {
-        Self(Rig::new(rated, &BaySettings::default(), true))
+        Self {
+            rig: Rig::new(rated, &BaySettings::default(), true),
+            missing: None,
+        }
     }
 
     pub(crate) fn push(&mut self, samples: [f64; 8]) {
-        self.0.push(samples);
+        self.rig.push(samples);
+    }
+
+    /// Until the next sample a fuse seems to be blown.
+    pub(crate) fn blow(&mut self) {
+        self.rig.set.health.voltages = Blocks::FUSE;
     }
 
     /// A run of the task; without `waves` the function has phasors only.
     pub(crate) fn task(&self, function: &mut dyn Function, waves: bool) -> Output {
-        let sets = [self.0.set];
+        let sets = [self.rig.set];
         let inputs = Inputs::of(&sets);
         function.step(&if waves { inputs.with_waves(self) } else { inputs })
     }
