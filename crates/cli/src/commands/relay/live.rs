@@ -5,9 +5,10 @@ use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::lans::DeviceOfKernel;
 use crate::ready::ready;
-use crate::run_file::Run;
+use crate::run_file::{Judged, Run};
 use model::EventKind;
 use probes::relay::{Found, RelayConfig, port_options};
+use probes::subscribe::lan_limit;
 use probes::{Numbers, Port, Probe, ProbeError};
 use session::preflight::Intent;
 use session::{RunSpec, SessionError};
@@ -77,7 +78,12 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     };
     spec.run.documents.push((DOCUMENT.to_owned(), text));
     let through = DeviceOfKernel::of(interface).map(|device| device.through());
-    let mut run = Run::start(spec, args.run)?;
+    // A profile for streams alone would pass without any redundancy.
+    let judged = Judged {
+        own_limits: (args.lans.lan_b.is_some() && args.run.limits.is_some()).then(|| lan_limit(None)),
+        ..Judged::default()
+    };
+    let mut run = Run::start_judged(spec, &judged, args.run)?;
     if let Some(note) = through {
         run.session.recorder.events().write(EventKind::Note, note);
     }
