@@ -111,15 +111,15 @@ impl Measure for TripStep {
         }
     }
 
-    /// Both LANs of each relay, unless the step cuts one of them itself.
+    /// Both LANs of each relay, unless the step cuts one of them itself. A delayed LAN loses nothing.
     fn judged_lans(&self, label: Option<&str>) -> Result<Vec<JudgedLans>, String> {
-        if self.own.lan_fault.is_some() {
+        if matches!(self.own.lan_fault, Some(LanFault::Cut(_) | LanFault::Flap(_))) {
             return Ok(Vec::new());
         }
         let relays = self.own.relay.side_by_side(label)?;
         let judged = |relay: &Config| JudgedLans {
             name: relay.name.clone(),
-            series: format!("lan/{}-*", relay.name),
+            series: format!("lan/{0}-A|lan/{0}-B", relay.name),
         };
         Ok(relays.all.iter().map(judged).collect())
     }
