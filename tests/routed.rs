@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use support::feeder::RELAY;
 use support::{end, json, namespace, root_or_skip, series, start, stderr, until_sent, until_thread, wait};
 use sys::netns::NetNs;
@@ -42,7 +43,10 @@ print(right)
 
 fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Running {
     let command = words.split(' ').next().unwrap_or_default();
-    let out = directory.join(format!("{command}.triptime"));
+    // A test starts a command more than once.
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    let out = directory.join(format!("{command}{number}.triptime"));
     let mut all: Vec<&str> = words.split_whitespace().collect();
     let policy = match command {
         "trip" => "fifo:60",
@@ -127,7 +131,7 @@ fn streams_and_goose_arrive_over_udp_and_tshark_reads_them() {
     assert!(count(&near, "goose/IED1LD0/LLN0$GO$gcbTrip", "received") > 5, "{near}");
     let fields = [
         "-Y",
-        "rgoose",
+        "r-goose",
         "-T",
         "fields",
         "-e",
@@ -282,6 +286,26 @@ fn without_a_key_a_signature_is_named_and_with_another_key_nothing_is_measured()
     let _ = end(far, &["publish"]);
     assert_eq!(near.status.code(), Some(3), "{}", stderr(&near));
     assert!(stderr(&near).contains("none was used"), "{}", stderr(&near));
+}
+
+#[test]
+fn with_a_key_frames_of_layer_2_are_not_used() {
+    if !root_or_skip("with_a_key_frames_of_layer_2_are_not_used") {
+        return;
+    }
+    let (namespace, directory) = (namespace(), tempfile::tempdir().expect("a directory"));
+    let right = keys(directory.path(), "right.toml", "hmac-sha256-128", SECRET);
+    let far = begin(&namespace, directory.path(), "publish v0 --streams 1");
+    until_sent(&far, "v0", 200);
+    let heard = |key: &str| {
+        let words = format!("subscribe v1 --routed 239.192.0.1 --duration 1s {key}");
+        wait(begin(&namespace, directory.path(), &words), &["subscribe"])
+    };
+    let (plain, keyed) = (heard(""), heard(&format!("--key {right}")));
+    let _ = end(far, &["publish"]);
+    assert!(count(&json(&plain), "spacing/MU01", "received") > 100);
+    assert_eq!(keyed.status.code(), Some(3), "{}", stderr(&keyed));
+    assert!(stderr(&keyed).contains("none was used"), "{}", stderr(&keyed));
 }
 
 #[test]

@@ -2,8 +2,11 @@
 
 use super::{Account, Arrival};
 use run::Feed;
-use wire::ether::{EthernetView, VlanTag};
+use wire::ether::{self, EthernetView, VlanTag};
 use wire::routed::{Datagram, Key, Proof, Unwrapper};
+
+/// Messages of layer 2: with keys they are refused, since no signature of theirs is checked.
+const MESSAGES: [u16; 2] = [ether::SV, ether::GOOSE];
 
 /// Reads datagrams. Only its creation allocates.
 #[derive(Debug, Default)]
@@ -22,7 +25,7 @@ impl Routed {
     }
 
     /// Accounts for each message of a datagram; returns the number of those that count. Any other frame, an encrypted datagram and one that
-    /// breaks a rule is accounted for as it came. A message whose datagram is refused is not used.
+    /// breaks a rule is accounted for as it came. A message whose datagram is refused is not used, nor with keys one of layer 2.
     #[inline]
     pub(crate) fn take(
         &mut self,
@@ -34,6 +37,10 @@ impl Routed {
     ) -> u64 {
         let ethernet = EthernetView::with_tag(data, vlan);
         let Some(Ok(datagram)) = ethernet.as_ref().ok().and_then(Datagram::within) else {
+            if !self.keys.is_empty() && ethernet.is_ok_and(|frame| MESSAGES.contains(&frame.ether_type())) {
+                account.proved(data, vlan, Proof::Unsigned, arrival, feed);
+                return 0;
+            }
             return u64::from(account.take(data, vlan, arrival, feed));
         };
         let proof = Proof::of(&datagram, &self.keys);
