@@ -411,6 +411,27 @@ fn a_relay_in_the_cut_lan_alone_fails_to_trip() {
     assert!(trips["lost"].as_u64() >= Some(1), "{document}");
 }
 
+/// A relay with one port in the LAN that is not cut trips, and that shows nothing about a doubly attached one.
+#[test]
+fn a_fault_of_a_lan_that_never_worked_is_no_proof() {
+    if !root_or_skip("a_fault_of_a_lan_that_never_worked_is_no_proof") {
+        return;
+    }
+    let document = trips("v1", "--lan-fault cut-b");
+    let told = of_kind(&document, "stream-doubt").join("\n");
+    for lan in ["LAN A", "LAN B"] {
+        assert!(
+            told.contains(&format!("{lan}: no frame with marks of redundancy came")),
+            "{document}"
+        );
+    }
+    let whole = trips("v1 --lan-b w1", "--lan-fault cut-b");
+    assert!(
+        !of_kind(&whole, "stream-doubt").join("\n").contains("redundancy came"),
+        "{whole}"
+    );
+}
+
 /// The control for a delay and for LANs that are cut in turn: a relay in the LAN that the fault holds up first trips later by it, and one in the other
 /// LAN does not.
 #[test]

@@ -3,6 +3,7 @@
 
 use super::control::SPREAD_NS;
 use super::ears::Hearing;
+use super::lans;
 use super::peer::PeerConfig;
 use super::program::Ask;
 use super::proof::Proof;
@@ -114,6 +115,7 @@ impl Conductor {
             std::thread::sleep(LOOK);
         }
         self.hearing.say_doubts(&self.shared.tallies, &self.events);
+        lans::say_silent(&self.shared.tallies.silent_lans, self.config.lan_fault, &self.events);
     }
 
     /// Writes the notes about open points of the scenarios and how they were decided.

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use units::Monotonic;
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{Frame, MAX_NAME, Member, Said};
+use wire::redundancy::Lan;
 use wire::routed::Proof;
 
 /// A control block reference, stored in place.
@@ -79,6 +80,8 @@ pub(super) struct Tallies {
     pub(super) link_downs: AtomicU64,
     /// Instant in ns of `CLOCK_MONOTONIC`; all earlier frames have been taken.
     pub(super) looked_ns: AtomicI64,
+    /// True for a LAN in which no frame with marks of redundancy came; known when the listener has ended.
+    pub(super) silent_lans: [AtomicBool; 2],
     /// True if the listener has ended.
     pub(super) is_over: AtomicBool,
 }
@@ -120,6 +123,11 @@ impl Listener {
         let (_, received) = self.reception.run(&mut accepted, &mut self.ears, feed);
         let tallies = &self.ears.tallies;
         tallies.dropped.store(self.reception.port.dropped(), Ordering::Relaxed);
+        if let Some(lans) = &self.reception.lans {
+            for (silent, lan) in tallies.silent_lans.iter().zip(Lan::BOTH) {
+                silent.store(lans.discard.lan(lan).received == 0, Ordering::Relaxed);
+            }
+        }
         tallies.is_over.store(true, Ordering::Release);
         self.ended.request();
         received

@@ -16,6 +16,7 @@ mod conductor;
 mod control;
 mod ears;
 mod frames;
+mod lans;
 mod late;
 mod limits;
 mod listener;
