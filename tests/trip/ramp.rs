@@ -32,12 +32,13 @@ member = [
 ";
 
 const RAMP: &str = "what = \"a short ramp\"
+repeats = 3
 [pick_up]
 voltage_v = 11_547
 setting_a = 800
 phases = [\"B\"]
 error_percent = 3
-from_percent = 90
+from_percent = 85
 to_percent = 106
 step_percent = 1
 step = \"100ms\"
@@ -104,19 +105,28 @@ fn a_ramp_measures_pick_up_and_drop_off_by_the_start_and_finds_a_wrong_setting()
         (&Value::from("B"), &Value::from("start")),
         "{document}"
     );
-    // Steps of 8 A. A shot that the test set could not send proves nothing, and says so.
+    // Steps of 8 A. A shot that the test set could not send proves nothing, and says so; nor has a drop-off then a figure. One of three is sent.
+    let values = |name: &str| -> Vec<f64> {
+        let values = line[name].as_array().expect("a list").iter();
+        values.map(|value| value.as_f64().expect("a number")).collect()
+    };
+    let (pick_ups, ratios) = (values("pick_ups_a"), values("ratios"));
+    assert!(
+        !pick_ups.is_empty() && pick_ups.iter().all(|value| (800.0..=808.1).contains(value)),
+        "{line}"
+    );
+    assert!(
+        !ratios.is_empty() && ratios.iter().all(|ratio| (0.91..=0.95).contains(ratio)),
+        "{line}"
+    );
     if line["not_counted"] == 0 {
-        let pick_up = line["pick_ups_a"][0].as_f64().expect("a pick-up");
-        assert!((800.0..=808.1).contains(&pick_up), "{line}");
-        let ratio = line["ratios"][0].as_f64().expect("a drop-off");
-        assert!((0.91..=0.95).contains(&ratio), "{line}");
         assert_eq!(check(&document, "trip.failures")["verdict"], "pass", "{document}");
     }
     assert!(page.contains("Pick-up and drop-off") && page.contains("ramp through B"));
     let (document, _) = ramped(folder.path(), "1.9");
     let line = &document["type_tests"][0]["ramps"][0];
+    assert!(line["outside"].as_u64() >= Some(1), "{line}");
     if line["not_counted"] == 0 {
-        assert_eq!(line["outside"], 1, "{line}");
         assert_eq!(check(&document, "trip.false")["verdict"], "fail", "{document}");
     }
 }
