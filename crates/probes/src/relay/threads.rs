@@ -131,6 +131,7 @@ impl Threads<'_> {
                 name: relay.name.clone(),
                 by_task: part != Part::Receive,
                 gather_ns: part.gathers_ns(relay.cpus),
+                inputs: relay.inputs.iter().map(|input| input.gocb_ref.clone()).collect(),
             }),
             labels: self.config.stream_labels.clone(),
             goose: SuperviseConfig {

@@ -14,11 +14,14 @@
 
 mod expected;
 mod goose;
+mod inputs;
 mod instants;
 mod key;
 mod lans;
 mod notice;
 mod proofs;
+#[cfg(test)]
+mod proved_tests;
 mod receiver;
 mod recording;
 mod series;
@@ -131,6 +134,8 @@ pub struct ForRelay {
     pub by_task: bool,
     /// For a waiting thread: after a frame has woken it, more are awaited for this long before any is read.
     pub gather_ns: Option<u64>,
+    /// References of the control blocks that it uses as inputs.
+    pub inputs: Vec<String>,
 }
 
 /// Settings of the reception of sampled values.

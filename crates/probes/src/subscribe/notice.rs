@@ -66,6 +66,8 @@ notices! {
     each {
         /// Number of datagrams with this result of the check of their signatures.
         Proof(Proof) = 0x80,
+        /// Number of messages of a relay's input with this result of the check of their signatures, and the number of the input.
+        InputProof(Proof) = 0x90,
         /// A finding of the sequence rules.
         Found(What) = 0x100,
     }
@@ -78,11 +80,14 @@ impl Subscribe {
         let text = match notice {
             Notice::Found(what) => return found::event(stream, Finding { what, a, b }),
             Notice::Proof(proof) => {
-                let kind = match proof.is_refused() {
-                    true => EventKind::StreamDoubt,
-                    false => EventKind::Note,
-                };
-                return (kind, format!("{stream}: {a} messages {}", proof.words()));
+                return (kind_of(proof), format!("{stream}: {a} messages {}", proof.words()));
+            }
+            Notice::InputProof(proof) => {
+                let inputs = self.config.relay.as_ref().map(|relay| &relay.inputs);
+                let number = usize::try_from(b).unwrap_or(usize::MAX);
+                let name = inputs.and_then(|inputs| inputs.get(number));
+                let name = name.map_or("an input", String::as_str);
+                return (kind_of(proof), format!("input {name}: {a} messages {}", proof.words()));
             }
             Notice::SocketDrop => {
                 return (
@@ -161,6 +166,14 @@ impl Subscribe {
             Notice::ExpectedVlan => format!("{stream}: came {}, expected {}", vlan(b), vlan(a)),
         };
         (EventKind::Stream, text)
+    }
+}
+
+/// Messages that are refused put the figures in doubt; those that are used without a check do not.
+fn kind_of(proof: Proof) -> EventKind {
+    match proof.is_refused() {
+        true => EventKind::StreamDoubt,
+        false => EventKind::Note,
     }
 }
 

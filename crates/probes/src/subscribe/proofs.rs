@@ -16,6 +16,12 @@ impl Proofs {
         *count
     }
 
+    /// True if messages were refused.
+    pub(super) fn has_refused(&self) -> bool {
+        let mut all = Proof::COUNTED.into_iter().zip(self.0);
+        all.any(|(proof, count)| proof.is_refused() && count > 0)
+    }
+
     /// The results that came more than once, with their counts: a single one was told when it came.
     pub(super) fn repeated(&self) -> impl Iterator<Item = (Proof, u64)> + use<> {
         let all = Proof::COUNTED.into_iter().zip(self.0);

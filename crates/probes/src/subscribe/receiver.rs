@@ -2,6 +2,7 @@
 
 use super::SubscribeConfig;
 use super::goose::{Blocks, is_goose};
+use super::inputs::Inputs;
 use super::key;
 use super::lans::tell_lans;
 use super::notice::Notice;
@@ -10,6 +11,7 @@ use super::stream::{Sample, SvStream};
 use crate::error::ProbeError;
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Lans, Polling, Reception};
+use model::StreamId;
 use run::{Feed, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -69,6 +71,7 @@ struct Shared<'a, T> {
 impl<T: Taker> Account for Shared<'_, T> {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         if self.taker.takes_alone(data, vlan, arrival) {
+            self.table.inputs.used(data, vlan, arrival.at, feed);
             return true;
         }
         let is_accepted = self.table.take(data, vlan, arrival, feed);
@@ -121,6 +124,8 @@ pub(super) struct StreamTable {
     /// Time of the newest frame: the kernel's stamp, otherwise the application's time.
     newest: Realtime,
     goose: Blocks,
+    /// The control blocks of a relay's inputs.
+    inputs: Inputs,
     /// Counters of the interface before the reception.
     counted_before: Option<LinkStatistics>,
     config: SubscribeConfig,
@@ -241,10 +246,14 @@ impl Receiver {
             return Ok(());
         }
         let interface = self.reception.port.interface();
+        let command = match table.config.relay {
+            Some(_) => "relay",
+            None => "subscribe",
+        };
         if table.refused > 0 {
-            let (refused, interface) = (table.refused, self.reception.port.interface());
+            let refused = table.refused;
             return Err(ProbeError::NoTraffic(format!(
-                "subscribe: {refused} messages came over UDP on {interface}, and none was used: they are not signed, or not by a key of --key"
+                "{command}: {refused} messages came on {interface}, and none was used: they are not signed, or not by a key of --key"
             )));
         }
         let routed = match self.reception.routed {
@@ -256,7 +265,7 @@ impl Receiver {
             expected => format!(" of any of the {expected} expected streams"),
         };
         Err(ProbeError::NoTraffic(format!(
-            "subscribe: no sampled values (EtherType 0x88BA){none_of} and no GOOSE (0x88B8) came on {interface}{routed}: is a merging unit or \
+            "{command}: no sampled values (EtherType 0x88BA){none_of} and no GOOSE (0x88B8) came on {interface}{routed}: is a merging unit or \
              `triptime publish` sending into this network, and is the interface up?"
         )))
     }
@@ -271,6 +280,7 @@ impl StreamTable {
         Self {
             counted_before,
             goose: Blocks::new(config.goose.clone(), slots(config.max_streams), one_clock),
+            inputs: Inputs::of(&config),
             streams,
             likely: 0,
             malformed: 0,
@@ -299,6 +309,7 @@ impl StreamTable {
             stream.account_for_absence(self.started, now, feed);
         }
         self.goose.end(now, DELIVERY, feed);
+        self.inputs.end(now, feed);
         for (number, _) in (0..).zip(self.hidden).filter(|(_, seen)| *seen) {
             feed.notice(DELIVERY, Notice::Hidden, now, number, 0);
         }
@@ -350,17 +361,21 @@ impl Account for StreamTable {
     fn proved(&mut self, data: &[u8], vlan: Option<VlanTag>, proof: Proof, arrival: &Arrival, feed: &mut Feed) {
         self.refused += u64::from(proof.is_refused());
         if is_goose(data) {
-            return self.goose.proved(data, vlan, proof, arrival.at, feed);
+            return match self.config.relay {
+                Some(_) => self.inputs.proved(data, vlan, proof, arrival.at, feed),
+                None => self.goose.proved(data, vlan, proof, arrival.at, feed),
+            };
         }
         let ethernet = EthernetView::with_tag(data, vlan);
         // One that breaks a rule is counted as such if it is used; otherwise it concerns no stream that is known.
         let Ok(frame) = ethernet.and_then(|ethernet| Frame::parse(&ethernet)) else {
             return;
         };
-        let Some(first) = frame.asdus().next() else { return };
-        match self.find(&frame, vlan, first.sv_id(), arrival.at, feed) {
-            Some(index) => self.streams[index].proved(proof, arrival.at, feed),
-            None => self.unplaced += 1,
+        for (number, asdu) in frame.asdus().enumerate() {
+            let sv_id = asdu.sv_id();
+            if !frame.asdus().take(number).any(|before| before.sv_id() == sv_id) {
+                self.stream_proved(&frame, vlan, sv_id, proof, arrival.at, feed);
+            }
         }
     }
 
@@ -472,6 +487,7 @@ impl StreamTable {
         if is_whole {
             stream.vlan = vlan;
         }
+        stream.begin_once(frame, arrival.at, feed);
         // Its extension differs from frame to frame, so each is parsed in full.
         if frame.header().extension_octets() > 0 {
             stream.proved(Proof::NotChecked, arrival.at, feed);
@@ -483,6 +499,30 @@ impl StreamTable {
             contents: prints.of(asdu.seq_data(), asdu.smp_synch()),
         });
         stream.frame(samples, arrival, feed);
+    }
+
+    /// Counts a datagram whose signature is not known to be right for a stream that it names. Nothing else of the stream changes: the
+    /// datagram may be forged.
+    fn stream_proved(
+        &mut self,
+        frame: &Frame<'_>,
+        vlan: Option<VlanTag>,
+        sv_id: &[u8],
+        proof: Proof,
+        at: Monotonic,
+        feed: &mut Feed,
+    ) {
+        let id = key::stream_of(frame, sv_id);
+        // In another VLAN, a forged one still names this stream.
+        let named = |stream: &SvStream| proof.is_refused() && stream.id.is_same_but_vlan(&id);
+        let known = self.known(&id).or_else(|| self.streams.iter().position(named));
+        match known.or_else(|| self.open(id, vlan, at, feed)) {
+            Some(index) => self.streams[index].proved(proof, at, feed),
+            // One that is used is counted when it is taken.
+            None if !proof.is_refused() => {}
+            None if self.is_foreign(sv_id) => self.foreign += 1,
+            None => self.unplaced += 1,
+        }
     }
 
     /// True if a relay does not use streams with this svID. A second stream with an expected svID does not count as such.
@@ -501,18 +541,27 @@ impl StreamTable {
         feed: &mut Feed,
     ) -> Option<usize> {
         let id = key::stream_of(frame, sv_id);
-        let known = self.streams.iter().position(|stream| stream.id == id);
-        let known = known.or_else(|| self.streams.iter().position(|stream| stream.awaits(&id)));
-        if let Some(index) = known {
-            let stream = self.streams.get_mut(index)?;
-            stream.note_coming(id, frame, self.started, at, feed);
-            return Some(index);
-        }
+        let Some(index) = self.known(&id) else {
+            return self.open(id, vlan, at, feed);
+        };
+        let stream = self.streams.get_mut(index)?;
+        stream.note_coming(id, frame, self.started, at, feed);
+        Some(index)
+    }
+
+    /// The stream with this identity, or the expected one that it may be.
+    fn known(&self, id: &StreamId) -> Option<usize> {
+        let known = self.streams.iter().position(|stream| stream.id == *id);
+        known.or_else(|| self.streams.iter().position(|stream| stream.awaits(id)))
+    }
+
+    /// Adds a stream, of which no frame has been used yet, if there is room.
+    fn open(&mut self, id: StreamId, vlan: Option<VlanTag>, at: Monotonic, feed: &mut Feed) -> Option<usize> {
         if self.streams.len() >= usize::from(self.config.max_streams) {
             return None;
         }
         let number = u16::try_from(self.streams.len()).ok()?;
-        let mut stream = SvStream::new(
+        let stream = SvStream::new(
             number,
             id,
             vlan,
@@ -520,7 +569,6 @@ impl StreamTable {
             self.histories.pop().unwrap_or_else(History::of_a_second),
         );
         stream.announce(feed);
-        stream.begin(frame, at, feed);
         if !self.config.expected.is_empty() {
             stream.notice(feed, Notice::NotExpected, at, key::packed(&id), key::vid_code(&id));
         }

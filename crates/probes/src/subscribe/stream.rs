@@ -115,6 +115,14 @@ impl SvStream {
         self.say_without_smp_synch(at, feed);
     }
 
+    /// Records the first frame, if it has not come before: a refused datagram may have been the first sign of the stream.
+    #[inline]
+    pub(super) fn begin_once(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
+        if self.marks.is_none() {
+            self.begin(frame, at, feed);
+        }
+    }
+
     pub(super) fn number(&self) -> u16 {
         self.number
     }

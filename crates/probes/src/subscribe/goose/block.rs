@@ -146,6 +146,10 @@ impl Watched {
             self.tell(Notice::Proof(proof), now, count, 0, feed);
         }
         if self.supervisor.messages() == 0 {
+            // Refused ones came, and have been told.
+            if self.unread == 0 && self.proofs.has_refused() {
+                return;
+            }
             let notice = if self.unread > 0 {
                 Notice::NoneRead
             } else {

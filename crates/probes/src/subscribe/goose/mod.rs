@@ -119,7 +119,8 @@ impl Blocks {
         };
         match self.find(&frame, at, feed) {
             Some(index) => self.blocks[index].proved(proof, at, feed),
-            None => self.unplaced += 1,
+            // One that is used is counted when it is taken.
+            None => self.unplaced += u64::from(proof.is_refused()),
         }
     }
 
