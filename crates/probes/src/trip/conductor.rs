@@ -221,7 +221,7 @@ impl Conductor {
                 .stage
                 .plan(&scenario, PointOnWave::anywhere(scenario.wave.voltage_deg()))?;
             self.watch(planned, Some(Manner::Plain), false)?;
-            let found = self.hearing.found().map_err(EarlyEnd::Cannot)?;
+            let found = self.hearing.found(&self.shared.tallies).map_err(EarlyEnd::Cannot)?;
             self.events.write(EventKind::Note, found);
             return Ok(());
         }
@@ -230,7 +230,7 @@ impl Conductor {
             self.pause()?;
             self.hearing.listen(&mut []);
             if sys::clock::monotonic() > until || self.is_over() {
-                return Err(EarlyEnd::Cannot(self.hearing.silence()));
+                return Err(EarlyEnd::Cannot(self.hearing.silence(&self.shared.tallies)));
             }
         }
         self.watched = sys::clock::monotonic();

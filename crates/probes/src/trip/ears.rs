@@ -1,7 +1,7 @@
 //! Evaluates the messages of the relays, and finds the relay's control block if the user has not named it.
 
 use super::UnderTest;
-use super::listener::{Heard, Name, Source, Tallies};
+use super::listener::{Heard, Name, ProofTally, Source, Tallies};
 use super::watch::{Relay, Watch};
 use model::EventKind;
 use run::Events;
@@ -105,7 +105,7 @@ impl Hearing {
     ///
     /// # Errors
     /// No control block tripped, or several did.
-    pub(super) fn found(&mut self) -> Result<String, String> {
+    pub(super) fn found(&mut self, tallies: &Tallies) -> Result<String, String> {
         let listed = |wanted: &dyn Fn(&Candidate) -> bool| {
             let names: Vec<String> = self
                 .candidates
@@ -133,20 +133,37 @@ impl Hearing {
                 listed(&|one| one.tripped)
             )),
             (None, _) if self.candidates.is_empty() => {
+                let refused = tallies.refused.load(Ordering::Relaxed);
+                if refused > 0 {
+                    return Err(none_used(refused, "GOOSE messages"));
+                }
                 Err("trip: no GOOSE came: is the relay connected to this network, and does it publish?".into())
             }
-            (None, _) => Err(format!(
-                "trip: no GOOSE control block tripped while the fault lasted. Control blocks received: {}. Is the relay set \
-                 for this stream and this fault, and does --trip-member name the member that is true at a trip? To count a \
-                 missing trip as a failure, name the control block (--goose)",
-                listed(&|_| true)
-            )),
+            (None, _) => {
+                let also = match tallies.refused.load(Ordering::Relaxed) {
+                    0 => String::new(),
+                    refused => format!(
+                        ". Another {refused} GOOSE messages were not signed, or not by a key of --key: not used"
+                    ),
+                };
+                Err(format!(
+                    "trip: no GOOSE control block tripped while the fault lasted. Control blocks received: {}{also}. Is the relay \
+                     set for this stream and this fault, and does --trip-member name the member that is true at a trip? To count \
+                     a missing trip as a failure, name the control block (--goose)",
+                    listed(&|_| true)
+                ))
+            }
         }
     }
 
     /// Reason why no value of a named control block is known: the first one of which this is true.
-    pub(super) fn silence(&self) -> String {
-        let Some((under_test, relay)) = self.relays.iter().find(|(_, relay)| !relay.is_known()) else {
+    pub(super) fn silence(&self, tallies: &Tallies) -> String {
+        let mut unknown = self
+            .relays
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, relay))| !relay.is_known());
+        let Some((number, (under_test, relay))) = unknown.next() else {
             return "trip: the messages of all relays have been received".to_owned();
         };
         let (name, trip) = (under_test.goose.clone().unwrap_or_default(), under_test.trip);
@@ -160,21 +177,24 @@ impl Hearing {
                 "trip: all messages of {name} are test or simulated messages, or need commissioning: end that state at the relay"
             );
         }
+        let refused = tallies.proofs.get(number).map_or(0, ProofTally::refused);
+        if refused > 0 {
+            return none_used(refused, &format!("messages of {name}"));
+        }
         format!("trip: no GOOSE message of {name} came: is the relay connected to this network, and is that its name?")
     }
 
     /// Writes the doubts about the whole run.
     pub(super) fn say_doubts(&self, tallies: &Tallies, events: &Events) {
-        for (under_test, relay) in &self.relays {
+        for (number, (under_test, relay)) in self.relays.iter().enumerate() {
             say_doubts_of(under_test, relay, events);
+            if let Some(proofs) = tallies.proofs.get(number) {
+                say_proofs_of(under_test, proofs, events);
+            }
         }
-        let [dropped, malformed, unheard, unproved] = [
-            &tallies.dropped,
-            &tallies.malformed,
-            &tallies.unheard,
-            &tallies.unproved,
-        ]
-        .map(|count| count.load(Ordering::Relaxed));
+        let [dropped, malformed, unheard, hidden] =
+            [&tallies.dropped, &tallies.malformed, &tallies.unheard, &tallies.hidden]
+                .map(|count| count.load(Ordering::Relaxed));
         for (count, kind, what) in [
             (
                 dropped,
@@ -187,9 +207,9 @@ impl Hearing {
                 "GOOSE messages were not read, since the test set was held up",
             ),
             (
-                unproved,
-                EventKind::StreamDoubt,
-                "GOOSE datagrams under the relay's name were not signed, signed wrongly or with an unknown key: not used",
+                hidden,
+                EventKind::Note,
+                "packets were not read: encrypted, in fragments, or with GOOSE behind other headers",
             ),
             (malformed, EventKind::Note, "GOOSE frames could not be read"),
         ] {
@@ -197,6 +217,27 @@ impl Hearing {
                 events.write(kind, format!("{count} {what}"));
             }
         }
+    }
+}
+
+/// Reason why nothing is known although messages came.
+fn none_used(refused: u64, of: &str) -> String {
+    format!("trip: {refused} {of} came, and none was used: they are not signed, or not by a key of --key")
+}
+
+/// Writes the results of the check of signatures of one relay's messages.
+fn say_proofs_of(under_test: &UnderTest, proofs: &ProofTally, events: &Events) {
+    for (proof, count) in proofs.counted() {
+        let kind = match proof.is_refused() {
+            true => EventKind::StreamDoubt,
+            false => EventKind::Note,
+        };
+        let text = format!(
+            "{}{count} GOOSE messages under the relay's name {}",
+            under_test.prefix(),
+            proof.words()
+        );
+        events.write(kind, text);
     }
 }
 
@@ -267,7 +308,7 @@ impl Candidate {
 mod tests {
     use super::Hearing;
     use crate::trip::TripOptions;
-    use crate::trip::listener::{Heard, Name};
+    use crate::trip::listener::{Heard, Name, Tallies};
     use crate::trip::watch::tests::{heard, ms};
     use crate::trip::watch::{Relay, Span, Watch};
     use std::sync::{Arc, OnceLock};
@@ -294,9 +335,26 @@ mod tests {
         let unknown = TripOptions::default().config().expect("a scenario").relays;
         let mut hearing = Hearing::new(receiver, Arc::new(OnceLock::new()), unknown);
         hearing.listen(&mut [Watch::new(span, &Relay::default())]);
-        let found = hearing.found();
+        let found = hearing.found(&Tallies::default());
         assert_eq!(hearing.is_learning(), found.is_err());
         found
+    }
+
+    #[test]
+    fn refused_messages_are_the_reason_why_nothing_is_known() {
+        let tallies = Tallies::of(1);
+        tallies.refused.store(7, std::sync::atomic::Ordering::Relaxed);
+        let (_, receiver) = rtrb::RingBuffer::new(1);
+        let relays = TripOptions::default().config().expect("a scenario").relays;
+        let mut hearing = Hearing::new(receiver, Arc::default(), relays);
+        let why = hearing.found(&tallies).expect_err("nothing came");
+        assert!(why.contains("7 GOOSE messages came, and none was used"), "{why}");
+        let why = hearing.found(&Tallies::of(1)).expect_err("nothing came");
+        assert!(why.contains("no GOOSE came"), "{why}");
+        assert!(
+            hearing.silence(&tallies).contains("no GOOSE message of"),
+            "not under its name"
+        );
     }
 
     const NO: [bool; 2] = [false, false];

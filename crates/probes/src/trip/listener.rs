@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use units::Monotonic;
-use wire::ether::{Mac, VlanTag};
+use wire::ether::{EthernetView, Hidden, Mac, VlanTag};
 use wire::goose::{Frame, MAX_NAME, Member, Said};
 use wire::redundancy::Lan;
 use wire::routed::Proof;
@@ -72,8 +72,12 @@ pub(super) struct Tallies {
     pub(super) unheard: AtomicU64,
     /// Number of frames that the socket dropped.
     pub(super) dropped: AtomicU64,
-    /// Number of messages under the relays' names whose datagrams were not signed, or wrongly.
-    pub(super) unproved: AtomicU64,
+    /// Results of the check of signatures, of the messages under the name of each relay.
+    pub(super) proofs: Vec<ProofTally>,
+    /// Number of messages under any name that were refused for their signatures while the relay's name was not known.
+    pub(super) refused: AtomicU64,
+    /// Number of packets that other headers, encryption or fragments hide.
+    pub(super) hidden: AtomicU64,
     /// Number of GOOSE frames that could not be read.
     pub(super) malformed: AtomicU64,
     /// Number of times the link went down.
@@ -84,6 +88,48 @@ pub(super) struct Tallies {
     pub(super) silent_lans: [AtomicBool; 2],
     /// True if the listener has ended.
     pub(super) is_over: AtomicBool,
+}
+
+/// Numbers of messages by the result of the check of their signatures, in the order of [`Proof::COUNTED`].
+#[derive(Debug, Default)]
+pub(super) struct ProofTally([AtomicU64; Proof::COUNTED.len()]);
+
+impl ProofTally {
+    fn add(&self, proof: Proof) {
+        if let Some(count) = proof.place().and_then(|place| self.0.get(place)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The results that came, with their numbers.
+    pub(super) fn counted(&self) -> impl Iterator<Item = (Proof, u64)> {
+        let all = Proof::COUNTED.into_iter().zip(&self.0);
+        all.map(|(proof, count)| (proof, count.load(Ordering::Relaxed)))
+            .filter(|(_, count)| *count > 0)
+    }
+
+    /// Number of messages that were refused.
+    pub(super) fn refused(&self) -> u64 {
+        let refused = self.counted().filter(|(proof, _)| proof.is_refused());
+        refused.map(|(_, count)| count).sum()
+    }
+}
+
+impl Tallies {
+    /// Starts without messages, for this number of relays.
+    pub(super) fn of(relays: usize) -> Self {
+        Self {
+            proofs: (0..relays).map(|_| ProofTally::default()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Counts the result for a message of this relay.
+    fn prove(&self, relay: usize, proof: Proof) {
+        if let Some(tally) = self.proofs.get(relay) {
+            tally.add(proof);
+        }
+    }
 }
 
 /// Members of a relay's dataset that are read.
@@ -137,7 +183,12 @@ impl Listener {
 impl Account for Ears {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, _feed: &mut Feed) -> bool {
         match Frame::within(data, vlan) {
-            None => false,
+            None => {
+                let ethernet = EthernetView::with_tag(data, vlan).ok();
+                let is_hidden = ethernet.as_ref().and_then(Hidden::of).is_some();
+                self.tallies.hidden.fetch_add(u64::from(is_hidden), Ordering::Relaxed);
+                false
+            }
             Some(Ok(frame)) => self.message(&frame, arrival.heard),
             Some(Err(_)) => {
                 self.tallies.malformed.fetch_add(1, Ordering::Relaxed);
@@ -147,11 +198,16 @@ impl Account for Ears {
     }
 
     fn proved(&mut self, data: &[u8], vlan: Option<VlanTag>, proof: Proof, _arrival: &Arrival, _feed: &mut Feed) {
-        let Some(Ok(frame)) = Frame::within(data, vlan).filter(|_| proof.is_refused()) else {
+        let Some(Ok(frame)) = Frame::within(data, vlan) else {
             return;
         };
-        if self.relay_of(Name::of(frame.gocb_ref())).is_some() {
-            self.tallies.unproved.fetch_add(1, Ordering::Relaxed);
+        if self.wanted.names.get().is_none() {
+            // Nobody knows yet whether it names the relay.
+            self.tallies
+                .refused
+                .fetch_add(u64::from(proof.is_refused()), Ordering::Relaxed);
+        } else if let Some(relay) = self.relay_of(Name::of(frame.gocb_ref())) {
+            self.tallies.prove(relay, proof);
         }
     }
 
@@ -175,9 +231,14 @@ impl Ears {
 
     fn message(&mut self, frame: &Frame<'_>, at: Monotonic) -> bool {
         let name = Name::of(frame.gocb_ref());
-        let Some(members) = self.relay_of(name).and_then(|relay| self.wanted.members.get(relay)) else {
+        let relay = self.relay_of(name);
+        let Some((relay, members)) = relay.and_then(|relay| Some((relay, self.wanted.members.get(relay)?))) else {
             return false;
         };
+        // The signature of layer 2; a datagram has none of this kind.
+        if frame.header().extension_octets() > 0 && self.wanted.names.get().is_some() {
+            self.tallies.prove(relay, Proof::NotChecked);
+        }
         let ethernet = frame.ethernet();
         let heard = Heard {
             at,

@@ -194,7 +194,10 @@ impl TripConfig {
     fn begin(&self, on: Ports, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         self.check()?;
         let Ports { stream, goose } = on;
-        let shared = Shared::default();
+        let shared = Shared {
+            tallies: Arc::new(Tallies::of(self.relays.len())),
+            ..Shared::default()
+        };
         let named = self.relays.iter().map(|relay| relay.goose.as_ref());
         let named: Option<Vec<Name>> = named.map(|goose| Some(Name::of(goose?.as_bytes()))).collect();
         if let Some(names) = named {
