@@ -85,11 +85,11 @@ impl Hearing {
 }
 
 impl ReceivingRoutedArgs {
-    /// Joins the groups, and reads the keys.
+    /// Joins the groups on the interface, and on the one in LAN B if there is one; reads the keys.
     ///
     /// # Errors
     /// A group cannot be joined, the key file cannot be used, or it is given without a group.
-    pub(crate) fn hearing(&self, interface: &str) -> Result<Hearing, Failure> {
+    pub(crate) fn hearing(&self, interface: &str, lan_b: Option<&str>) -> Result<Hearing, Failure> {
         if self.routed.is_empty() {
             return match self.key.key {
                 None => Ok(Hearing::default()),
@@ -98,7 +98,9 @@ impl ReceivingRoutedArgs {
                 )),
             };
         }
-        let groups = self.routed.iter().map(|group| Membership::join(interface, *group));
+        let on = |interface| self.routed.iter().map(move |group| Membership::join(interface, *group));
+        // Switches of each LAN forward a group only where it was joined.
+        let groups = std::iter::once(interface).chain(lan_b).flat_map(on);
         Ok(Hearing {
             keys: Some(self.key.read()?),
             _groups: groups.collect::<Result<_, _>>()?,
@@ -148,12 +150,12 @@ impl RoutedArgs {
     ///
     /// # Errors
     /// The group cannot be joined, the key file cannot be used, or it is given without a group.
-    pub(crate) fn hearing(&self, interface: &str, key: &KeyArgs) -> Result<Hearing, Failure> {
+    pub(crate) fn hearing(&self, interface: &str, lan_b: Option<&str>, key: &KeyArgs) -> Result<Hearing, Failure> {
         let receiving = ReceivingRoutedArgs {
             routed: self.routed.into_iter().collect(),
             key: key.clone(),
         };
-        receiving.hearing(interface)
+        receiving.hearing(interface, lan_b)
     }
 }
 

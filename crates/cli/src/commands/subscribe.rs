@@ -81,6 +81,7 @@ impl SubscribeArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(mut args: SubscribeArgs) -> Result<u8, Failure> {
+    let given = args.port.interface.clone();
     let seen_through = args.see_through();
     let set = args.set.read(true)?.unwrap_or_default();
     let mut control_blocks = set.expected_blocks();
@@ -123,9 +124,17 @@ pub(crate) fn run(mut args: SubscribeArgs) -> Result<u8, Failure> {
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     if args.lans.lan_b.is_some() && args.stamps != ReceiveStamps::Software {
-        return Err(Failure::Usage(format!("subscribe: {STAMPED_BY_KERNEL}")));
+        let why = match seen_through {
+            Some(_) => "at the ports of a redundant device frames are stamped by the kernel: leave out --stamps",
+            None => STAMPED_BY_KERNEL,
+        };
+        return Err(Failure::Usage(format!("subscribe: {why}")));
     }
-    let hearing = args.routed.hearing(&args.port.interface)?;
+    // The kernel passes the frames of the ports to their device, and with them the questions of switches, so the device is the member.
+    let hearing = match seen_through {
+        Some(_) => args.routed.hearing(&given, None)?,
+        None => args.routed.hearing(&given, args.lans.lan_b.as_deref())?,
+    };
     let open = || match args
         .lans
         .open(&args.port.interface, &hearing.options(lan_port_options()))?

@@ -55,7 +55,7 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
         beside: Vec::new(),
     };
     ready(&config, &[], Some(interface), &args.run)?;
-    let hearing = args.routed.hearing(interface, &args.key)?;
+    let hearing = args.routed.hearing(interface, args.lans.lan_b.as_deref(), &args.key)?;
     let wrapper = args.routed.wrapper(interface)?;
     let options = hearing.options(port_options(&config.relay));
     let numbers = Numbers::default();

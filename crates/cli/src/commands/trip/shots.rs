@@ -20,7 +20,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;
     let numbers = Numbers::default();
-    let hearing = args.routed.hearing(interface, &args.key)?;
+    let hearing = args.routed.hearing(interface, args.lans.lan_b.as_deref(), &args.key)?;
     let wrapper = args.routed.wrapper(interface)?;
     let opened = |options: &PortOptions| args.lans.open_any(interface, options, &numbers);
     let stream = opened(&port_options())?.with_wrapper(wrapper);
