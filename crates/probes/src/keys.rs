@@ -35,8 +35,7 @@ pub fn read_keys(path: &Path) -> Result<Vec<Key>, ProbeError> {
 }
 
 fn parse(text: &str) -> Result<Vec<Key>, String> {
-    // The text of an error of TOML shows the line, which may be that of a key.
-    let file: KeyFile = toml::from_str(text).map_err(|error| format!("not a key file: {}", error.message()))?;
+    let file: KeyFile = toml::from_str(text).map_err(|error| refusal(text, &error))?;
     if file.key.is_empty() {
         return Err("it has no [[key]]".to_owned());
     }
@@ -49,6 +48,19 @@ fn parse(text: &str) -> Result<Vec<Key>, String> {
         keys.push(key);
     }
     Ok(keys)
+}
+
+/// Text for an error of TOML. Its message is shown only where it names a field of ours: others show parts of the file, which may be those of a
+/// key.
+fn refusal(text: &str, error: &toml::de::Error) -> String {
+    if error.message().starts_with("missing field") {
+        return format!("not a key file: {}", error.message());
+    }
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
+    format!(
+        "not a key file: line {line}: each [[key]] has id = NUMBER, algorithm = \"NAME\" and hex = \"DIGITS\", and nothing else"
+    )
 }
 
 impl KeyRow {
@@ -96,12 +108,33 @@ mod tests {
             ("0e0f", "0e0", "two hexadecimal digits"),
             ("0e0f", "0e0g", "two hexadecimal digits"),
             ("0e0f", "0e", "15 octets"),
-            ("id = 7", "id = 7\nname = 1", "unknown field"),
+            ("id = 7", "id = 7\nname = 1", "line 3: each [[key]] has"),
+            ("id = 7", "id = \"000102030405\"", "line 2: each [[key]] has"),
+            (
+                "\"hmac-sha256-128\"",
+                "\"000102030405\"",
+                "algorithm: write hmac-sha256-80",
+            ),
+            (
+                "\"000102030405060708090a0b0c0d0e0f\"",
+                "0001020304",
+                "line 4: each [[key]] has",
+            ),
+            (
+                "\"000102030405060708090a0b0c0d0e0f\"",
+                "1020304",
+                "line 4: each [[key]] has",
+            ),
+            (
+                "hex = \"000102030405060708090a0b0c0d0e0f\"",
+                "0001020304 = 1",
+                "line 4: each [[key]] has",
+            ),
             ("hex", "# hex", "missing field `hex`"),
         ] {
             let error = parse(&GOOD.replace(from, to)).expect_err(why);
             assert!(error.contains(why), "{error}");
-            assert!(!error.contains("0001020304"), "{error}");
+            assert!(!error.contains("1020304"), "{error}");
         }
         assert!(parse(&format!("{GOOD}{GOOD}")).is_err_and(|error| error.contains("two keys")));
         assert!(parse("key = []").is_err_and(|error| error.contains("no [[key]]")));

@@ -46,16 +46,18 @@ impl Algorithm {
 }
 
 /// Error: the text names no algorithm.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no algorithm here: write hmac-sha256-80, hmac-sha256-128 or hmac-sha256-256")]
-pub struct AlgorithmError(String);
+///
+/// The text is not shown: where it was mixed up with another field, it is a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("write hmac-sha256-80, hmac-sha256-128 or hmac-sha256-256")]
+pub struct AlgorithmError;
 
 impl FromStr for Algorithm {
     type Err = AlgorithmError;
 
     fn from_str(text: &str) -> Result<Self, AlgorithmError> {
         let named = Self::ALL.into_iter().find(|algorithm| algorithm.word() == text);
-        named.ok_or_else(|| AlgorithmError(text.to_owned()))
+        named.ok_or(AlgorithmError)
     }
 }
 
