@@ -13,7 +13,7 @@ use sys::link::{LinkCounters, LinkStatistics};
 use sys::packet::{self, PacketPort, PacketSender, PartialSend, PortOptions, TxBatch, TxEvent};
 use sys::xdp::{XdpPort, XdpSender};
 use units::{Monotonic, Tai};
-use wire::redundancy::Lan;
+use wire::redundancy::{Lan, RCT};
 use wire::routed::{Key, Wrapper};
 
 /// A port that uses either mechanism, with or without a capture.
@@ -134,9 +134,13 @@ impl Port {
     }
 
     /// Returns the same port; it sends each frame of GOOSE and sampled values as a datagram. A batch is sent as it is: its maker wraps it.
+    /// In two LANs, a datagram leaves room for PRP's trailer or HSR's tag, which have the same length.
     #[must_use]
     pub fn with_wrapper(mut self, wrapper: Option<Wrapper>) -> Self {
-        self.wrapper = wrapper;
+        self.wrapper = match self.is_redundant() {
+            true => wrapper.map(|wrapper| wrapper.leaving(RCT)),
+            false => wrapper,
+        };
         self
     }
 

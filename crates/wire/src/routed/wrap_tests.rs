@@ -192,3 +192,24 @@ fn an_ipv6_publisher_has_its_last_octets() {
     assert_eq!(Publisher(stand_in(address)).to_string(), "…:0012:34ff");
     assert_ne!(stand_in(address), stand_in([0, 0x12, 0x34, 0xff].into()));
 }
+
+#[test]
+fn a_datagram_leaves_room_for_the_mark_of_a_redundant_network() {
+    let longest = |wrapper: &mut Wrapper| {
+        let fits = |members: &usize| matches!(wrapper.wrap(&sv_frame(*members)), Ok(Some(_)));
+        (1..200).rev().find(fits).expect("some fit")
+    };
+    let octets = |members| {
+        let mut wrapper = Wrapper::new(route(None));
+        let datagram = wrapper.wrap(&sv_frame(members)).expect("short").expect("a protocol");
+        datagram.len() - 14
+    };
+    let members = longest(&mut Wrapper::new(route(None)));
+    // Each member has eight octets.
+    let spare = 1500 - octets(members);
+    assert_eq!(longest(&mut Wrapper::new(route(None)).leaving(spare)), members);
+    let mut fewer = Wrapper::new(route(None)).leaving(spare + 1);
+    assert_eq!(longest(&mut fewer), members - 1);
+    let refused = fewer.wrap(&sv_frame(members)).expect_err("too long").to_string();
+    assert!(refused.contains(&format!("at most {}", 1500 - spare - 1)), "{refused}");
+}

@@ -49,10 +49,12 @@ impl Route {
 
 /// Error: the datagram does not pass Ethernet without fragments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("as a datagram it has {octets} octets; without fragments an IP packet has at most {LONGEST_PACKET}")]
+#[error("as a datagram it has {octets} octets; without fragments an IP packet has at most {most}")]
 pub struct TooLong {
     /// Octets of the IP packet.
     pub octets: usize,
+    /// Octets of the longest one that passes.
+    pub most: usize,
 }
 
 /// Writes frames of GOOSE and sampled values as datagrams. Clones share the SPDU number. Only its creation allocates.
@@ -61,6 +63,8 @@ pub struct Wrapper {
     route: Route,
     number: Arc<AtomicU32>,
     buffer: Vec<u8>,
+    /// Octets of the longest IP packet.
+    most: usize,
 }
 
 impl Wrapper {
@@ -74,7 +78,15 @@ impl Wrapper {
             number: Arc::new(AtomicU32::new(0)),
             // Two VLAN tags and an HSR tag are the longest header.
             buffer: vec![0; HEADER + 2 * ether::TAG + 6 + LONGEST_PACKET],
+            most: LONGEST_PACKET,
         }
+    }
+
+    /// Returns the same writer, whose datagrams leave room for this many octets in the payload of a frame.
+    #[must_use]
+    pub fn leaving(mut self, octets: usize) -> Self {
+        self.most = LONGEST_PACKET.saturating_sub(octets);
+        self
     }
 
     /// Path of the datagrams.
@@ -106,8 +118,11 @@ impl Wrapper {
         let signature = key.map_or(0, |key| 2 + key.algorithm().octets());
         let octets = IP + message.session_octets() + signature;
         let whole = message.link.len() + octets;
-        let Some(out) = out.get_mut(..whole).filter(|_| octets <= LONGEST_PACKET) else {
-            return Err(TooLong { octets });
+        let Some(out) = out.get_mut(..whole).filter(|_| octets <= self.most) else {
+            return Err(TooLong {
+                octets,
+                most: self.most,
+            });
         };
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let mut writer = Writer { out, at: 0 };
