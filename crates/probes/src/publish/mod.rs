@@ -48,6 +48,7 @@ use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use units::Monotonic;
 use wire::ether::Mac;
+use wire::routed::Route;
 
 /// Rates that smpCnt can count and that give a whole number of frames a second.
 const HIGHEST_RATE: u32 = 15_360;
@@ -160,7 +161,9 @@ fn thread(
             feed.announce(series::departure(group.slot, paces.len()), &label);
         }
     }
-    let on_tape = config.record.then(|| OnTape::of(&config.streams, source)).transpose()?;
+    let group = port.wrapper().map(|wrapper| Route::mac(wrapper.route().group));
+    let on_tape = || OnTape::of(&config.streams, source, group);
+    let on_tape = config.record.then(on_tape).transpose()?;
     if on_tape.is_some() {
         feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
     }

@@ -22,11 +22,11 @@ pub(super) struct OnTape {
 }
 
 impl OnTape {
-    /// The streams that are sent from `source`.
+    /// The streams that are sent from `source`; over UDP to the address of `group`, which stands in the place of theirs.
     ///
     /// # Errors
     /// There are more of them than a recording has room for.
-    pub(super) fn of(streams: &[StreamConfig], source: Mac) -> Result<Self, ProbeError> {
+    pub(super) fn of(streams: &[StreamConfig], source: Mac, group: Option<Mac>) -> Result<Self, ProbeError> {
         if streams.len() > recording::MAX_STREAMS {
             return Err(ProbeError::Usage(format!(
                 "publish: a recording has room for {} streams: use fewer, or leave --record out",
@@ -34,7 +34,11 @@ impl OnTape {
             )));
         }
         let on_tape = |(number, stream): (u16, &StreamConfig)| {
-            let announced = id_of(&stream.spec);
+            let of_file = id_of(&stream.spec);
+            let announced = StreamId {
+                destination: group.or(of_file.destination),
+                ..of_file
+            };
             let identity = TapeStream {
                 number,
                 announced,
