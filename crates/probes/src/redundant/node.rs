@@ -27,6 +27,8 @@ struct Watched {
     before: Option<LinkInfo>,
     /// While there is no carrier, the earliest instant at which it may have been lost.
     down: Option<Monotonic>,
+    /// True if there was none at the begin.
+    began_without: bool,
     losses: u32,
     down_ns: u64,
 }
@@ -40,12 +42,14 @@ impl Watched {
             None => (!link.carrier).then(|| "has no carrier".to_owned()),
             Some(before) => link.carrier_change(before).map(|change| change.to_string()),
         };
-        self.losses += match &self.before {
-            None => u32::from(!link.carrier),
-            Some(before) => link
-                .carrier_losses_since(before)
-                .max(u32::from(before.carrier && !link.carrier)),
-        };
+        match &self.before {
+            None => self.began_without = !link.carrier,
+            Some(before) => {
+                self.losses += link
+                    .carrier_losses_since(before)
+                    .max(u32::from(before.carrier && !link.carrier));
+            }
+        }
         if let Some(text) = text {
             let text = format!("{} ({}) {text}", self.lan, self.name);
             events.write_since(self.down.unwrap_or(since), EventKind::Link, text);
@@ -68,18 +72,20 @@ impl Watched {
     fn end(&mut self, now: Monotonic, events: &Events) {
         let down = self.down;
         self.is_up(now);
-        if self.losses == 0 {
-            return;
-        }
+        let what = match (self.began_without, self.losses) {
+            (false, 0) => return,
+            (true, 0) => "had no carrier at the begin".to_owned(),
+            (false, losses) => format!("lost its carrier {losses} times"),
+            (true, losses) => format!("had no carrier at the begin, and lost it {losses} times after that"),
+        };
         let (until_end, since) = match down {
             Some(since) => (", and had none at the end", since),
             None => ("", now),
         };
         let text = format!(
-            "{} ({}) lost its carrier {} times, for at most {} together{until_end}: nothing passed in this LAN then",
+            "{} ({}) {what}, for at most {} together{until_end}: nothing passed in this LAN then",
             self.lan,
             self.name,
-            self.losses,
             Ns(self.down_ns)
         );
         events.write_since(since, EventKind::Link, text);
@@ -141,6 +147,7 @@ impl super::Pair {
             link: ports[lan.number()].link(),
             before: None,
             down: None,
+            began_without: false,
             losses: 0,
             down_ns: 0,
         };
