@@ -197,7 +197,7 @@ fn an_ipv6_publisher_has_its_last_octets() {
 fn a_datagram_leaves_room_for_the_mark_of_a_redundant_network() {
     let longest = |wrapper: &mut Wrapper| {
         let fits = |members: &usize| matches!(wrapper.wrap(&sv_frame(*members)), Ok(Some(_)));
-        (1..200).rev().find(fits).expect("some fit")
+        (1..180).rev().find(fits).expect("some fit")
     };
     let octets = |members| {
         let mut wrapper = Wrapper::new(route(None));
