@@ -303,7 +303,7 @@ fn an_oscillation_is_seldom_taken_for_saturation() {
         })
         .collect();
     let moved = found.iter().map(|one| one[1]).collect::<Vec<_>>();
-    assert_eq!(moved, [0, 0, 2, 5, 0, 5]);
+    assert_eq!(moved, [0, 0, 4, 11, 13, 25]);
     assert!(found.iter().all(|one| one[0] == 80 && one[2] == 80), "{found:?}");
 }
 
