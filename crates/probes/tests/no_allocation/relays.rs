@@ -99,7 +99,7 @@ fn relay_on(cpus: Cpus) -> Recorded {
 }
 
 /// A relay that subscribes to this stream. Its overcurrent setting is below the load, so it operates as soon as it can.
-fn relay_file(stream: &StreamSpec) -> String {
+pub(crate) fn relay_file(stream: &StreamSpec) -> String {
     let StreamSpec {
         sv_id,
         appid,

@@ -1,13 +1,17 @@
 //! Signed datagrams, sent and checked.
 
 use crate::common::{Pair, Run, can_run};
+use crate::relays::relay_file;
 use crate::{publish_config, turn, wait_for_traffic};
-use probes::subscribe::SubscribeConfig;
+use probes::relay::RelayConfig;
+use probes::subscribe::{ClockRelation, SubscribeConfig};
+use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options};
 use probes::{Port, Probe, publish, subscribe};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::alloc::counted;
 use sys::packet::PortOptions;
+use sys::thread::Policy;
 use wire::redundancy::SUPERVISION;
 use wire::routed::{Algorithm, Key, PORT, Route, Wrapper};
 
@@ -79,4 +83,62 @@ fn signed_datagrams_are_sent_and_checked() {
         let events = recorded.events(&format!("spacing/MU0{stream}"));
         assert!(!events.iter().any(|event| event.text.contains("signed")), "{events:?}");
     }
+}
+
+/// A test set and a relay, which make and sign their datagrams when they are due.
+#[test]
+fn a_signed_trip() {
+    if !can_run("a_signed_trip") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let options = TripOptions {
+        goose: Some("R1LD0/LLN0$GO$gcb1".to_owned()),
+        ..TripOptions::default()
+    };
+    let trip = TripConfig {
+        shots: 1,
+        settle_ns: 3_000_000_000,
+        controls: Vec::new(),
+        ..options.config().expect("the usual scenario")
+    };
+    let mut stream = trip.stream.clone();
+    stream.destination = Route::mac([239, 192, 0, 7].into());
+    let text = relay_file(&stream).replace("pickup = 2", "pickup = 15");
+    let relay = ::relay::config::parse(&text, "test").expect("a relay");
+    let far = Port::from(pair.port_b(&datagrams(probes::relay::port_options(&relay))))
+        .with_keys(Some(vec![key()]))
+        .with_wrapper(Some(wrapper(2)));
+    let relay = RelayConfig {
+        relay,
+        records: None,
+        clock: ClockRelation::SameHost,
+        duration_ns: None,
+        policy: Policy::Other,
+        spin_ahead_ns: 50_000,
+        stream_labels: Vec::new(),
+        ptp: None,
+        beside: Vec::new(),
+    };
+    let ports = Ports {
+        stream: Port::from(pair.port_a(&publish::port_options())).with_wrapper(Some(wrapper(1))),
+        goose: Port::from(pair.port_a(&datagrams(goose_port_options()))).with_keys(Some(vec![key()])),
+    };
+    let mut run = Run::start();
+    let relay = relay
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("the relay starts");
+    let trip = trip.start(ports, &mut run.recorder, &run.stop).expect("trip starts");
+    // The stream is learned in its first second.
+    std::thread::sleep(Duration::from_millis(3_000));
+    let early = counted();
+    trip.join().expect("signed messages of the relay came and were used");
+    run.stop.request();
+    relay.join().expect("signed samples came and were used");
+    assert_eq!(counted() - early, 0, "after the stream is learned");
+    let recorded = run.finish();
+    assert!(recorded.counters("publish/lateness").received > 4_000);
+    let events = recorded.file.events().expect("events");
+    assert!(!events.iter().any(|event| event.text.contains("signed")), "{events:?}");
 }
