@@ -104,7 +104,7 @@ fn pair(
 pub(crate) struct DeviceOfKernel {
     name: String,
     protocol: Protocol,
-    /// Those in LAN A and LAN B; `None` for one that is gone, or in another network namespace.
+    /// The two in LAN A and LAN B; `None` for one that is gone, or in another network namespace.
     ports: [Option<String>; 2],
 }
 

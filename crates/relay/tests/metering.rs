@@ -119,6 +119,22 @@ fn values_are_those_of_the_load() {
     );
 }
 
+/// The time without samples is no part of the first mean after them.
+#[test]
+fn a_mean_after_a_loss_has_its_whole_time() {
+    for lost_ms in [700, 1200, 5000] {
+        let mut meter = Meter::new("metering = { average-ms = 1000 }");
+        meter.play(1500, Some(&loaded(1.0)));
+        assert!((meter.values()[0] - 300.0).abs() < 3.0, "{:?}", meter.values());
+        meter.play(lost_ms, None);
+        meter.play(900, Some(&loaded(1.0)));
+        let early = meter.values();
+        assert!(early.iter().all(|value| value.is_nan()), "{lost_ms} ms: {early:?}");
+        meter.play(400, Some(&loaded(1.0)));
+        assert!((meter.values()[0] - 300.0).abs() < 3.0, "{:?}", meter.values());
+    }
+}
+
 #[test]
 fn a_value_changes_outside_its_deadband_and_once_in_the_averaging_time() {
     let mut meter = Meter::new("metering = { average-ms = 200, deadband = 0.02 }");

@@ -63,6 +63,7 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
+    /// The outputs of a relay whose streams have `rate` samples a second.
     ///
     /// # Errors
     /// A setting of the measured values outside its range.
