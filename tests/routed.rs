@@ -1,8 +1,8 @@
 //! R-GOOSE and R-SV from a publisher to a subscriber, and a trip over UDP, with signatures and without; judged by tshark and by Python's `hmac`.
 
 use serde_json::Value;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 use support::feeder::RELAY;
 use support::{end, json, namespace, root_or_skip, series, start, stderr, until_sent, until_thread, wait};
@@ -288,6 +288,33 @@ fn without_a_key_a_signature_is_named_and_with_another_key_nothing_is_measured()
     assert!(stderr(&near).contains("none was used"), "{}", stderr(&near));
 }
 
+/// Results of three shots over UDP with these options of the relay and of `trip`, and a capture of the relay's port.
+fn shots(directory: &Path, of_relay: &str, of_trip: &str) -> (Output, Output, PathBuf) {
+    let namespace = namespace();
+    let capture = directory.join("seen.pcapng");
+    let relay = format!(
+        "relay {RELAY} v1 --routed 239.192.0.1 --source-ip 10.9.0.2 --clock same-host --capture-all --capture {} {of_relay}",
+        capture.display()
+    );
+    let mut relay = begin(&namespace, directory, &relay);
+    until_thread(&mut relay, "relay");
+    let shots = format!(
+        "trip v0 --routed 239.192.0.1 --source-ip 10.9.0.1 --scenario overcurrent --profile F4000S1I4U4 --shots 3 --controls no-fault \
+         --settle 300ms {of_trip}"
+    );
+    let trip = wait(begin(&namespace, directory, &shots), &["trip"]);
+    let relay = end(relay, &["relay"]);
+    (trip, relay, capture)
+}
+
+const TRIP: &str = "F1LD0/LLN0$GO$gcbTrip";
+
+/// True if an event of this kind has these words.
+fn is_told(document: &Value, kind: &str, words: &str) -> bool {
+    let mut events = document["events"].as_array().expect("events").iter();
+    events.any(|event| event["kind"] == kind && event["text"].as_str().is_some_and(|text| text.contains(words)))
+}
+
 #[test]
 fn with_a_key_frames_of_layer_2_are_not_used() {
     if !root_or_skip("with_a_key_frames_of_layer_2_are_not_used") {
@@ -315,28 +342,146 @@ fn a_trip_comes_over_udp_signed_and_plain() {
     }
     let directory = tempfile::tempdir().expect("a directory");
     let right = keys(directory.path(), "right.toml", "hmac-sha256-256", SECRET);
-    for options in [String::new(), format!("--sign {right} --key {right}")] {
-        let namespace = namespace();
-        let mut relay = begin(
-            &namespace,
-            directory.path(),
-            &format!("relay {RELAY} v1 --routed 239.192.0.1 --source-ip 10.9.0.2 --clock same-host {options}"),
-        );
-        until_thread(&mut relay, "relay");
-        let shots = format!(
-            "trip v0 --routed 239.192.0.1 --source-ip 10.9.0.1 --scenario overcurrent --profile F4000S1I4U4 --shots 5 --controls no-fault \
-             --goose F1LD0/LLN0$GO$gcbTrip --settle 300ms {options}"
-        );
-        let trip = wait(begin(&namespace, directory.path(), &shots), &["trip"]);
-        let _ = end(relay, &["relay"]);
+    let both = format!("--sign {right} --key {right}");
+    for (of_relay, of_trip, key) in [
+        ("", "", "0x00000000"),
+        (&both, &both, "0x00000007"),
+        (&both, &format!("--sign {right}"), "0x00000007"),
+    ] {
+        let (trip, relay, capture) = shots(directory.path(), of_relay, &format!("--goose {TRIP} {of_trip}"));
         let document = json(&trip);
         let trips = series(&document, "trip/overcurrent");
         // Not every shot counts on a machine with stalls.
-        assert!(trips["received"].as_u64() >= Some(1), "{options}: {document}");
+        assert!(trips["received"].as_u64() >= Some(1), "{of_trip}: {document}");
         assert_eq!(
             (&trips["lost"], &trips["unwanted"]),
             (&0.into(), &0.into()),
-            "{options}: {document}"
+            "{of_trip}: {document}"
         );
+        // The way was UDP, in both directions.
+        let layer_2 = tshark(&capture, &["-Y", "eth.type == 0x88b8 || eth.type == 0x88ba"]);
+        assert!(layer_2.is_empty(), "{layer_2:?}");
+        let told = tshark(
+            &capture,
+            &[
+                "-Y",
+                "r-goose && ip.src == 10.9.0.2",
+                "-T",
+                "fields",
+                "-e",
+                "rgoose.key_id",
+            ],
+        );
+        assert!(!told.is_empty() && told.iter().all(|id| id == key), "{told:?}");
+        let is_unchecked = of_trip.contains("--sign") && !of_trip.contains("--key");
+        assert_eq!(
+            is_told(&document, "note", "under the relay's name are signed, not checked"),
+            is_unchecked,
+            "{}",
+            document["events"]
+        );
+        assert!(!is_told(&document, "stream-doubt", "sign"), "{}", document["events"]);
+        let relay = json(&relay);
+        assert!(!is_told(&relay, "stream-doubt", "sign"), "{}", relay["events"]);
+    }
+}
+
+#[test]
+fn a_relay_with_another_key_or_none_gives_no_trip_and_the_reason_is_named() {
+    if !root_or_skip("a_relay_with_another_key_or_none_gives_no_trip_and_the_reason_is_named") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let [right, wrong] = [
+        ("right.toml", SECRET),
+        ("wrong.toml", "ff0102030405060708090a0b0c0d0e0f"),
+    ]
+    .map(|(name, hex)| keys(directory.path(), name, "hmac-sha256-128", hex));
+    // The relay takes the samples, and signs its own messages with another key, or not at all.
+    for of_relay in [format!("--key {right} --sign {wrong}"), format!("--key {right}")] {
+        for goose in [format!("--goose {TRIP}"), String::new()] {
+            let (trip, _, _) = shots(
+                directory.path(),
+                &of_relay,
+                &format!("--sign {right} --key {right} {goose}"),
+            );
+            assert_eq!(trip.status.code(), Some(3), "{}", stderr(&trip));
+            let said = stderr(&trip);
+            assert!(
+                said.contains("came, and none was used: they are not signed, or not by a key of --key"),
+                "{said}"
+            );
+        }
+    }
+    // The relay refuses the samples, says so, and never trips.
+    let of_trip = format!("--sign {right} --key {right} --goose {TRIP}");
+    let (trip, relay, _) = shots(directory.path(), &format!("--key {wrong} --sign {right}"), &of_trip);
+    let document = json(&trip);
+    assert!(stderr(&relay).contains("and none was used"), "{}", stderr(&relay));
+    let trips = document["series"].as_array().expect("series").iter();
+    let mut trips = trips.filter(|series| series["name"] == "trip/overcurrent");
+    assert!(trips.all(|series| series["received"] == 0), "{document}");
+}
+
+/// Interfaces on which the group 239.192.0.1 is joined, in a text like `/proc/net/igmp`.
+fn joined(igmp: &str) -> Vec<String> {
+    let mut device = String::new();
+    let mut all = Vec::new();
+    for line in igmp.lines() {
+        let mut fields = line.split_whitespace();
+        match (line.starts_with(char::is_whitespace), fields.next()) {
+            // The octets of the group from last to first.
+            (true, Some("0100C0EF")) => all.push(device.clone()),
+            (false, Some(_)) => device = fields.next().unwrap_or_default().to_owned(),
+            _ => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn a_group_is_joined_in_both_lans_and_left_at_the_end_and_each_lan_carries_the_datagrams() {
+    if !root_or_skip("a_group_is_joined_in_both_lans_and_left_at_the_end_and_each_lan_carries_the_datagrams") {
+        return;
+    }
+    let (namespace, directory) = (namespace(), tempfile::tempdir().expect("a directory"));
+    let made = namespace.run(|| {
+        sys::link::add_veth("w0", "w1", &namespace)?;
+        sys::link::set_up("w0")?;
+        sys::link::set_up("w1")
+    });
+    made.expect("a thread in it").expect("a veth pair");
+    let routed = "--lan-b w1 --routed 239.192.0.1";
+    for (words, thread) in [
+        (format!("subscribe v1 {routed} --duration 60s"), "subscribe"),
+        (format!("relay {RELAY} v1 {routed} --source-ip 10.9.0.2"), "relay"),
+        (
+            format!("trip v1 {routed} --source-ip 10.9.0.1 --goose {TRIP}"),
+            "trip-listen",
+        ),
+    ] {
+        let mut child = begin(&namespace, directory.path(), &words);
+        until_thread(&mut child, thread);
+        let igmp = std::fs::read_to_string(format!("/proc/{}/net/igmp", child.id())).expect("a running program");
+        assert_eq!(joined(&igmp), ["v1", "w1"], "{words}: {igmp}");
+        let _ = end(child, &[thread]);
+        let igmp = namespace.run(|| std::fs::read_to_string("/proc/thread-self/net/igmp"));
+        let igmp = igmp.expect("a thread in it").expect("a table");
+        assert_eq!(joined(&igmp), Vec::<String>::new(), "{words}: {igmp}");
+    }
+    let publish = "publish v0 --lan-b w0 --routed 239.192.0.1 --source-ip 10.9.0.1 --streams 1";
+    let far = begin(&namespace, directory.path(), publish);
+    until_sent(&far, "w0", 200);
+    let near = begin(
+        &namespace,
+        directory.path(),
+        &format!("subscribe v1 {routed} --duration 2s"),
+    );
+    let near = json(&wait(near, &["subscribe"]));
+    let far = end(far, &["publish"]);
+    assert_eq!(far.status.code(), Some(0), "{}", stderr(&far));
+    assert!(count(&near, "spacing/MU01", "received") > 1_000, "{near}");
+    for lan in ["lan/A", "lan/B"] {
+        assert!(count(&near, lan, "received") > 1_000, "{lan}: {near}");
     }
 }
