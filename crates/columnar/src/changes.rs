@@ -1,6 +1,6 @@
 //! The columns of a change of the machine during a run.
 
-use crate::origin::Origin;
+use crate::origin::{self, OfRun, Origin};
 use crate::table::{Column, Value};
 use model::Change;
 
@@ -12,12 +12,14 @@ pub(crate) struct Row<'a> {
     pub(crate) change: Change,
 }
 
+impl OfRun for Row<'_> {
+    fn origin(&self) -> &Origin {
+        self.origin
+    }
+}
+
 pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
-    vec![
-        Column::new("run", Value::Text(|row| row.origin.run.as_str().into())),
-        Column::new("host", Value::Text(|row| row.origin.host.as_str().into())),
-        Column::new("command", Value::Text(|row| row.origin.command.as_str().into())),
-        Column::new("started_ns", Value::Whole(|row| row.origin.started_ns)),
+    let more: Vec<Column<Row<'a>>> = vec![
         Column::new("since_ns", Value::Count(|row| row.change.since_ns)),
         Column::new("at_ns", Value::Count(|row| row.change.at_ns)),
         Column::new("subject", Value::Text(|row| row.change.subject.word().into())),
@@ -31,5 +33,6 @@ pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
             Value::MaybeText(|row| Some(row.change.after.as_deref()?.into())),
         ),
         Column::new("who", Value::MaybeText(|row| Some(row.change.who.as_deref()?.into()))),
-    ]
+    ];
+    origin::columns(more)
 }

@@ -1,7 +1,7 @@
 //! The columns of a day of a series: counts, extremes and the worst sample's time of all its windows.
 
 use crate::fleet::Day;
-use crate::origin::Origin;
+use crate::origin::{self, OfRun, Origin};
 use crate::table::{Column, Value};
 use model::{Counter, Counters, WindowRow};
 
@@ -40,12 +40,14 @@ impl<'a> Row<'a> {
     }
 }
 
+impl OfRun for Row<'_> {
+    fn origin(&self) -> &Origin {
+        self.origin
+    }
+}
+
 pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
     let mut columns: Vec<Column<Row<'a>>> = vec![
-        Column::new("run", Value::Text(|row| row.origin.run.as_str().into())),
-        Column::new("host", Value::Text(|row| row.origin.host.as_str().into())),
-        Column::new("command", Value::Text(|row| row.origin.command.as_str().into())),
-        Column::new("started_ns", Value::Whole(|row| row.origin.started_ns)),
         Column::new("series", Value::Text(|row| row.series.into())),
         Column::new("day", Value::Text(|row| row.day.into())),
         Column::new("windows", Value::Count(|row| row.windows)),
@@ -56,5 +58,5 @@ pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
     columns.push(Column::new("min_ns", Value::MaybeWhole(|row| row.min_ns)));
     columns.push(Column::new("max_ns", Value::MaybeWhole(|row| row.max_ns)));
     columns.push(Column::new("max_at_ns", Value::MaybeCount(|row| row.max_at_ns)));
-    columns
+    origin::columns(columns)
 }

@@ -1,6 +1,6 @@
 //! The columns of a fact of the inventory.
 
-use crate::origin::Origin;
+use crate::origin::{self, OfRun, Origin};
 use crate::table::{Column, Value};
 use model::Fact;
 
@@ -12,12 +12,14 @@ pub(crate) struct Row<'a> {
     pub(crate) fact: Fact,
 }
 
+impl OfRun for Row<'_> {
+    fn origin(&self) -> &Origin {
+        self.origin
+    }
+}
+
 pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
-    vec![
-        Column::new("run", Value::Text(|row| row.origin.run.as_str().into())),
-        Column::new("host", Value::Text(|row| row.origin.host.as_str().into())),
-        Column::new("command", Value::Text(|row| row.origin.command.as_str().into())),
-        Column::new("started_ns", Value::Whole(|row| row.origin.started_ns)),
+    let more: Vec<Column<Row<'a>>> = vec![
         Column::new("topic", Value::Text(|row| row.fact.group.as_str().into())),
         Column::new("name", Value::Text(|row| row.fact.name.as_str().into())),
         Column::new(
@@ -28,5 +30,6 @@ pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
             "unknown",
             Value::MaybeText(|row| Some(row.fact.value.as_ref().err()?.as_str().into())),
         ),
-    ]
+    ];
+    origin::columns(more)
 }

@@ -1,6 +1,7 @@
 //! The run that the rows belong to.
 
 use crate::ColumnarError;
+use crate::table::{Column, Value};
 use model::RunState;
 use model::fact::HOST_NAME;
 use parquet::file::metadata::KeyValue;
@@ -55,4 +56,22 @@ impl Origin {
         let pairs = pairs.into_iter();
         pairs.map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect()
     }
+}
+
+/// A row of a table about a run.
+pub(crate) trait OfRun {
+    /// The run.
+    fn origin(&self) -> &Origin;
+}
+
+/// The columns of a table: those with which every table begins, and `more`.
+pub(crate) fn columns<R: OfRun>(more: Vec<Column<R>>) -> Vec<Column<R>> {
+    let mut columns = vec![
+        Column::new("run", Value::Text(|row: &R| row.origin().run.as_str().into())),
+        Column::new("host", Value::Text(|row: &R| row.origin().host.as_str().into())),
+        Column::new("command", Value::Text(|row: &R| row.origin().command.as_str().into())),
+        Column::new("started_ns", Value::Whole(|row: &R| row.origin().started_ns)),
+    ];
+    columns.extend(more);
+    columns
 }

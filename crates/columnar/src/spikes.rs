@@ -1,6 +1,6 @@
 //! The columns of a spike.
 
-use crate::origin::Origin;
+use crate::origin::{self, OfRun, Origin};
 use crate::table::{Column, Value};
 use model::{Explanation, Spike};
 
@@ -20,12 +20,14 @@ impl Row<'_> {
     }
 }
 
+impl OfRun for Row<'_> {
+    fn origin(&self) -> &Origin {
+        self.origin
+    }
+}
+
 pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
-    vec![
-        Column::new("run", Value::Text(|row| row.origin.run.as_str().into())),
-        Column::new("host", Value::Text(|row| row.origin.host.as_str().into())),
-        Column::new("command", Value::Text(|row| row.origin.command.as_str().into())),
-        Column::new("started_ns", Value::Whole(|row| row.origin.started_ns)),
+    let more: Vec<Column<Row<'a>>> = vec![
         Column::new("series", Value::Text(|row| row.series.into())),
         Column::new("at_ns", Value::Count(|row| row.spike.at_ns)),
         Column::new("value_ns", Value::Whole(|row| row.spike.value_ns)),
@@ -40,5 +42,6 @@ pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
             "unexplained_ns",
             Value::MaybeCount(|row| Some(row.why()?.unexplained_ns)),
         ),
-    ]
+    ];
+    origin::columns(more)
 }

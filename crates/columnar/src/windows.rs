@@ -1,6 +1,6 @@
 //! The columns of a window.
 
-use crate::origin::Origin;
+use crate::origin::{self, OfRun, Origin};
 use crate::table::{Column, Value};
 use model::{Counter, WindowRow};
 
@@ -14,12 +14,14 @@ pub(crate) struct Row<'a> {
     pub(crate) window: WindowRow,
 }
 
+impl OfRun for Row<'_> {
+    fn origin(&self) -> &Origin {
+        self.origin
+    }
+}
+
 pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
     let mut columns: Vec<Column<Row<'a>>> = vec![
-        Column::new("run", Value::Text(|row| row.origin.run.as_str().into())),
-        Column::new("host", Value::Text(|row| row.origin.host.as_str().into())),
-        Column::new("command", Value::Text(|row| row.origin.command.as_str().into())),
-        Column::new("started_ns", Value::Whole(|row| row.origin.started_ns)),
         Column::new("series", Value::Text(|row| row.series.into())),
         Column::new("start_ns", Value::Count(|row| row.window.start_ns)),
         Column::new("end_ns", Value::Count(|row| row.window.end_ns)),
@@ -34,7 +36,7 @@ pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
         Column::new("p999_ns", Value::MaybeCount(|row| row.window.p999_ns)),
     ];
     columns.extend(figures);
-    columns
+    origin::columns(columns)
 }
 
 fn counter<'a>(counter: Counter) -> Column<Row<'a>> {
