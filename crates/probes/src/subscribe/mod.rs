@@ -26,6 +26,7 @@ mod receiver;
 mod recording;
 mod series;
 mod stream;
+mod table;
 #[cfg(test)]
 mod tests;
 mod unread;

@@ -1,8 +1,8 @@
 //! Datagrams that are refused for their signatures: they put the stream or the input that they name in doubt, and change nothing else.
 
 use super::notice::Notice;
-use super::receiver::StreamTable;
 use super::series::{DELIVERY, slots};
+use super::table::StreamTable;
 use super::{ForRelay, SubscribeConfig, SuperviseConfig, expected};
 use crate::publish::StreamConfig;
 use crate::reception::{Account, Arrival};

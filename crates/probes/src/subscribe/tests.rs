@@ -3,8 +3,8 @@
 
 use super::SubscribeConfig;
 use super::notice::Notice;
-use super::receiver::StreamTable;
 use super::series::{DELIVERY, Family, slots};
+use super::table::StreamTable;
 use crate::reception::{Account, Arrival};
 use crate::sender::SenderEnd;
 use analysis::{Analysis, Config, Event, EventKind, Sink};
