@@ -1,8 +1,10 @@
 //! `triptime trip` end to end, against a small relay at the other end of a veth pair.
 
 mod overruns;
+mod own_relay;
 mod plans;
 mod ramp;
+mod reach;
 #[path = "../../crates/probes/tests/trip/relay.rs"]
 mod relay;
 

@@ -1,9 +1,10 @@
 //! A ramp against our own relay: its start is watched, up and down again.
 
 use crate::check;
+use crate::own_relay::played;
 use serde_json::Value;
 use std::path::Path;
-use support::{end, json, namespace, root_or_skip, signal, start, until_packet_socket, wait};
+use support::root_or_skip;
 
 const RELAY: &str = "[relay]
 name = \"R\"
@@ -46,50 +47,8 @@ step = \"100ms\"
 
 /// The result document of a ramp of 800 A through a relay with this setting in multiples of 400 A, and its page.
 fn ramped(folder: &Path, pickup: &str) -> (Value, String) {
-    let path = |name: &str| folder.join(format!("{pickup}-{name}")).display().to_string();
-    let (relay_file, test, page) = (path("relay.toml"), path("ramp.toml"), path("page.html"));
-    std::fs::write(&relay_file, RELAY.replace("PICKUP", pickup)).expect("a file");
-    std::fs::write(&test, RAMP).expect("a file");
-    let (out, namespace) = (path("relay.triptime"), namespace());
-    let relay = [
-        "relay",
-        &relay_file,
-        "v1",
-        "--quiet",
-        "--no-flight-recorder",
-        "--policy",
-        "fifo:60",
-        "--out",
-        &out,
-    ];
-    let relay = namespace.run(|| start(&relay)).expect("entered");
-    until_packet_socket(&relay);
-    let file = path("ramp.triptime");
-    let tester = [
-        "trip",
-        "v0",
-        "--type-test",
-        &test,
-        "--goose",
-        "RLD0/LLN0$GO$gcbTrip",
-        "--start-member",
-        "1",
-        "--policy",
-        "fifo:60",
-        "--controls",
-        "no-fault",
-        "--json",
-        "--quiet",
-        "--html",
-        &page,
-        "--out",
-        &file,
-    ];
-    let child = namespace.run(|| start(&tester)).expect("entered");
-    let output = wait(child, &tester);
-    signal(&relay, rustix::process::Signal::INT);
-    end(relay, &["relay"]);
-    (json(&output), std::fs::read_to_string(&page).expect("a page"))
+    let relay = RELAY.replace("PICKUP", pickup);
+    played(folder, pickup, [&relay, RAMP], &["--start-member", "1"])
 }
 
 #[test]
