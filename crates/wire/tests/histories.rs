@@ -17,7 +17,12 @@ struct Said {
     doubts: Vec<String>,
 }
 
-fn supervise(mut sequence: Sequence, stream: &[Sent], stamped: bool, end_ns: i64) -> Said {
+fn supervise(sequence: Sequence, stream: &[Sent], stamped: bool, end_ns: i64) -> Said {
+    supervise_as(sequence, stream, stamped, end_ns, false)
+}
+
+/// The conclusions about a stream that comes beside others, or alone.
+fn supervise_as(mut sequence: Sequence, stream: &[Sent], stamped: bool, end_ns: i64, is_alone: bool) -> Said {
     let mut doubts = Vec::new();
     let mut tell = |sequence: &mut Sequence| {
         while let Some(finding) = sequence.take_finding() {
@@ -31,7 +36,7 @@ fn supervise(mut sequence: Sequence, stream: &[Sent], stamped: bool, end_ns: i64
             smp_cnt: sent.count,
             contents: Contents::new(sent.contents),
             at_ns: stamped.then_some(sent.at_ns),
-            alone: false,
+            alone: is_alone,
         });
         tell(&mut sequence);
     }
@@ -66,6 +71,28 @@ fn samples_between_two_losses_that_come_two_turns_late_are_told() {
     let (stream, end_ns) = play(RATE, 0, 48_000, &deeds);
     let said = supervise(sequence(false), &stream, true, end_ns);
     assert_eq!((said.lost, said.too_late, said.doubts), (11_276, 220, vec![]));
+}
+
+/// No other stream shows whether the clock was set meanwhile. A count near the last one may be a step of the clock, or a loss of about a turn: each
+/// loss is counted to the sample, or left open, and never counted otherwise.
+#[test]
+fn a_lone_stream_that_loses_about_a_turn_is_counted_right_or_not_at_all() {
+    for lost in RATE - 40..=RATE + 40 {
+        let (stream, end_ns) = play(RATE, 100, 4 * RATE, &[(0.4, Deed::Lose(lost))]);
+        assert_eq!(stream.len() as u32, 4 * RATE - lost);
+        let said = supervise_as(sequence(false), &stream, true, end_ns, true);
+        let found = (said.lost, said.conflicting, said.too_late);
+        match said.doubts.is_empty() {
+            true => assert_eq!(found, (u64::from(lost), 0, 0)),
+            // The counts beyond a turn are lost in any case.
+            false => assert_eq!(
+                found,
+                (u64::from((lost + 1).saturating_sub(RATE + 1)), 0, 0),
+                "{lost}: {:?}",
+                said.doubts
+            ),
+        }
+    }
 }
 
 proptest! {

@@ -83,11 +83,18 @@ impl Sequence {
     fn uncountable(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> SampleStep {
         self.findings
             .push(What::Uncountable, silent_ns.unsigned_abs(), u64::from(ahead));
-        if !(1..=WINDOW).contains(&ahead) {
+        if ahead > WINDOW {
             return self.restart(count, sample);
         }
         self.confirm();
-        let step = self.go_on(count, u64::from(ahead), sample);
+        let step = match ahead {
+            // A whole turn later or no step at all: nothing is counted.
+            0 => {
+                self.move_on(count, 0, sample);
+                SampleStep::Next
+            }
+            _ => self.go_on(count, u64::from(ahead), sample),
+        };
         // In any case, a new schedule begins here.
         self.line = sample
             .at_ns
