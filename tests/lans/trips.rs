@@ -75,7 +75,7 @@ fn a_fault_of_a_lan_that_never_worked_is_no_proof() {
     let told = of_kind(&document, "stream-doubt").join("\n");
     for lan in ["LAN A", "LAN B"] {
         assert!(
-            told.contains(&format!("{lan}: no frame with marks of redundancy came")),
+            told.contains(&format!("{lan}: no frame of the relay with marks of redundancy came")),
             "{document}"
         );
     }

@@ -71,6 +71,8 @@ pub(super) struct Conductor {
     pub(super) links: Vec<LinkCounters>,
     /// Instant up to which the relays were watched.
     pub(super) watched: Monotonic,
+    /// Instant of the first fault that counts.
+    pub(super) faulted: Option<Monotonic>,
 }
 
 /// A completed shot, as one relay received it.
@@ -115,7 +117,7 @@ impl Conductor {
             std::thread::sleep(LOOK);
         }
         self.hearing.say_doubts(&self.shared.tallies, &self.events);
-        lans::say_silent(&self.shared.tallies.silent_lans, self.config.lan_fault, &self.events);
+        self.say_silent_lans();
     }
 
     /// Writes the notes about open points of the scenarios and how they were decided.
@@ -129,6 +131,16 @@ impl Conductor {
         if let Some(said) = self.config.type_test.as_ref().and_then(ramp::said) {
             self.events.write(EventKind::Note, said);
         }
+    }
+
+    /// Writes the LANs in which a relay was silent, of a test set in two LANs.
+    fn say_silent_lans(&self) {
+        let Some(firsts) = self.shared.tallies.firsts.get() else {
+            return;
+        };
+        let relays = self.config.relays.iter().zip(self.hearing.relays());
+        let relays = relays.map(|(under_test, relay)| (under_test.prefix(), relay.src_on_wire()));
+        lans::say_silent(firsts, relays, self.faulted, self.config.lan_fault, &self.events);
     }
 
     fn conduct(&mut self) -> Result<(), EarlyEnd> {
@@ -257,6 +269,7 @@ impl Conductor {
             self.stage.order(&planned, course);
         }
         self.shots += 1;
+        self.faulted.get_or_insert(self.stage.due(planned.fault));
         let mut all = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;
         let decisive = ask.ramp_step_ns().map(|ns| 2 * self.stage.samples(ns));
         all.iter_mut().for_each(|over| over.decisive = decisive);

@@ -1,5 +1,6 @@
 //! The thread that receives the relays' GOOSE messages. It only reads them; the conductor evaluates them.
 
+use super::lans::Firsts;
 use super::selection::Marks;
 use crate::error::ProbeError;
 use crate::reception::{Account, Arrival, Reception};
@@ -10,7 +11,6 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use units::Monotonic;
 use wire::ether::{EthernetView, Hidden, Mac, VlanTag};
 use wire::goose::{Frame, MAX_NAME, Member, Said};
-use wire::redundancy::Lan;
 use wire::routed::Proof;
 
 /// A control block reference, stored in place.
@@ -53,6 +53,8 @@ pub(super) struct Heard {
     pub(super) at: Monotonic,
     pub(super) name: Name,
     pub(super) source: Source,
+    /// Source address in the frame: over UDP, the last router's.
+    pub(super) src_on_wire: Mac,
     pub(super) said: Said,
     /// The trip bit; `None` if the member is missing, is neither a boolean nor a position, or is an intermediate position.
     pub(super) trip: Option<bool>,
@@ -84,8 +86,8 @@ pub(super) struct Tallies {
     pub(super) link_downs: AtomicU64,
     /// Instant in ns of `CLOCK_MONOTONIC`; all earlier frames have been taken.
     pub(super) looked_ns: AtomicI64,
-    /// True for a LAN in which no frame with marks of redundancy came; known when the listener has ended.
-    pub(super) silent_lans: [AtomicBool; 2],
+    /// First frames with marks of redundancy; known when the listener of two LANs has ended.
+    pub(super) firsts: OnceLock<Vec<Firsts>>,
     /// True if the listener has ended.
     pub(super) is_over: AtomicBool,
 }
@@ -170,9 +172,7 @@ impl Listener {
         let tallies = &self.ears.tallies;
         tallies.dropped.store(self.reception.port.dropped(), Ordering::Relaxed);
         if let Some(lans) = &self.reception.lans {
-            for (silent, lan) in tallies.silent_lans.iter().zip(Lan::BOTH) {
-                silent.store(lans.discard.lan(lan).received == 0, Ordering::Relaxed);
-            }
+            let _ = tallies.firsts.set(Firsts::of(&lans.discard));
         }
         tallies.is_over.store(true, Ordering::Release);
         self.ended.request();
@@ -248,6 +248,7 @@ impl Ears {
                 dst: ethernet.dst(),
                 appid: frame.header().appid,
             },
+            src_on_wire: ethernet.src_on_wire(),
             said: Said::of(frame),
             trip: members.trip.tripped(frame.all_data()),
             start: members.start.and_then(|member| member.of(frame.all_data())),

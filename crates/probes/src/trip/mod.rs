@@ -225,6 +225,7 @@ impl TripConfig {
             start: Monotonic::from_ns(0),
             watched: sys::clock::monotonic(),
             shots: 0,
+            faulted: None,
         };
         let publisher = self.publisher(stream, opening, prompter, &shared, recorder)?;
         let listener = self.listener(goose, to_conductor, &shared, recorder);

@@ -3,6 +3,7 @@
 use super::listener::{Heard, Source};
 use super::selection::Marks;
 use units::Monotonic;
+use wire::ether::Mac;
 use wire::goose::{Counts, Heard as At, Rules};
 
 /// State of the relay's control block, as far as it is known.
@@ -10,6 +11,8 @@ use wire::goose::{Counts, Heard as At, Rules};
 pub(super) struct Relay {
     /// Sender of its first message.
     source: Option<Source>,
+    /// Source address in the frame of that message.
+    src_on_wire: Option<Mac>,
     rules: Rules,
     trip: Bit,
     start: Bit,
@@ -79,6 +82,7 @@ impl Relay {
             self.of_others += 1;
             return;
         }
+        self.src_on_wire.get_or_insert(heard.src_on_wire);
         if heard.is_unusable {
             self.unusable += 1;
             return;
@@ -111,6 +115,11 @@ impl Relay {
             self.refused + counts.altered,
             self.without_trip,
         ]
+    }
+
+    /// Source address of its frames; `None` before the first.
+    pub(super) fn src_on_wire(&self) -> Option<Mac> {
+        self.src_on_wire
     }
 
     /// True if a message with a readable trip bit has come.
@@ -303,6 +312,7 @@ pub(super) mod tests {
                 dst: Mac([1; 6]),
                 appid: 1,
             },
+            src_on_wire: Mac([2; 6]),
             said: Said {
                 numbers,
                 t_ns: i64::from(st),

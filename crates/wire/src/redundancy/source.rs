@@ -59,6 +59,8 @@ pub struct Source {
     pub neither: u64,
     /// Steps of the number that are too great for lost frames.
     pub restarts: u64,
+    /// Instant of its first frame on each LAN, in ns.
+    pub first_ns: [Option<i64>; 2],
     room: Room,
     /// Newest number, and that of each LAN.
     newest: Option<u16>,
@@ -76,6 +78,7 @@ impl Source {
             together: 0,
             neither: 0,
             restarts: 0,
+            first_ns: [None; 2],
             room,
             newest: None,
             newest_on: [None; 2],
@@ -92,6 +95,9 @@ impl Source {
         let has_come = self.room.slots[usize::from(frame.mark.sequence)].came & mark != 0;
         let came = self.relation(frame, mark);
         self.remember(frame, mark, came, watched);
+        if !is_wrong {
+            self.first_ns[lan.number()].get_or_insert(frame.at_ns);
+        }
         let counts = &mut self.lans[lan.number()];
         match came {
             _ if is_wrong => counts.wrong += 1,
