@@ -142,7 +142,7 @@ impl Conductor {
     }
 
     /// Notice if the test set missed part of a shot, or did not send these samples.
-    fn our_own(&mut self, over: &Over, [from, until]: [u64; 2]) -> Option<Notice> {
+    pub(super) fn our_own(&mut self, over: &Over, [from, until]: [u64; 2]) -> Option<Notice> {
         match () {
             () if over.is_cut => Some(Notice::NoLink),
             () if over.is_deaf => Some(Notice::NotHeard),

@@ -207,7 +207,7 @@ impl Conductor {
         Ok(true)
     }
 
-    /// Plays the rounds of shots with a peer, between the negative controls, for which it is at rest. Honest shots that have to trip begin and end each, so that silence proves something.
+    /// Plays the rounds of shots with a peer, between the negative controls, for which it permits a trip and orders none. Honest shots that have to trip begin and end each, so that silence proves something.
     fn attacks(&mut self, peer: &PeerConfig) -> Result<(), EarlyEnd> {
         self.controls()?;
         let fault = self.config.faulted();
@@ -232,6 +232,7 @@ impl Conductor {
             let planned = self
                 .stage
                 .plan(&scenario, PointOnWave::anywhere(scenario.wave.voltage_deg()))?;
+            self.permit(&planned);
             self.watch(planned, Some(Manner::Plain), false)?;
             let found = self.hearing.found(&self.shared.tallies).map_err(EarlyEnd::Cannot)?;
             self.events.write(EventKind::Note, found);
@@ -259,9 +260,10 @@ impl Conductor {
         Ok(())
     }
 
-    /// Plays one shot that counts. Returns for a search whether the last relay tripped in time.
+    /// Plays one shot that counts. Returns for a search whether the last relay tripped in time. What the peer says begins with the shot: a fault at a
+    /// random instant after it, in every shot, finds a device that trips some time after the peer and reads no sample.
     pub(super) fn shot(&mut self, ask: &Ask) -> Result<Option<bool>, EarlyEnd> {
-        if self.shots < AT_ANY_INSTANT {
+        if self.shots < AT_ANY_INSTANT || ask.course.is_some() {
             self.stage.linger(SPREAD_NS);
         }
         let planned = self.stage.plan(&ask.scenario, ask.point)?;

@@ -4,8 +4,10 @@
 use super::UnderTest;
 use super::conductor::{Conductor, EarlyEnd, Over};
 use super::notice::Notice;
+use super::peer::{Course, PeerConfig};
 use super::script::Manner;
-use super::watch::Act;
+use super::stage::Planned;
+use super::watch::{Act, UNSURE};
 use model::EventKind;
 use serde::Deserialize;
 use std::fmt;
@@ -46,7 +48,24 @@ impl fmt::Display for Control {
     }
 }
 
-/// Number of attempts at the positive control if the test set itself was held up.
+/// A negative control that did not hold.
+enum Broken {
+    /// The relay acted, or could not be seen to act.
+    Failed(String),
+    /// The relay was quiet, and that proves nothing.
+    NotMade(&'static str),
+}
+
+/// What the test set itself missed, as a text.
+fn own(notice: Notice) -> &'static str {
+    match notice {
+        Notice::NoLink => "the test set had no link",
+        Notice::NotHeard => "the test set may have missed a trip",
+        _ => "the test set did not send all of its samples in time",
+    }
+}
+
+/// Number of attempts at a control that could not be made.
 const TRIES: u32 = 5;
 
 /// Random span in ns for the fault of the positive control and of the first shots. A device that only knows the usual times of
@@ -63,10 +82,26 @@ impl Conductor {
         Ok(())
     }
 
+    /// Makes a control until each relay has been seen; a relay for which it could not be made is left open, and fails it in the end.
     fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), EarlyEnd> {
-        let all = self.control_shot(scenario, control.manner(), false)?;
-        for (over, relay) in all.iter().zip(&self.config.relays) {
-            self.held(control, over, relay);
+        let relays = self.config.relays.clone();
+        let mut open: Vec<usize> = (0..relays.len()).collect();
+        for attempt in 1..=TRIES {
+            let all = self.control_shot(scenario, control.manner(), false)?;
+            open.retain(|relay| {
+                let (Some(over), Some(under_test)) = (all.get(*relay), relays.get(*relay)) else {
+                    return false;
+                };
+                let stayed = self.stayed(over);
+                let is_open = attempt < TRIES && matches!(stayed, Err(Broken::NotMade(_)));
+                if !is_open {
+                    self.tell_control(control, stayed, over, under_test);
+                }
+                is_open
+            });
+            if open.is_empty() {
+                break;
+            }
         }
         Ok(())
     }
@@ -79,28 +114,48 @@ impl Conductor {
     ) -> Result<Vec<Over>, EarlyEnd> {
         let point = PointOnWave::anywhere(scenario.wave.voltage_deg());
         let planned = self.stage.plan(scenario, point)?;
+        self.permit(&planned);
         self.watch(planned, manner, breaks)
     }
 
-    /// Reports whether a relay did nothing in a negative control, as required.
-    fn held(&self, control: Control, over: &Over, relay: &UnderTest) {
-        let at = over.watch.span.fault;
-        let held = match over.watch.act() {
-            Act::Quiet if over.is_cut => Err("the test set had no link".to_owned()),
-            Act::Quiet if over.is_deaf => Err("the test set may have missed a trip".to_owned()),
-            Act::Quiet => Ok(()),
-            Act::WasSet => Err("the trip bit was set already".to_owned()),
-            Act::Unknown => Err("no GOOSE message of the relay had come before".to_owned()),
-            Act::Early(trip) | Act::Tripped(trip) | Act::Late(trip) => Err(format!(
+    /// Gives the permission of the peer all through a shot, if the relay needs one: without it, the relay would stay quiet whatever it does with the
+    /// samples. A peer that blocks or orders trips stays at rest.
+    pub(super) fn permit(&mut self, planned: &Planned) {
+        if self.config.peer.as_ref().is_some_and(PeerConfig::permits) {
+            self.stage.order(planned, Course::PERMITTED);
+        }
+    }
+
+    /// Whether a relay did nothing in a negative control, as required. Silence counts only if the relay would have been heard, and if all samples of the
+    /// control were sent.
+    fn stayed(&mut self, over: &Over) -> Result<(), Broken> {
+        let failed = |why: &str| Err(Broken::Failed(why.to_owned()));
+        match over.watch.act() {
+            Act::Quiet => match (self.our_own(over, over.samples), over.unsure) {
+                (Some(notice), _) => Err(Broken::NotMade(own(notice))),
+                (None, Some(which)) => Err(Broken::NotMade(UNSURE.get(which).copied().unwrap_or_default())),
+                (None, None) => Ok(()),
+            },
+            Act::WasSet => failed("the trip bit was set already"),
+            Act::Unknown => failed("no GOOSE message of the relay had come before"),
+            Act::Early(trip) | Act::Tripped(trip) | Act::Late(trip) => Err(Broken::Failed(format!(
                 "the relay tripped, {} from the instant at which the fault would begin",
-                SignedNs(trip - at)
-            )),
-        };
-        let (kind, text) = match held {
+                SignedNs(trip - over.watch.span.fault)
+            ))),
+        }
+    }
+
+    fn tell_control(&self, control: Control, stayed: Result<(), Broken>, over: &Over, relay: &UnderTest) {
+        let (kind, text) = match stayed {
             Ok(()) => (EventKind::Note, format!("control {control}: no trip, as required")),
-            Err(why) => (EventKind::ControlFailed, format!("control {control} failed: {why}")),
+            Err(Broken::Failed(why)) => (EventKind::ControlFailed, format!("control {control} failed: {why}")),
+            Err(Broken::NotMade(why)) => (
+                EventKind::ControlFailed,
+                format!("control {control} could not be made in {TRIES} tries: {why}"),
+            ),
         };
-        self.events.write_at(at, kind, relay.prefix() + &text);
+        self.events
+            .write_at(over.watch.span.fault, kind, relay.prefix() + &text);
     }
 
     /// Runs the positive control, if the run has shots in which the relays must not trip.

@@ -1,8 +1,11 @@
 //! Devices that never read a sample, and relays that die: none of them may pass.
 
-use super::relay::{Moment, RelayKind};
+use super::common::{Pair, Run, wait_until};
+use super::relay::{self, Moment, Relay, RelayKind};
 use super::{Recorded, TripConfig, can_run, few, heard_of, tested, texts};
 use model::EventKind;
+use probes::trip::{Control, Ports, goose_port_options};
+use probes::{Probe, publish};
 
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
@@ -138,6 +141,36 @@ fn the_silence_of_a_relay_that_trips_for_a_fault_counts() {
         let left_out = texts(&recorded, EventKind::NotCounted).len() as u64;
         assert_eq!(recorded.counters("security/load").received + left_out, 2, "{notes:?}");
     }
+}
+
+/// The relay falls silent in the fault: its silence in the last controls shows nothing, once its GOOSE has expired.
+#[test]
+fn the_silence_of_a_relay_whose_messages_expired_is_no_control() {
+    if !can_run("the_silence_of_a_relay_whose_messages_expired_is_no_control") {
+        return;
+    }
+    let kind = RelayKind {
+        delay_ns: None,
+        ..RelayKind::default()
+    };
+    let config = TripConfig {
+        controls: vec![Control::NoFault; 8],
+        ..of(&kind, 1, &["overcurrent"])
+    };
+    let pair = Pair::build();
+    let relay = Relay::start(kind, pair.port_b(&relay::options()));
+    let mut run = Run::start();
+    let ports = Ports {
+        stream: pair.port_a(&publish::port_options()).into(),
+        goose: pair.port_a(&goose_port_options()).into(),
+    };
+    let running = config.start(ports, &mut run.recorder, &run.stop).expect("it starts");
+    wait_until("a fault comes", || relay.longest_ns() > 0);
+    drop(relay);
+    running.join().expect("it ends well");
+    let failed = texts(&run.finish(), EventKind::ControlFailed);
+    let text = "control no-fault could not be made in 5 tries: the relay's GOOSE had expired";
+    assert!(failed.iter().any(|failed| failed.contains(text)), "{failed:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::relay::{self, Relay, RelayKind};
 use super::subscriber::{NAME, Rule, Subscriber, port_options};
 use super::{Pair, Recorded, Run, can_run, few, heard_of, texts};
 use model::EventKind;
-use probes::trip::{Hostile, PeerConfig, PeerRole, Ports, TripConfig, UnderTest, goose_port_options};
+use probes::trip::{Control, Hostile, PeerConfig, PeerRole, Ports, TripConfig, UnderTest, goose_port_options};
 use probes::{Probe, publish};
 use std::collections::BTreeMap;
 use sys::packet::PortOptions;
@@ -45,6 +45,10 @@ fn config(hostile: &[Hostile]) -> TripConfig {
 }
 
 fn tested(rule: Rule, hostile: &[Hostile]) -> Recorded {
+    tested_by(&config(hostile), rule)
+}
+
+fn tested_by(config: &TripConfig, rule: Rule) -> Recorded {
     let pair = Pair::build();
     let subscriber = Subscriber::start(rule, "PEERLD0/LLN0$GO$gcbBlock", pair.port_b(&port_options()));
     let mut run = Run::start();
@@ -52,9 +56,7 @@ fn tested(rule: Rule, hostile: &[Hostile]) -> Recorded {
         stream: pair.port_a(&publish::port_options()).into(),
         goose: pair.port_a(&goose_port_options()).into(),
     };
-    let running = config(hostile)
-        .start(ports, &mut run.recorder, &run.stop)
-        .expect("it starts");
+    let running = config.start(ports, &mut run.recorder, &run.stop).expect("it starts");
     running.join().expect("it ends well");
     drop(subscriber);
     run.finish()
@@ -164,6 +166,26 @@ fn each_wrong_subscriber_is_found_out_by_its_attack() {
     let longer = found(Rule::Longer, &[Hostile::Padded]);
     assert!(names(&longer).contains(&"trip/goose/honest-trip"), "{longer:?}");
     assert!(!longer.contains_key("trip/goose/padded-trip"), "{longer:?}");
+}
+
+/// A device that reads no sample, and trips when it gets the permission, or some time after.
+#[test]
+fn a_device_that_trips_for_a_permission_alone_is_found_out() {
+    if !can_run("a_device_that_trips_for_a_permission_alone_is_found_out") {
+        return;
+    }
+    let mut config = TripConfig {
+        controls: vec![Control::NoFault, Control::OtherSvId],
+        ..config(&[])
+    };
+    config.peer.as_mut().expect("a peer").role = PeerRole::Permission;
+    let recorded = tested_by(&config, Rule::Standard);
+    let failed = texts(&recorded, EventKind::ControlFailed);
+    for control in ["no-fault", "other-sv-id"] {
+        let text = format!("control {control} failed: the relay tripped");
+        assert!(failed.iter().any(|failed| failed.contains(&text)), "{failed:?}");
+    }
+    assert_eq!(recorded.counters("security/goose/permission-alone").unwanted, 1);
 }
 
 #[test]

@@ -71,10 +71,24 @@ pub(super) struct Course {
     pub(super) hostile: Option<Hostile>,
 }
 
+impl Course {
+    /// A permission all through a shot.
+    pub(super) const PERMITTED: Self = Self {
+        before: true,
+        during: true,
+        hostile: None,
+    };
+}
+
 /// Shortest steady state in ns before a fault, so that the relay has taken the peer's change.
 const SETTLE_NS: u64 = 200_000_000;
 
 impl PeerConfig {
+    /// True if the relay trips for a fault only while the peer permits it.
+    pub(super) fn permits(&self) -> bool {
+        self.role == PeerRole::Permission
+    }
+
     /// Checks the settings against those of the test set.
     ///
     /// # Errors

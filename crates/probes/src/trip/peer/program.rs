@@ -12,6 +12,8 @@ enum Wanted {
     NoTrip,
     /// It has the value with which the relay must trip.
     Trip,
+    /// It permits a trip, and there is no fault.
+    Alone,
 }
 
 /// A shot of each round.
@@ -26,7 +28,9 @@ struct Turn {
 /// The shots of a round, in their order. The honest shots come first: a replayed message needs a state before.
 fn turns(peer: &PeerConfig) -> impl Iterator<Item = Turn> {
     let turn = |hostile, after, wanted| Turn { hostile, after, wanted };
-    let honest = [Wanted::Trip, Wanted::NoTrip].map(|wanted| turn(None, None, wanted));
+    let alone = peer.permits().then_some(Wanted::Alone);
+    let honest = [Wanted::Trip, Wanted::NoTrip].into_iter().chain(alone);
+    let honest = honest.map(move |wanted| turn(None, None, wanted));
     let cases = peer.hostile.iter().flat_map(move |case| {
         [
             turn(Some(*case), None, Wanted::NoTrip),
@@ -34,7 +38,7 @@ fn turns(peer: &PeerConfig) -> impl Iterator<Item = Turn> {
             turn(None, Some(*case), Wanted::Trip),
         ]
     });
-    honest.into_iter().chain(cases)
+    honest.chain(cases)
 }
 
 impl Turn {
@@ -42,9 +46,10 @@ impl Turn {
         match (self.hostile, self.after, self.wanted) {
             (None, None, Wanted::Trip) => "goose/honest-trip".to_owned(),
             (None, None, Wanted::NoTrip) => "goose/honest".to_owned(),
+            (None, None, Wanted::Alone) => "goose/permission-alone".to_owned(),
             (_, Some(case), _) => format!("goose/{case}-after"),
-            (Some(case), _, Wanted::NoTrip) => format!("goose/{case}"),
             (Some(case), _, Wanted::Trip) => format!("goose/{case}-trip"),
+            (Some(case), ..) => format!("goose/{case}"),
         }
     }
 
@@ -55,7 +60,7 @@ impl Turn {
     fn expect(self, fault: &Scenario, peer: &PeerConfig) -> Expect {
         match (self.is_judged(), self.wanted) {
             (false, _) => Expect::Either,
-            (true, Wanted::NoTrip) => Expect::NoTrip,
+            (true, Wanted::NoTrip | Wanted::Alone) => Expect::NoTrip,
             (true, Wanted::Trip) if peer.role.needs_fault() => fault.expect,
             (true, Wanted::Trip) => Expect::Trip {
                 within_ns: None,
@@ -66,11 +71,11 @@ impl Turn {
 
     fn what(self, peer: &PeerConfig) -> String {
         let value = self.value(peer);
-        let state = match peer.role.needs_fault() {
+        let state = match self.has_fault(peer) {
             true => format!("the fault, while the peer's member is {value}"),
             false => format!(
                 "load, while the peer's member {} {value}",
-                if value { "becomes" } else { "is" }
+                if value && !peer.permits() { "becomes" } else { "is" }
             ),
         };
         match (self.hostile, self.after) {
@@ -80,9 +85,14 @@ impl Turn {
         }
     }
 
+    /// True if the shot has the fault of a scenario.
+    fn has_fault(self, peer: &PeerConfig) -> bool {
+        peer.role.needs_fault() && self.wanted != Wanted::Alone
+    }
+
     fn value(self, peer: &PeerConfig) -> bool {
         match self.wanted {
-            Wanted::Trip => peer.role.trips_with(),
+            Wanted::Trip | Wanted::Alone => peer.role.trips_with(),
             Wanted::NoTrip => !peer.role.trips_with(),
         }
     }
@@ -118,7 +128,7 @@ impl Turn {
         let scenario = Scenario {
             expect: self.expect(fault, peer),
             selection: Selection::default(),
-            wave: if peer.role.needs_fault() { wave } else { wave.at_load() },
+            wave: if self.has_fault(peer) { wave } else { wave.at_load() },
             ..fault.clone()
         };
         Ask {
@@ -194,7 +204,11 @@ mod tests {
         };
         let [off, on] = [course(false, false, None), course(true, true, None)];
         assert_eq!(honest(PeerRole::Block), [('+', off), ('-', on)]);
-        assert_eq!(honest(PeerRole::Permission), [('+', on), ('-', off)]);
+        assert_eq!(
+            honest(PeerRole::Permission),
+            [('+', on), ('-', off), ('-', on)],
+            "also a permission without a fault"
+        );
         assert_eq!(
             honest(PeerRole::Transfer),
             [('+', course(false, true, None)), ('-', off)]
