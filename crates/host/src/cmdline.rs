@@ -52,7 +52,10 @@ impl Cmdline {
         let words = self.arguments.iter().map(|(name, value)| match value {
             None => name.clone(),
             Some(_) if is_secret(name) => format!("{name}=(hidden)"),
-            Some(value) => format!("{name}={}", without_identifiers(value)),
+            Some(value) => {
+                let shown = with_hidden_login(value);
+                format!("{name}={}", without_identifiers(shown.as_deref().unwrap_or(value)))
+            }
         });
         words.collect::<Vec<_>>().join(" ")
     }
@@ -79,6 +82,14 @@ fn is_secret(name: &str) -> bool {
     ["pass", "secret", "token"]
         .iter()
         .any(|part| name.to_ascii_lowercase().contains(part))
+}
+
+/// A word with `:NAME:PASSWORD@`, such as the value of `netroot=iscsi:NAME:PASSWORD@SERVER` (dracut.cmdline(7)), with name and password
+/// hidden; `None` for any other word.
+pub(crate) fn with_hidden_login(word: &str) -> Option<String> {
+    let (before, server) = word.rsplit_once('@')?;
+    let (protocol, login) = before.split_once(':')?;
+    login.contains(':').then(|| format!("{protocol}:(hidden)@{server}"))
 }
 
 /// Minimum number of hexadecimal digits of an identifier of a disk or machine; addresses have fewer.
@@ -182,5 +193,10 @@ mod tests {
         assert_eq!(without_identifiers("0xdeadbeef,é-1"), "0xdeadbeef,é-1");
         let line = Cmdline::parse("root=UUID=3fae7a1c-0d9b-4a6e-8f37-1c2d3e4f5a6b rd.iscsi.password=x quiet");
         assert_eq!(line.shown(), "root=UUID=(id) rd.iscsi.password=(hidden) quiet");
+        let line = Cmdline::parse("netroot=iscsi:joe:geheim:jim:auch@storage::::iqn.2009-06.x crashkernel=256M@16M");
+        assert_eq!(
+            line.shown(),
+            "netroot=iscsi:(hidden)@storage::::iqn.2009-06.x crashkernel=256M@16M"
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::Processes;
 use super::secrets::{is_secret_name, value_of};
-use crate::cmdline::without_identifiers;
+use crate::cmdline::{with_hidden_login, without_identifiers};
 use crate::reader::Touched;
 
 /// Options followed by a name and a password (`curl -u`).
@@ -171,8 +171,8 @@ impl Neutral {
         self.without_logins(&without_hashes)
     }
 
-    /// Hides the password in `-u NAME:PASSWORD`, in an address with `//NAME:PASSWORD@`, and after the word `password` without a sign: there
-    /// it is the last word of GRUB's `password NAME PASSWORD`, else the next word.
+    /// Hides the password in `-u NAME:PASSWORD`, in an address with `//NAME:PASSWORD@` or `:NAME:PASSWORD@`, and after the word `password`
+    /// without a sign: there it is the last word of GRUB's `password NAME PASSWORD`, else the next word.
     fn without_logins(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
@@ -203,7 +203,7 @@ impl Neutral {
             Some((scheme, (login, host))) if login.contains(':') => Some(format!("{scheme}://{HIDDEN}@{host}")),
             _ if LOGIN.contains(&before) && bare.contains(':') => Some(HIDDEN.to_owned()),
             _ if is_secret && !bare.is_empty() && bare != HIDDEN => Some(HIDDEN.to_owned()),
-            _ => None,
+            _ => with_hidden_login(bare),
         };
         self.secrets += usize::from(hidden.is_some());
         hidden.unwrap_or_else(|| bare.to_owned()) + blank
@@ -360,6 +360,11 @@ mod tests {
         );
         assert_eq!(line, "root=UUID=(id) rd.iscsi.password=(hidden) isolcpus=2-3\n");
         for (text, shown) in [
+            (
+                "netroot=iscsi:joe:geheim@storage x\n",
+                "netroot=iscsi:(hidden)@storage x\n",
+            ),
+            ("chap joe:x:geheim@storage\n", "chap joe:(hidden)@storage\n"),
             (
                 "<graphics type='vnc' passwd='geheim'/>\n",
                 "<graphics type='vnc' passwd='(hidden)'/>\n",
