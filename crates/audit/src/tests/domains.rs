@@ -24,6 +24,35 @@ fn other_domains_that_the_machine_stores_are_read_too() {
     expect(&unnamed, "domains-named", Fail);
 }
 
+/// `virsh create` stores nothing: such a domain is in the folder of running ones only.
+#[test]
+fn a_domain_that_only_runs_is_a_neighbour_too() {
+    let other = |first: &str, second: &str| {
+        let text = GOOD
+            .replace("relay", "other")
+            .replace("cpuset='2'", first)
+            .replace("cpuset='3'", second);
+        format!("<domstatus state='running' pid='77'><vcpus/>{text}</domstatus>")
+    };
+    let beside = |text: &str| stored(GOOD, &[("run/libvirt/qemu/other.xml", text)]);
+    let same = beside(&other("cpuset='2'", "cpuset='3'"));
+    expect(&same, "dom-vcpupin", Fail);
+    let [relay] = same.facts.parts(Class::Domain) else {
+        panic!("one domain is named");
+    };
+    let pins = same
+        .facts
+        .get(Some(relay), "dom.wanted-pins")
+        .expect("pins")
+        .to_string();
+    assert!(pins.contains("cpuset='4'") && pins.contains("cpuset='5'"), "{pins}");
+    expect(&beside(&other("cpuset='4'", "cpuset='5'")), "dom-vcpupin", Pass);
+    expect(&beside("<domstatus>"), "dom-vcpupin", Unknown);
+    let host = host();
+    add(&host, "run/libvirt/qemu/relay.xml", GOOD);
+    expect(&audit(&host, &Parameters::default()), "domains-named", Fail);
+}
+
 /// Two CPUs and one node here; the definition names CPUs 20 to 23.
 #[test]
 fn a_definition_for_another_machine_is_not_judged_by_this_one() {

@@ -71,6 +71,24 @@ fn huge_pages_suffice_for_the_domains() {
     );
 }
 
+/// A domain of `virsh create` is in the folder of running ones only, and its pages are not free any more.
+#[test]
+fn huge_pages_of_a_domain_that_only_runs_are_counted() {
+    let id = "hugepages-reserved";
+    let running = (
+        "run/libvirt/qemu/other.xml",
+        "<domstatus state='running' pid='77'><vcpus/><domain><name>other</name><vcpu>2</vcpu><memory unit='GiB'>4</memory><memoryBacking><hugepages/></memoryBacking></domain></domstatus>",
+    );
+    let with = |pages, left| outcome_of(&HOST, &[DOMAIN, running, BOOTED, (GIANT, pages), free(left)], id);
+    assert_eq!(with("8\n", "4\n"), Pass);
+    assert_eq!(with("7\n", "4\n"), Fail);
+    assert_eq!(
+        outcome_of(&HOST, &[running, BOOTED, (GIANT, "4\n"), free("0\n")], id),
+        Pass,
+        "it has its pages"
+    );
+}
+
 /// A domain that is bound to a node, next to another domain, on a machine whose pages are on the other node.
 #[test]
 fn huge_pages_are_on_the_node_that_a_domain_is_bound_to() {

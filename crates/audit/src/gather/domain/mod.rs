@@ -13,6 +13,7 @@ mod threads;
 pub use moves::moves;
 pub use priorities::priorities;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use units::CpuList;
@@ -26,8 +27,8 @@ use crate::value::{Unknown, Value, Why};
 use host::reader::Reader;
 
 /// Definitions of domains, as stored by libvirt and as running.
-const STORED: &str = "/etc/libvirt/qemu";
-const RUNNING: &str = "/run/libvirt/qemu";
+pub(super) const STORED: &str = "/etc/libvirt/qemu";
+pub(super) const RUNNING: &str = "/run/libvirt/qemu";
 
 /// A domain that was named.
 pub(super) struct Named {
@@ -91,7 +92,7 @@ fn fits(what: &str, asked: &CpuList, here: &CpuList) -> Result<(), Unknown> {
 struct Scene<'a> {
     reader: &'a Reader,
     named: &'a Named,
-    /// Other domains that were named, and those that the machine stores.
+    /// Other domains that were named, and those that the machine stores or runs.
     others: Result<Vec<&'a Domain>, Unknown>,
     /// `Ok`, or the message that the definition was written for another machine, so that facts of this one are no evidence.
     here: Result<(), Unknown>,
@@ -100,7 +101,7 @@ struct Scene<'a> {
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     let all: Vec<Named> = named(reader, parameters);
-    let beside = stored_beside(reader, &all);
+    let beside = beside(reader, &all);
     facts.set("domains.not-named", unnamed(&all, &beside));
     for (place, domain) in all.iter().enumerate() {
         let others = all.iter().enumerate().filter(|(other, _)| *other != place);
@@ -109,7 +110,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         let scene = Scene {
             reader,
             named: domain,
-            others: with_stored(others, &beside, &here),
+            others: with_beside(others, &beside, &here),
             here,
             rt_cpus: rt_cpus(facts, domain.is_file),
         };
@@ -122,19 +123,31 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
 /// Domains that are stored on this machine and were not named.
 ///
 /// # Errors
-/// The folder cannot be read.
-pub(super) fn stored_beside(reader: &Reader, named: &[Named]) -> Result<Vec<Named>, Unknown> {
-    let files = match reader.names(STORED, |name| name.ends_with(".xml")) {
-        Err(error) if error.is_absent() => Vec::new(),
-        files => files.map_err(unclear)?,
-    };
-    let names = files.iter().map(|file| file.trim_end_matches(".xml"));
+/// A folder cannot be read.
+pub(super) fn beside(reader: &Reader, named: &[Named]) -> Result<Vec<Named>, Unknown> {
     let is_named = |name: &str| named.iter().any(|known| known.is_called(name));
-    let beside = names.filter(|name| !is_named(name)).map(|name| of_name(reader, name));
-    Ok(beside.collect())
+    let names = names(reader)?;
+    let beside = names.iter().filter(|name| !is_named(name));
+    Ok(beside.map(|name| of_name(reader, name)).collect())
 }
 
-/// Names of the stored domains, if the user named no definition of any kind.
+/// Names of the domains that this machine stores or runs.
+///
+/// # Errors
+/// A folder cannot be read.
+pub(super) fn names(reader: &Reader) -> Result<BTreeSet<String>, Unknown> {
+    let mut names = BTreeSet::new();
+    for folder in [STORED, RUNNING] {
+        let files = match reader.names(folder, |name| name.ends_with(".xml")) {
+            Err(error) if error.is_absent() => Vec::new(),
+            files => files.map_err(unclear)?,
+        };
+        names.extend(files.iter().map(|file| file.trim_end_matches(".xml").to_owned()));
+    }
+    Ok(names)
+}
+
+/// Names of these domains, if the user named no definition of any kind.
 fn unnamed(named: &[Named], beside: &Result<Vec<Named>, Unknown>) -> Result<Vec<String>, Unknown> {
     if !named.is_empty() {
         return Ok(Vec::new());
@@ -144,7 +157,7 @@ fn unnamed(named: &[Named], beside: &Result<Vec<Named>, Unknown>) -> Result<Vec<
 }
 
 /// A definition for another machine shares that machine with other domains.
-fn with_stored<'a>(
+fn with_beside<'a>(
     mut others: Vec<&'a Domain>,
     beside: &'a Result<Vec<Named>, Unknown>,
     here: &Result<(), Unknown>,

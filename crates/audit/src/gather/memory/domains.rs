@@ -10,7 +10,6 @@ use crate::parameters::Parameters;
 use crate::value::Unknown;
 use host::reader::Reader;
 
-const DEFINITIONS: &str = "/etc/libvirt/qemu";
 const HUGE: &str = "/sys/kernel/mm/hugepages";
 const NODES: &str = "/sys/devices/system/node";
 const GIB_KIB: u64 = 1 << 20;
@@ -18,16 +17,17 @@ const GIB_MIB: f64 = 1024.0;
 /// First version whose `hugepages=` accepts NODE:COUNT (Linux 5.16: admin-guide/kernel-parameters.txt; commit b5389086ad7b).
 const NODES_SINCE: f64 = 5016.0;
 
-/// True if a domain defined here has a virtio device behind an emulated IOMMU.
+/// True if a domain stored or running here has a virtio device behind an emulated IOMMU.
 pub(super) fn virtio_behind_iommu(reader: &Reader) -> Result<bool, Unknown> {
-    let names = match reader.names(DEFINITIONS, |name| name.ends_with(".xml")) {
-        Err(error) if error.is_absent() => Vec::new(),
-        names => names.map_err(unclear)?,
-    };
-    for name in names {
-        let text = reader.text(&format!("{DEFINITIONS}/{name}")).map_err(unclear)?;
-        if text.contains("iommu='on'") || text.contains("iommu=\"on\"") {
-            return Ok(true);
+    for name in domain::names(reader)? {
+        for folder in [domain::STORED, domain::RUNNING] {
+            let text = match reader.text(&format!("{folder}/{name}.xml")) {
+                Err(error) if error.is_absent() => continue,
+                text => text.map_err(unclear)?,
+            };
+            if text.contains("iommu='on'") || text.contains("iommu=\"on\"") {
+                return Ok(true);
+            }
         }
     }
     Ok(false)
@@ -71,7 +71,7 @@ impl PagesNeed {
     }
 }
 
-/// Needs of the domains of this machine: of the named ones, and of those stored here that ask for huge pages.
+/// Needs of the domains of this machine: of the named ones, and of those stored or running here that ask for huge pages.
 pub(super) struct Needs(Vec<PagesNeed>);
 
 impl Needs {
@@ -84,7 +84,7 @@ impl Needs {
             one.here(reader)?;
             needs.push(need(one)?);
         }
-        for one in domain::stored_beside(reader, &named)? {
+        for one in domain::beside(reader, &named)? {
             if one.judged()?.memory.huge_pages_kib.is_some() {
                 needs.push(need(&one)?);
             }

@@ -5,6 +5,7 @@ mod ports;
 mod services;
 mod sizing;
 
+use super::domain;
 use super::shared::{running, unclear};
 use crate::facts::Facts;
 use crate::parameters::Parameters;
@@ -37,8 +38,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
 }
 
 fn is_vm_host(reader: &Reader, parameters: &Parameters, facts: &Facts) -> Result<bool, Unknown> {
-    let defined = reader.names("/etc/libvirt/qemu", |name| name.ends_with(".xml"));
-    if !parameters.domains.is_empty() || defined.is_ok_and(|names| !names.is_empty()) {
+    if !parameters.domains.is_empty() || domain::names(reader).is_ok_and(|names| !names.is_empty()) {
         return Ok(true);
     }
     let running = running(facts)?;
