@@ -195,19 +195,50 @@ fn configured(sheet: &mut Sheet<'_>, config: &Result<Config, HostError>) {
     );
 }
 
-/// `CONFIG_RT_GROUP_SCHED`: on a kernel with it, a cgroup without a budget cannot have real-time threads.
+/// First version with `rt_group_sched=` and `CONFIG_RT_GROUP_SCHED_DEFAULT_DISABLED` (Linux 6.16: kernel/sched/core.c).
+pub const RT_GROUP_ARGUMENT_SINCE: u32 = 6016;
+
+/// Version as 1000 times the first number plus the second: 6012 for 6.12.
+pub fn number(reader: &Reader) -> Result<u32, HostError> {
+    let release = reader.line(RELEASE)?;
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(first)), Some(Ok(second))) if first < 1000 && second < 1000 => Ok(first * 1000 + second),
+        _ => Err(HostError::unexpected(RELEASE, "a release such as 6.12.8", &release)),
+    }
+}
+
+/// Real-time group scheduling: on a kernel with it, a cgroup without a budget cannot have real-time threads.
 pub fn rt_group(reader: &Reader, config: Result<&Config, &HostError>) -> Result<String, HostError> {
-    if let Some(off) = Cmdline::read(reader)
-        .ok()
-        .as_ref()
-        .and_then(|line| line.last("rt_group_sched"))
-        && matches!(off, "0" | "n" | "off")
+    if let Ok(config) = config
+        && !config.is_on("RT_GROUP_SCHED")
     {
-        return Ok(format!("off (booted with rt_group_sched={off})"));
+        return Ok("off".to_owned());
     }
-    if let Ok(config) = config {
-        return Ok(if config.is_on("RT_GROUP_SCHED") { "on" } else { "off" }.to_owned());
+    let by_argument = match number(reader) {
+        Ok(number) if number >= RT_GROUP_ARGUMENT_SINCE => Cmdline::read(reader).map(|line| group_argument(&line)),
+        number => number.map(|_| None),
+    };
+    match (by_argument, config) {
+        (Ok(Some(argument)), _) if argument == "0" => Ok("off (booted with rt_group_sched=0)".to_owned()),
+        // Without the configuration, the kernel may not know the argument.
+        (Ok(Some(argument)), Ok(_)) => Ok(format!("on (booted with rt_group_sched={argument})")),
+        (Ok(None), Ok(config)) if config.is_on("RT_GROUP_SCHED_DEFAULT_DISABLED") => {
+            Ok("off (built with RT_GROUP_SCHED_DEFAULT_DISABLED)".to_owned())
+        }
+        (Ok(None), Ok(_)) => Ok("on".to_owned()),
+        (Err(error), Ok(_)) => Err(error),
+        (_, Err(_)) => by_budget_file(reader),
     }
+}
+
+/// Last `rt_group_sched=` with a value that the kernel takes: it ignores any other.
+fn group_argument(line: &Cmdline) -> Option<String> {
+    let taken = line.values("rt_group_sched").filter(|value| ["0", "1"].contains(value));
+    taken.last().map(str::to_owned)
+}
+
+fn by_budget_file(reader: &Reader) -> Result<String, HostError> {
     match crate::cgroup::rt_budget_file(reader)? {
         Some((path, true)) => Ok(format!("on ({path} exists)")),
         Some((path, false)) => Ok(format!("off (no {path})")),

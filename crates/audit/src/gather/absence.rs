@@ -1,9 +1,9 @@
 //! Missing files: some are evidence about the kernel, others only show that a part of the recorded tree is lost.
 
-use super::kernel;
 use crate::value::{Unknown, Why};
 use host::cmdline::Cmdline;
 use host::config::Config;
+use host::kernel;
 use host::reader::Reader;
 
 /// Files that the kernel creates together with another one, and since which release (0: always).

@@ -8,15 +8,22 @@ use crate::facts::{Class, Facts, Subject};
 use crate::parameters::Parameters;
 use crate::value::{Unknown, Value};
 use host::connection::{connection, ssh_client};
+use host::cpuinfo::CpuInfo;
+use host::kernel::RT_GROUP_ARGUMENT_SINCE;
 use host::reader::Reader;
 use units::CpuList;
 
 const PCI: &str = "/sys/bus/pci/devices";
 const NET: &str = "/sys/class/net";
+/// First version whose vhost threads are threads of QEMU.
+const VHOST_IN_QEMU_SINCE: f64 = 6004.0;
 const LINKS: &str = "/etc/systemd/network";
 
 pub(super) fn gather(reader: &Reader, _: &Parameters, facts: &mut Facts) {
     facts.set("workqueue.boot-cpus", boot_cpus(facts));
+    facts.set("kernel.rt-group-argument", rt_group_argument(facts));
+    facts.set("vhost.emulatorsched", emulator_policy(facts));
+    facts.set("iommu.arguments", iommu_arguments(reader));
     let line = reader.text("/proc/cmdline").map_err(unclear);
     let words = |line: String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     facts.set("kernel.arguments", line.map(words));
@@ -96,6 +103,48 @@ fn boot_cpus(facts: &Facts) -> Result<CpuList, Unknown> {
         )),
         None => Err(Unknown::unclear("the release of the kernel is not known")),
     }
+}
+
+/// True if the kernel has something that exists since a version.
+fn is_since(facts: &Facts, version: f64) -> Result<bool, Unknown> {
+    let kernel = number(facts, "kernel.number");
+    let kernel = kernel.ok_or_else(|| Unknown::unclear("the release of the kernel is not known"))?;
+    Ok(kernel >= version)
+}
+
+fn rt_group_argument(facts: &Facts) -> Result<String, Unknown> {
+    match is_since(facts, f64::from(RT_GROUP_ARGUMENT_SINCE))? {
+        true => Ok("rt_group_sched=0".to_owned()),
+        false => Err(Unknown::unclear(
+            "rt_group_sched= exists since Linux 6.16: install a kernel without RT_GROUP_SCHED",
+        )),
+    }
+}
+
+/// Policy of QEMU's other threads in libvirt's form, if vhost's threads are among them.
+fn emulator_policy(facts: &Facts) -> Result<String, Unknown> {
+    match is_since(facts, VHOST_IN_QEMU_SINCE)? {
+        true => Ok("<cputune><emulatorsched scheduler='fifo' priority='1'/></cputune>".to_owned()),
+        false => Err(Unknown::unclear(
+            "before Linux 6.4 vhost's threads are the kernel's own, and emulatorsched does not reach them: set them in /etc/libvirt/hooks/qemu",
+        )),
+    }
+}
+
+/// Arguments that switch the IOMMU on for devices of guests only. AMD's and Arm's are on by default (Linux: kernel-parameters.txt).
+fn iommu_arguments(reader: &Reader) -> Result<String, Unknown> {
+    let info = CpuInfo::read(reader).map_err(unclear)?;
+    let arguments = match info.distinct("vendor_id").as_deref() {
+        Ok("GenuineIntel") => "intel_iommu=on iommu=pt",
+        Ok("AuthenticAMD" | "HygonGenuine") => "iommu=pt",
+        _ if info.distinct("CPU implementer").is_ok() => "iommu.passthrough=1",
+        _ => {
+            return Err(Unknown::unclear(
+                "the maker of the processor is not known, so neither are the arguments of its IOMMU",
+            ));
+        }
+    };
+    Ok(arguments.to_owned())
 }
 
 /// udev's name for the place of a card (`ID_PATH`, path_id of systemd 252), which stays the same if the card's name changes. udev reads

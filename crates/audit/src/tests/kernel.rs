@@ -1,4 +1,4 @@
-use super::tree::{each, finding, judged, on, tree};
+use super::tree::{audit, each, finding, judged, on, tree};
 use crate::finding::Outcome::{Fail, Pass, Unknown};
 use crate::parameters::Parameters;
 
@@ -45,19 +45,54 @@ fn configuration() {
 
 #[test]
 fn group_scheduling() {
+    let id = "kernel-rt-group-sched";
+    let with = (CONFIG, "CONFIG_RT_GROUP_SCHED=y\n");
     let cases: &[(&[(&str, &str)], _)] = &[
         (&[(CONFIG, "CONFIG_HZ=250\n")], Pass),
-        (&[(CONFIG, "CONFIG_RT_GROUP_SCHED=y\n")], Fail),
-        (
-            &[
-                (CONFIG, "CONFIG_RT_GROUP_SCHED=y\n"),
-                (COMMAND_LINE, "rt_group_sched=0\n"),
-            ],
-            Pass,
-        ),
+        (&[with, (COMMAND_LINE, "quiet\n")], Fail),
+        // The argument exists since 6.16.
+        (&[with, (COMMAND_LINE, "rt_group_sched=0\n")], Fail),
+        (&[(COMMAND_LINE, "rt_group_sched=0\n")], Unknown),
         (&[], Unknown),
     ];
-    each(&[RELEASE], &anyone(), "kernel-rt-group-sched", cases);
+    each(&[RELEASE], &anyone(), id, cases);
+    const NEW: &str = "boot/config-6.16.3";
+    let on = (NEW, "CONFIG_RT_GROUP_SCHED=y\n");
+    let off = (
+        NEW,
+        "CONFIG_RT_GROUP_SCHED=y\nCONFIG_RT_GROUP_SCHED_DEFAULT_DISABLED=y\n",
+    );
+    let cases: &[(&[(&str, &str)], _)] = &[
+        (&[on, (COMMAND_LINE, "quiet\n")], Fail),
+        (&[on, (COMMAND_LINE, "rt_group_sched=0\n")], Pass),
+        (&[on, (COMMAND_LINE, "rt_group_sched=off\n")], Fail),
+        (&[off, (COMMAND_LINE, "quiet\n")], Pass),
+        (&[off, (COMMAND_LINE, "rt_group_sched=1\n")], Fail),
+        (&[on], Unknown),
+        (&[(COMMAND_LINE, "rt_group_sched=0\n")], Pass),
+        (&[(COMMAND_LINE, "rt_group_sched=1\n")], Unknown),
+    ];
+    each(&[("proc/sys/kernel/osrelease", "6.16.3\n")], &anyone(), id, cases);
+}
+
+#[test]
+fn arguments_are_those_of_this_kernel_and_processor() {
+    let of = |release: &str, cpuinfo: &str, fact: &str| {
+        let tree = tree(&[("proc/sys/kernel/osrelease", release), ("proc/cpuinfo", cpuinfo)]);
+        let fact = audit(&tree, &anyone()).facts.get(None, fact);
+        fact.map_or_else(|_| "left out".to_owned(), |value| value.to_string())
+    };
+    let group = |release| of(release, "", "kernel.rt-group-argument");
+    assert_eq!(group("6.16.0\n"), "rt_group_sched=0");
+    assert_eq!(group("6.1.0\n"), "left out");
+    let iommu = |cpuinfo| of("6.12.0\n", cpuinfo, "iommu.arguments");
+    assert_eq!(iommu("vendor_id : GenuineIntel\n"), "intel_iommu=on iommu=pt");
+    assert_eq!(iommu("vendor_id : AuthenticAMD\n"), "iommu=pt");
+    assert_eq!(iommu("processor : 0\nCPU implementer : 0x41\n"), "iommu.passthrough=1");
+    assert_eq!(iommu("processor : 0\n"), "left out");
+    let policy = |release| of(release, "", "vhost.emulatorsched");
+    assert!(policy("6.4.0\n").contains("<emulatorsched"));
+    assert_eq!(policy("6.1.0\n"), "left out");
 }
 
 #[test]
@@ -140,6 +175,8 @@ fn arguments_in_vain() {
         ("nohz_full=0-7", "CPU 0"),
         ("kthread_cpus=0-3", "Ubuntu"),
         ("intel_pstate=disable", "GenuineIntel"),
+        ("intel_iommu=on", "GenuineIntel"),
+        ("rt_group_sched=0", "6.16"),
         ("processor.max_cstate=1", "intel_idle"),
     ] {
         let (outcome, live) = judged(&[&machine[..], &[(COMMAND_LINE, line)]].concat(), &anyone(), id);

@@ -50,8 +50,21 @@ fn budget() {
         &[ONLINE, NEW, (file, "950000\n")],
         &spinning(),
         id,
-        &[(&[off], NotApplicable), (&[group], Fail)],
+        &[
+            (&[off], NotApplicable),
+            (&[group], Fail),
+            (&[group, ("proc/cmdline", "rt_group_sched=0\n")], Fail),
+            (&[], Unknown),
+        ],
     );
+    // The kernel throttles as it is built, whether the groups are switched off or not.
+    let switched_off = [
+        ("proc/sys/kernel/osrelease", "6.16.0\n"),
+        ("boot/config-6.16.0", "CONFIG_RT_GROUP_SCHED=y\n"),
+        ("proc/cmdline", "rt_group_sched=0\n"),
+        (file, "950000\n"),
+    ];
+    each(&[ONLINE], &spinning(), id, &[(&switched_off, Fail)]);
 }
 
 #[test]

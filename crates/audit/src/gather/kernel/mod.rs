@@ -13,15 +13,14 @@ use crate::value::Unknown;
 use host::cmdline::Cmdline;
 use host::config::Config;
 use host::error::HostError;
+use host::kernel::RT_GROUP_ARGUMENT_SINCE;
 use host::reader::Reader;
 use host::{hypervisor, kernel};
-
-const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     let config = Config::read(reader);
     facts.set("kernel.preempt", kernel::model(reader));
-    facts.set("kernel.number", number(reader));
+    facts.set("kernel.number", kernel::number(reader));
     build(reader, &config, facts);
     facts.set(
         "machine.hypervisor",
@@ -35,22 +34,13 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     tracing::gather(reader, facts);
 }
 
-/// Version as 1000 times the first number plus the second: 6012 for 6.12.
-pub(super) fn number(reader: &Reader) -> Result<u32, HostError> {
-    let release = reader.line(RELEASE)?;
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(first)), Some(Ok(second))) if first < 1000 && second < 1000 => Ok(first * 1000 + second),
-        _ => Err(HostError::unexpected(RELEASE, "a release such as 6.12.8", &release)),
-    }
-}
-
 fn build(reader: &Reader, config: &Result<Config, HostError>, facts: &mut Facts) {
     let option = |name: &str| {
         let config = config.as_ref().map_err(Clone::clone)?;
         Ok::<_, HostError>(config.get(name).unwrap_or("n").to_owned())
     };
     let group = kernel::rt_group(reader, config.as_ref());
+    facts.set("kernel.rt-group-built", has_groups(reader, config, &group));
     facts.set(
         "kernel.rt-group",
         group.map(|text| text.split(' ').next().unwrap_or_default().to_owned()),
@@ -68,6 +58,25 @@ fn build(reader: &Reader, config: &Result<Config, HostError>, facts: &mut Facts)
         on.map(|option| (*option).to_owned()).collect::<Vec<_>>()
     });
     facts.set("kernel.costly-options", costly);
+}
+
+/// True if the kernel is built with real-time group scheduling, even if that is switched off.
+fn has_groups(
+    reader: &Reader,
+    config: &Result<Config, HostError>,
+    group: &Result<String, HostError>,
+) -> Result<bool, HostError> {
+    if let Ok(config) = config {
+        return Ok(config.is_on("RT_GROUP_SCHED"));
+    }
+    match group.as_ref().map_err(Clone::clone)?.starts_with("on") {
+        true => Ok(true),
+        false if kernel::number(reader)? < RT_GROUP_ARGUMENT_SINCE => Ok(false),
+        false => Err(HostError::Undecided(
+            "real-time group scheduling is off, and no kernel configuration shows if the kernel is built with it"
+                .to_owned(),
+        )),
+    }
 }
 
 /// Last value of an argument of the running kernel.

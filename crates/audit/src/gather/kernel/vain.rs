@@ -9,6 +9,7 @@ use crate::value::Unknown;
 use host::cmdline::{Cmdline, boot_cpus};
 use host::cmdline_facts::split_flags;
 use host::cpuinfo::CpuInfo;
+use host::kernel::RT_GROUP_ARGUMENT_SINCE;
 use host::reader::Reader;
 
 /// First version with `workqueue.unbound_cpus=`.
@@ -95,12 +96,20 @@ fn of_other_kernels(reader: &Reader, line: &Cmdline, facts: &Facts) -> Result<Ve
     if line.last("workqueue.unbound_cpus").is_some() && number.is_some_and(|number| number < UNBOUND_SINCE) {
         found.push("workqueue.unbound_cpus exists since kernel 6.6".to_owned());
     }
+    let is_older = number.is_some_and(|number| number < f64::from(RT_GROUP_ARGUMENT_SINCE));
+    if line.last("rt_group_sched").is_some() && is_older {
+        found.push("rt_group_sched exists since kernel 6.16".to_owned());
+    }
     Ok(found)
 }
 
 fn of_other_processors(reader: &Reader, line: &Cmdline) -> Result<Vec<String>, Unknown> {
     let mut found = Vec::new();
-    for (name, vendor) in [("intel_pstate", "GenuineIntel"), ("amd_pstate", "AuthenticAMD")] {
+    for (name, vendor) in [
+        ("intel_pstate", "GenuineIntel"),
+        ("amd_pstate", "AuthenticAMD"),
+        ("intel_iommu", "GenuineIntel"),
+    ] {
         if line.last(name).is_none() {
             continue;
         }
