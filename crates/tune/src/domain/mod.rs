@@ -8,7 +8,7 @@ mod tests;
 use similar::TextDiff;
 
 use super::emit::{notes, on_one_line};
-use super::harm::harm;
+use super::harm::{harm, none_left};
 use audit::facts::{Class, Subject};
 use audit::finding::{Finding, Outcome};
 use audit::template::{fill, shown};
@@ -54,6 +54,9 @@ fn patch(audit: &Audit, only: &[String], path: &str, before: &str) -> Result<Str
     let name = definition::domain_name(before).map_err(|error| format!("{path}: {error}"))?;
     let part = audit.facts.parts(Class::Domain).iter().find(|part| part.name == name);
     let part = part.ok_or_else(|| format!("{path}: domain {name} was not audited"))?;
+    if let Some(why) = none_left(audit) {
+        return Err(format!("{path}: {why}"));
+    }
     let (mut after, mut said) = (before.to_owned(), Vec::new());
     for finding in open(audit, only, &name) {
         match changed(&after, audit, finding, part) {

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 pub(super) use names::on_one_line;
 
-use super::harm::{harm, risks_here};
+use super::harm::{harm, none_left, risks_here};
 use audit::facts::{Class, Subject};
 use audit::finding::{Finding, Outcome, PartFinding};
 use audit::template::fill;
@@ -43,6 +43,9 @@ pub const KINDS: [&str; 14] = [
     "oci",
     "kubernetes",
 ];
+
+/// Tools whose settings change a guest or a container, which leave the CPUs of this machine as they are.
+const OF_OTHERS: [&str; 6] = ["vmx", "docker", "compose", "quadlet", "oci", "kubernetes"];
 
 /// A line for a tool, with the check that contributes it.
 struct EmittedLine<'a> {
@@ -76,6 +79,9 @@ const LINK_HEAD: [&str; 6] = [
 /// A value that a setting needs is missing, such as CPUs.
 pub fn emit(audit: &Audit, only: &[String], kind: &str) -> Result<String, String> {
     let open = Open { audit, only };
+    if let Some(why) = none_left(audit).filter(|_| !OF_OTHERS.contains(&kind) && open.has(kind)) {
+        return Err(why.to_owned());
+    }
     match kind {
         "kernel-args" => open.kernel_args(),
         "tuned" => open.tuned(),
@@ -121,6 +127,16 @@ impl<'a> Open<'a> {
             let open = asked && matches!(finding.outcome, Outcome::Fail | Outcome::Warn);
             open && harm(audit, finding).is_none()
         })
+    }
+
+    /// True if a finding has settings for a tool; TuneD and Ansible also take arguments, kernel settings and files of /sys.
+    fn has(&self, kind: &str) -> bool {
+        let takes = |tool: &String| match kind {
+            "tuned" | "ansible" => [kind, "kernel-args", "sysctl"].contains(&tool.as_str()),
+            _ => tool == kind,
+        };
+        let mut findings = self.findings();
+        findings.any(|finding| finding.rule.remedy.emit.keys().any(takes))
     }
 
     /// Lines for a tool, and reasons for leaving out settings that need unknown values.

@@ -36,6 +36,12 @@ pub fn harms(audit: &Audit, only: &[String]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Reason against every change of this machine: every CPU is judged, so the rest of the machine has none.
+pub(super) fn none_left(audit: &Audit) -> Option<&'static str> {
+    let is_empty = matches!(audit.facts.get(None, "hk_cpus"), Ok(Value::Cpus(others)) if others.is_empty());
+    is_empty.then_some("every CPU online is set aside for real-time work: none is left for everything else")
+}
+
 /// Reason that the remedy of a finding would do harm on this machine.
 pub(super) fn harm(audit: &Audit, finding: &Finding) -> Option<String> {
     let effects = effects(&finding.rule.remedy);

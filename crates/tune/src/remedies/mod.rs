@@ -3,12 +3,12 @@
 use model::Fact;
 use model::fact::REMEDIES;
 
+use super::harm::none_left;
 use super::{TuneStep, emit, plan, refusals};
 use audit::Audit;
 use audit::finding::{Finding, Outcome};
 use audit::parameters::Parameters;
 use audit::rule::Change;
-use audit::value::Value;
 use host::Host;
 
 /// A fact for each failed finding that can be remedied on this machine without a harm in [`refusals`]: the command with the options of the
@@ -23,15 +23,10 @@ pub fn remedies(host: &Host, audit: &Audit, parameters: &Parameters) -> Vec<Fact
     let plan = plan(host, audit, &failed);
     let refusals = refusals(host, audit, parameters, &plan);
     let is_refused = |step: &&TuneStep| refusals.iter().any(|refusal| refusal.check == step.check);
-    let is_possible = |step: &&TuneStep| !is_refused(step) && (!is_none_left(audit) || is_by_hand(audit, step));
+    let is_possible = |step: &&TuneStep| !is_refused(step) && (none_left(audit).is_none() || is_by_hand(audit, step));
     let steps = plan.steps.iter().filter(is_possible);
     let words = parameters.words();
     steps.map(|step| fact(audit, step, &words)).collect()
-}
-
-/// True if every CPU is judged: work has no other CPU to move to.
-fn is_none_left(audit: &Audit) -> bool {
-    matches!(audit.facts.get(None, "hk_cpus"), Ok(Value::Cpus(others)) if others.is_empty())
 }
 
 /// True if no tool can do any part of it.

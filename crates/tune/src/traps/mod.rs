@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use units::CpuList;
 
+use super::harm::none_left as none_left_for_others;
 use super::operation::{Target, ThreadId};
 use super::plan::{Plan, TuneStep};
 use audit::parameters::{Parameters, Workload};
@@ -78,13 +79,9 @@ const TRAPS: [Trap; 7] = [
 
 /// Every CPU is reserved: the rest of the machine has none.
 fn none_left(scene: &Scene<'_>, _: &TuneStep) -> Option<String> {
-    match scene.cpus("hk_cpus") {
-        Some(others) if !others.is_empty() => None,
-        Some(_) => {
-            Some("every CPU online is set aside for real-time work: none is left for everything else".to_owned())
-        }
-        None => Some("the CPUs that are left for everything else are not known".to_owned()),
-    }
+    let unknown = "the CPUs that are left for everything else are not known";
+    let why = none_left_for_others(scene.audit).or(scene.cpus("hk_cpus").is_none().then_some(unknown));
+    why.map(str::to_owned)
 }
 
 /// No budget for real-time threads, a thread that never sleeps, and a CPU that others need.
