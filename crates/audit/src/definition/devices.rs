@@ -108,7 +108,7 @@ fn needless(device: Element<'_>) -> Option<String> {
         "disk" => named(["cdrom", "floppy"].contains(&kind("device")), "device"),
         "channel" => named(!is_own(device), "type"),
         "graphics" | "redirdev" => named(true, "type"),
-        "sound" | "rng" | "tpm" => named(true, "model"),
+        "sound" | "rng" => named(true, "model"),
         "smartcard" | "hub" => named(true, "mode"),
         _ => None,
     }

@@ -258,6 +258,36 @@ fn a_slice_without_the_cpus_or_with_a_quota_is_found() {
 }
 
 #[test]
+fn other_threads_get_the_housekeeping_cpus_that_the_slice_has() {
+    let slice = "sys/fs/cgroup/machine.slice/cpuset.cpus.effective";
+    let of = |text: &str, slice_cpus: &str, fact: &str| {
+        let audit = stored(text, &[(slice, slice_cpus)]);
+        let part = &audit.facts.parts(crate::facts::Class::Domain)[0];
+        let known = audit.facts.get(Some(part), fact);
+        known.map_or_else(|unknown| format!("? {}", unknown.text), |value| value.to_string())
+    };
+    let cpus = |slice_cpus| of(GOOD, slice_cpus, "dom.housekeeping-cpus");
+    assert_eq!(cpus("0-7\n"), "CPU 0-1,6-7");
+    let refused = cpus("2-5\n");
+    assert!(refused.starts_with("? ") && refused.contains("0-1,6-7"), "{refused}");
+    let limited = GOOD.replace(
+        "<emulatorpin",
+        "<quota>50000</quota><emulator_quota>1000</emulator_quota><emulatorpin",
+    );
+    assert_eq!(
+        of(&limited, "0-7\n", "dom.lifted-quotas"),
+        "<quota>-1</quota><emulator_quota>-1</emulator_quota>"
+    );
+    assert!(of(GOOD, "0-7\n", "dom.lifted-quotas").starts_with("? "));
+}
+
+#[test]
+fn a_trusted_platform_module_is_nobodys_business() {
+    let with = GOOD.replace("<memballoon", "<tpm model='tpm-crb'/><memballoon");
+    expect(&stored(&with, &[]), "dom-devices-minimal", Pass);
+}
+
+#[test]
 fn a_priority_above_one_is_judged_by_the_kernel_s_threads() {
     let text = GOOD.replace("priority='1'", "priority='3'");
     let stat = |of: u32| format!("9 (rcuc/2) S 2 {} 2 {of} 1 0\n", "0 ".repeat(34).trim());

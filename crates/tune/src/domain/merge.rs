@@ -154,6 +154,9 @@ fn cleared(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> 
         .descendants()
         .any(|node| node.has_tag_name("controller") && node.attribute("type") == Some("usb"));
     if names_usb {
+        if let Some(serial) = first_console(text, now) {
+            return Some(serial);
+        }
         let place = needless_places(text).into_iter().next();
         return place.map(|place| edit::removed(text, place));
     }
@@ -171,6 +174,22 @@ fn cleared(text: &str, now: Node<'_, '_>, wanted: Node<'_, '_>) -> Option<Edit> 
         Some(named) => Some(edit::removed(text, named.range())),
         None => edit::without_attribute(text, cpu, "match"),
     }
+}
+
+/// Adds a serial console if the guest has a screen and no other console: the screen is removed next.
+fn first_console(text: &str, domain: Node<'_, '_>) -> Option<Edit> {
+    let devices = domain.children().find(|child| child.has_tag_name("devices"))?;
+    let has = |names: [&str; 2]| {
+        devices
+            .children()
+            .any(|device| names.contains(&device.tag_name().name()))
+    };
+    if !has(["graphics", "video"]) || has(["serial", "console"]) {
+        return None;
+    }
+    let added = document("<serial type='pty'/>").ok()?;
+    let serial = added.root_element();
+    Some(edit::inside(text, devices, serial))
 }
 
 /// If a fragment states the number of vCPUs, pins and policies of other vCPUs are removed.

@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::libvirt_patch;
@@ -254,4 +254,135 @@ fn a_card_that_is_an_interface_is_managed_too() {
     let card = "<domain><devices><interface type='network'/><interface type='hostdev'><mac address='x'/></interface></devices></domain>";
     let after = merged(card, &fragment).expect("a definition");
     assert_eq!(after, card.replace("type='hostdev'", "type='hostdev' managed='yes'"));
+}
+
+/// Outcomes of the domain's rules on a recorded machine, for a definition.
+fn recorded(machine: &Path, file: &Path) -> (Audit, Vec<(String, Outcome)>) {
+    let told = fs::read_to_string(machine.join("told.toml")).unwrap_or_default();
+    let told: toml::Table = toml::from_str(&told).expect("a table");
+    let cpus = told.get("cpus").and_then(toml::Value::as_str);
+    let parameters = Parameters {
+        rt_cpus: cpus.map(|cpus| cpus.parse().expect("CPUs")),
+        domains: vec![file.display().to_string()],
+        ..Parameters::default()
+    };
+    let audit = audit::audit(&Host::at(&machine.join("root")).expect("a tree"), &parameters, &[]);
+    let of_domain = audit.findings.iter().filter(|finding| finding.group == "domain");
+    let outcomes = of_domain.map(|finding| (finding.rule.id.clone(), finding.outcome));
+    let outcomes = outcomes.collect();
+    (audit, outcomes)
+}
+
+fn hosts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts")
+}
+
+fn of(outcomes: &[(String, Outcome)], id: &str) -> Outcome {
+    let found = outcomes.iter().find(|(known, _)| known == id);
+    found.unwrap_or_else(|| panic!("no rule {id}")).1
+}
+
+/// A guest in the general slice, without a pin for the emulator.
+fn unpinned() -> String {
+    let guest = fs::read_to_string(hosts().join("seapath-tuned/relay.xml")).expect("a definition");
+    let unpinned = guest
+        .replace("<partition>/machine/rt</partition>", "<partition>/machine</partition>")
+        .replace("    <emulatorpin cpuset=\"0-3\"/>\n", "");
+    assert!(!unpinned.contains("emulatorpin") && !unpinned.contains("/machine/rt"));
+    unpinned
+}
+
+#[test]
+fn no_patch_brings_a_failure_on_a_recorded_machine() {
+    if !has("git", "no_patch_brings_a_failure_on_a_recorded_machine") {
+        return;
+    }
+    let mut patched = 0;
+    for machine in fs::read_dir(hosts())
+        .expect("machines")
+        .flatten()
+        .map(|entry| entry.path())
+    {
+        if !machine.join("root").is_dir() {
+            continue;
+        }
+        for text in [WELOTEC, SEAPATH, ABB, STRANGE, &unpinned()] {
+            let folder = tempfile::tempdir().expect("a directory");
+            let file = folder.path().join("relay.xml");
+            fs::write(&file, text).expect("a file");
+            let (audit, before) = recorded(&machine, &file);
+            let patch = libvirt_patch(&audit, &[], &file.display().to_string()).expect("a patch");
+            if !patch.contains("--- a/relay.xml") {
+                continue;
+            }
+            applied(folder.path(), &patch, "git", &["apply"]);
+            patched += 1;
+            let (_, after) = recorded(&machine, &file);
+            for (id, was) in before {
+                let is = of(&after, &id);
+                let is_worse = was == Outcome::Pass && is != Outcome::Pass;
+                assert!(!is_worse, "{}: {id} is {is:?} after\n{patch}", machine.display());
+            }
+        }
+    }
+    assert!(patched > 20, "{patched}");
+}
+
+#[test]
+fn the_emulator_is_pinned_only_where_its_slice_has_the_cpus() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("relay.xml");
+    fs::write(&file, unpinned()).expect("a file");
+    let (audit, outcomes) = recorded(&hosts().join("seapath-tuned"), &file);
+    assert_eq!(of(&outcomes, "dom-emulatorpin"), Outcome::Fail);
+    let asked = ["dom-emulatorpin".to_owned()];
+    let patch = libvirt_patch(&audit, &asked, &file.display().to_string()).expect("a text");
+    assert!(
+        patch.starts_with("# by hand, dom-emulatorpin: ") && patch.contains("CPU 4-7 only") && !patch.contains("+++"),
+        "{patch}"
+    );
+}
+
+#[test]
+fn a_quota_is_lifted_and_the_group_stays() {
+    if !has("git", "a_quota_is_lifted_and_the_group_stays") {
+        return;
+    }
+    let guest = fs::read_to_string(hosts().join("seapath-tuned/relay.xml")).expect("a definition");
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("relay.xml");
+    let limited = guest.replace("<cputune>\n", "<cputune>\n    <quota>50000</quota>\n");
+    fs::write(&file, limited).expect("a file");
+    let machine = hosts().join("seapath-tuned");
+    let (audit, outcomes) = recorded(&machine, &file);
+    assert_eq!(of(&outcomes, "dom-partition"), Outcome::Fail);
+    let asked = ["dom-partition".to_owned()];
+    let patch = libvirt_patch(&audit, &asked, &file.display().to_string()).expect("a patch");
+    applied(folder.path(), &patch, "git", &["apply"]);
+    let text = fs::read_to_string(&file).expect("a definition");
+    assert!(text.contains("<partition>/machine/rt</partition>"), "{patch}");
+    assert_eq!(
+        of(&recorded(&machine, &file).1, "dom-partition"),
+        Outcome::Pass,
+        "{patch}"
+    );
+}
+
+#[test]
+fn a_guest_keeps_a_console_and_its_trusted_platform_module() {
+    let fragment = "<devices><controller type='usb' index='0' model='none'/></devices>";
+    let after = |devices: &str| {
+        let text = format!("<domain><name>x</name><devices>{devices}</devices></domain>");
+        merged(&text, fragment).expect("a definition")
+    };
+    let screen = after("<graphics type='vnc'/><video><model type='vga'/></video><tpm model='tpm-crb'/>");
+    assert!(screen.contains("<serial type='pty'/>"), "{screen}");
+    assert!(screen.contains("<tpm model='tpm-crb'/>"), "{screen}");
+    assert!(!screen.contains("<graphics") && !screen.contains("<video"), "{screen}");
+    let both = after("<graphics type='vnc'/><console type='pty'/>");
+    assert!(!both.contains("<serial") && both.contains("<console"), "{both}");
+    assert!(
+        !after("<memballoon model='none'/>").contains("<serial"),
+        "without a screen there was none"
+    );
 }

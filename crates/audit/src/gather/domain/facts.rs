@@ -12,7 +12,7 @@ use crate::value::{Known, Unknown, Value};
 /// Facts of a definition, by their names after `dom.` and `stored.`.
 type Fact = (&'static str, fn(&Scene<'_>, &Domain) -> Known);
 
-const FACTS: [Fact; 49] = [
+const FACTS: [Fact; 50] = [
     ("is-x86", |_, domain| yes(domain.is_x86())),
     ("vcpus", |_, domain| domain.tuning.vcpus.into_known()),
     ("vcpu-ids", |_, domain| domain.tuning.ids().into_known()),
@@ -97,6 +97,7 @@ const FACTS: [Fact; 49] = [
         disks_without_io_thread(domain).into_known()
     }),
     ("quotas", |_, domain| domain.tuning.quotas.clone().into_known()),
+    ("lifted-quotas", |_, domain| lifted(&domain.tuning.quotas).into_known()),
 ];
 
 /// Stores every fact of a domain. If its definition is unreadable, each one is unknown with the reason.
@@ -204,6 +205,18 @@ fn numa_nodes(domain: &Domain) -> Known {
         return Err(silent("the nodes of the memory"));
     }
     domain.numa.sets().into_known()
+}
+
+/// The quotas of the definition as elements without a limit: a negative one is none (libvirt: formatdomain, quota).
+fn lifted(quotas: &[String]) -> Result<String, Unknown> {
+    let names = quotas.iter().filter_map(|quota| Some(quota.split_once('=')?.0));
+    let elements: String = names.map(|name| format!("<{name}>-1</{name}>")).collect();
+    match elements.is_empty() {
+        true => Err(Unknown::unclear(
+            "the definition sets no quota: see the group around the guest",
+        )),
+        false => Ok(elements),
+    }
 }
 
 /// Watchdog actions that stop the guest; `none`, `dump` and `inject-nmi` leave it running.

@@ -21,7 +21,7 @@ use units::CpuList;
 use crate::definition::domain::Domain;
 use crate::definition::{is_file, text};
 use crate::facts::{Class, Facts, Subject};
-use crate::gather::shared::unclear;
+use crate::gather::shared::{cpus, unclear};
 use crate::parameters::Parameters;
 use crate::value::{Unknown, Value, Why};
 use host::reader::Reader;
@@ -116,11 +116,12 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         };
         let mut part = Subject::new(domain.name.clone());
         facts::note(&mut part, &scene);
+        part.set("dom.housekeeping-cpus", housekeeping(facts, &part));
         facts.add(Class::Domain, part);
     }
 }
 
-/// Domains that are stored on this machine and were not named.
+/// Domains of this machine that were not named: stored ones, and those that only run (transient ones, of `virsh create`).
 ///
 /// # Errors
 /// A folder cannot be read.
@@ -168,6 +169,21 @@ fn with_beside<'a>(
         }
     }
     Ok(others)
+}
+
+/// CPUs for the domain's other threads: a pin to a CPU that the group around the domain lacks fails.
+fn housekeeping(facts: &Facts, part: &Subject) -> Result<CpuList, Unknown> {
+    let others = cpus(facts, "hk_cpus")?;
+    let allowed = match facts.get(Some(part), "dom.slice-cpus") {
+        Ok(Value::Cpus(allowed)) => allowed,
+        _ => return Ok(others),
+    };
+    match others.without(&allowed) {
+        lacking if lacking.is_empty() => Ok(others),
+        lacking => Err(Unknown::unclear(format!(
+            "the group around the domain has CPU {allowed} only, so a pin to CPU {lacking} fails: give them to its slice first (AllowedCPUs=)"
+        ))),
+    }
 }
 
 /// CPUs for real-time work. Their absence here is no evidence about the machine for which a file was made.
