@@ -83,7 +83,13 @@ const SETTERS: [&str; 4] = ["ptp4l", "chronyd", "ntpd", "systemd-timesyn"];
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts) {
     host(parameters, facts);
     facts.set("vmx.told", !parameters.vmx.is_empty());
-    facts.set("vmx.guest-time-setters", setters(reader, facts));
+    let setters = setters(reader, facts);
+    let by_tools = setters.as_ref().map_err(Unknown::clone).map(Vec::is_empty);
+    facts.set(
+        "vmx.wanted-sync",
+        by_tools.map(|wanted| if wanted { "TRUE" } else { "FALSE" }.to_owned()),
+    );
+    facts.set("vmx.guest-time-setters", setters);
     for path in &parameters.vmx {
         let machine = machine(path, facts);
         facts.add(Class::Vmx, machine);

@@ -1,4 +1,4 @@
-use super::tree::{HOST, outcome_of, outcome_with};
+use super::tree::{HOST, audit, changed, outcome_of, outcome_with};
 use crate::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::parameters::Parameters;
 
@@ -386,6 +386,13 @@ fn one_daemon_tunes_the_machine() {
     assert_eq!(own("[main]\ninclude=realtime\n"), Unknown, "which CPUs, nobody says");
     assert_eq!(own("[bootloader]\ncmdline=isolcpus=${isolated_cores}\n"), Unknown);
     assert_eq!(outcome_of(&host(), &[], id), Pass);
+    let units = |files: &[(&str, &str)]| {
+        let facts = audit(&changed(&host(), files), &Parameters::default()).facts;
+        facts.get(None, "tuning.rival-units").map(|units| units.to_string())
+    };
+    let rivals = [("proc/60/comm", "tuned-ppd\n"), ("proc/61/comm", "tlp\n")];
+    assert_eq!(units(&rivals).as_deref(), Ok("tuned-ppd.service tlp.service"));
+    assert!(units(&[]).is_err(), "no unit is masked where none runs");
     assert_eq!(outcome_of(&host(), &[("proc/60/comm", "power-profiles-\n")], id), Fail);
     assert_eq!(outcome_of(&host(), &tuned, id), Pass);
     assert_eq!(with(("etc/tuned/active_profile", "balanced\n")), Fail);

@@ -1,7 +1,7 @@
 //! Rules about the threads of a machine with four CPUs; 2 and 3 are for real-time work.
 
 use super::process_table::{BOUND, KERNEL, Thread, borrowed, processes, thread};
-use super::tree::{each, judged, on};
+use super::tree::{audit, each, judged, on, tree};
 use crate::finding::Outcome::{self, Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::parameters::{Parameters, Workload};
 
@@ -49,6 +49,38 @@ fn callbacks() {
     let by_arguments = |line| [&MACHINE[..], &[("proc/cmdline", line)]].concat();
     assert_eq!(judged(&by_arguments("rcu_nocbs=2-3\n"), &on("2-3"), id).0, Unknown);
     assert_eq!(judged(&by_arguments("quiet\n"), &on("2-3"), id).0, Fail);
+}
+
+/// Priorities for rcuc and ktimers above threads that may never sleep.
+#[test]
+fn wanted_priorities_follow_the_highest_thread_that_may_spin() {
+    let of = |threads: &[Thread], parameters: &Parameters| {
+        let files = processes(threads);
+        let all = [&MACHINE[..], &borrowed(&files)].concat();
+        let facts = audit(&tree(&all), parameters).facts;
+        ["rcu.wanted-priority", "rcu.wanted-timer-priority"].map(|fact| {
+            facts
+                .get(None, fact)
+                .map_or_else(|unknown| unknown.text, |value| value.to_string())
+        })
+    };
+    let virtual_cpu = |priority, allowed| thread(30, "CPU 0/KVM", 0, fifo(priority), 2, allowed);
+    assert_eq!(of(&[], &on("2-3")), ["4", "2"]);
+    assert_eq!(of(&[virtual_cpu(50, "2")], &on("2-3")), ["53", "51"]);
+    assert_eq!(
+        of(&[virtual_cpu(50, "0-1")], &on("2-3")),
+        ["4", "2"],
+        "not on these CPUs"
+    );
+    let [high, _] = of(&[virtual_cpu(97, "2")], &on("2-3"));
+    assert!(high.contains("lower it first"), "{high}");
+    let relay = [thread(31, "relay", 0, fifo(60), 2, "2")];
+    assert_eq!(of(&relay, &on("2-3")), ["4", "2"], "it sleeps");
+    let spinning = Parameters {
+        workload: Workload::BusyPoll,
+        ..on("2-3")
+    };
+    assert_eq!(of(&relay, &spinning), ["63", "61"]);
 }
 
 #[test]

@@ -105,28 +105,21 @@ pub(super) fn of_rcu(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(there.map(|thread| thread.on(&others)).collect())
 }
 
-/// Gives the kernel's threads of each real-time CPU higher priorities than virtual CPUs there: rcuc and rcub by three, timers and softirqs
-/// by one (TuneD profile realtime-virtual-host has 4, 2 and virtual CPUs at 1).
+/// Gives the kernel's threads of each real-time CPU higher priorities than threads there that may never sleep: rcuc and rcub, and lower ones
+/// to timers and softirqs.
 pub(super) fn serving(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let rt_cpus = scene.cpus("rt_cpus")?;
-    let all = find(scene, |_| true)?;
-    let guests = all
-        .iter()
-        .filter(|thread| thread.is_virtual_cpu() && overlap(&thread.allowed, &rt_cpus));
-    let highest = guests.map(|thread| thread.stat.priority).max().unwrap_or(0).max(1);
-    if highest + 3 > HIGHEST {
-        return Err(format!(
-            "a virtual CPU has priority {highest}: lower it first, preferably to 1"
-        ));
-    }
+    let callbacks = scene.number("rcu.wanted-priority")? as u32;
+    let timers = scene.number("rcu.wanted-timer-priority")? as u32;
     let mut operations = Vec::new();
-    for thread in all.into_iter().filter(|thread| overlap(&thread.allowed, &rt_cpus)) {
-        let above = match () {
-            () if begins_with(&thread.stat, &["rcuc/", "rcub/"]) => 3,
-            () if begins_with(&thread.stat, &["ktimers/", "ktimersoftd/", "ksoftirqd/"]) => 1,
+    for thread in find(scene, |_| true)? {
+        let wanted = match () {
+            () if !overlap(&thread.allowed, &rt_cpus) => continue,
+            () if begins_with(&thread.stat, &["rcuc/", "rcub/"]) => callbacks,
+            () if begins_with(&thread.stat, &["ktimers/", "ktimersoftd/", "ksoftirqd/"]) => timers,
             () => continue,
         };
-        operations.extend(thread.raised(highest + above));
+        operations.extend(thread.raised(wanted));
     }
     Ok(operations)
 }

@@ -29,7 +29,7 @@ impl Twin {
                 "modprobe" => self.modules(text),
                 _ => {
                     let masked = text.lines().filter_map(|line| line.strip_prefix("systemctl mask "));
-                    masked.for_each(|unit| self.mask(unit));
+                    masked.flat_map(str::split_whitespace).for_each(|unit| self.mask(unit));
                     if text.contains("ExecStart=/bin/sh -c 'pgrep \"^ktimer\" | xargs -r -n1 chrt -f -p 2'") {
                         self.raise("ktimer", 2);
                     }

@@ -9,15 +9,15 @@ use host::cmdline::boot_cpus;
 use host::processes::kept;
 use host::reader::Reader;
 
-/// Daemons that set frequencies, power or profiles on their own.
-const RIVALS: [&str; 7] = [
-    "thermald",
-    "power-profiles-daemon",
-    "tuned-ppd",
-    "tlp",
-    "auto-cpufreq",
-    "cpupower",
-    "laptop_mode",
+/// Daemons that set frequencies, power or profiles on their own, with their units.
+const RIVALS: [(&str, &str); 7] = [
+    ("thermald", "thermald.service"),
+    ("power-profiles-daemon", "power-profiles-daemon.service"),
+    ("tuned-ppd", "tuned-ppd.service"),
+    ("tlp", "tlp.service"),
+    ("auto-cpufreq", "auto-cpufreq.service"),
+    ("cpupower", "cpupower.service"),
+    ("laptop_mode", "laptop-mode.service"),
 ];
 
 /// Real-time profiles, which others may include.
@@ -40,10 +40,12 @@ const VARIABLES: [&str; 5] = [
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     let processes = running(facts);
     let rivals = processes.as_ref().map_err(Unknown::clone).map(|running| {
-        let there = RIVALS.iter().filter(|name| running.contains_key(kept(name)));
-        there.map(|name| (*name).to_owned()).collect::<Vec<_>>()
+        let there = RIVALS.iter().filter(|(name, _)| running.contains_key(kept(name)));
+        there.collect::<Vec<_>>()
     });
-    facts.set("tuning.rivals", rivals);
+    let named = |rivals: Vec<&(&str, &str)>| rivals.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    facts.set("tuning.rivals", rivals.clone().map(named));
+    facts.set("tuning.rival-units", rivals.and_then(|rivals| units(&rivals)));
     let runs = |name: &str| processes.as_ref().map(|running| running.contains_key(name));
     for (fact, name) in [("stalld.running", "stalld"), ("tuned.running", "tuned")] {
         facts.set(fact, runs(name).map_err(Unknown::clone));
@@ -71,6 +73,15 @@ pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
         "tuned.rollback",
         main.map(|text| setting(&text, "rollback").unwrap_or("auto").to_owned()),
     );
+}
+
+/// Units of the rivals, as words of a command.
+fn units(rivals: &[&(&str, &str)]) -> Result<String, Unknown> {
+    let units: Vec<&str> = rivals.iter().map(|(_, unit)| *unit).collect();
+    match units.is_empty() {
+        true => Err(Unknown::absent("no rival of TuneD runs")),
+        false => Ok(units.join(" ")),
+    }
 }
 
 /// True if a profile is for real time: by its name, by one that it includes, or by the CPUs that it reserves.

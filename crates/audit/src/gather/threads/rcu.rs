@@ -18,6 +18,12 @@ const OFFLOADING: [&str; 4] = ["rcuop/", "rcuos/", "rcuob/", "rcuog/"];
 /// Per-CPU threads that must not starve on PREEMPT_RT: they run callbacks and timers.
 const SERVING: [&str; 3] = ["rcuc/", "ktimers/", "ktimersoftd/"];
 
+/// Distance of rcuc and rcub, and of timers and softirqs, from such threads: TuneD's profile realtime-virtual-host has 4, 2 and virtual CPUs
+/// at 1.
+const ABOVE: (u32, u32) = (3, 1);
+/// Highest priority that is set: 99 belongs to the kernel's migration and watchdog threads.
+const HIGHEST: u32 = 98;
+
 pub(super) fn gather(
     reader: &Reader,
     parameters: &Parameters,
@@ -47,8 +53,34 @@ pub(super) fn gather(
     );
     let ran = |thread: &Thread, asked: &CpuList| thread.stat.cpu.is_none_or(|cpu| asked.contains(cpu));
     facts.set("rcu.offload-threads-ran-there", there(&ran));
+    let wanted = |above: u32| {
+        let asked = asked.clone()?;
+        above_all(seen(threads)?, &asked, parameters.workload, above)
+    };
+    facts.set("rcu.wanted-priority", wanted(ABOVE.0));
+    facts.set("rcu.wanted-timer-priority", wanted(ABOVE.1));
     let outranked = asked.and_then(|asked| outranked(seen(threads)?, &asked, parameters.workload));
     facts.set("rcu.outranked", outranked);
+}
+
+/// Priority that exceeds those of all threads on these CPUs that may never sleep, by `above`.
+fn above_all(threads: &[Thread], asked: &CpuList, workload: Workload, above: u32) -> Result<u32, Unknown> {
+    let there = |thread: &&Thread| thread.may_run_on(asked) && may_never_sleep(thread, asked, workload);
+    let highest = threads.iter().filter(there).map(|thread| thread.stat.priority);
+    let highest = highest.max().unwrap_or(0).max(1);
+    match highest + ABOVE.0 <= HIGHEST {
+        true => Ok(highest + above),
+        false => Err(Unknown::unclear(format!(
+            "a thread that may never sleep has priority {highest}: lower it first, a virtual CPU preferably to 1"
+        ))),
+    }
+}
+
+/// True for virtual CPUs, and for all real-time threads of these CPUs if the workload spins.
+fn may_never_sleep(thread: &Thread, asked: &CpuList, workload: Workload) -> bool {
+    let spins = workload == Workload::BusyPoll && thread.is_confined_to(asked);
+    let has_priority = !thread.stat.is_kernel && thread.stat.priority > 0;
+    has_priority && (thread.is_virtual_cpu() || spins)
 }
 
 fn is_any(thread: &Thread, names: &[&str]) -> bool {
@@ -80,11 +112,7 @@ fn by_arguments(reader: &Reader) -> Result<CpuList, Unknown> {
 
 /// Kernel threads on these CPUs whose priority does not exceed that of a thread that may never sleep.
 fn outranked(threads: &[Thread], asked: &CpuList, workload: Workload) -> Result<Vec<String>, Unknown> {
-    let never_sleeps = |thread: &&Thread| {
-        let spins = workload == Workload::BusyPoll && thread.is_confined_to(asked);
-        let has_priority = !thread.stat.is_kernel && thread.stat.priority > 0;
-        has_priority && (thread.is_virtual_cpu() || spins)
-    };
+    let never_sleeps = |thread: &&Thread| may_never_sleep(thread, asked, workload);
     let hogs: Vec<&Thread> = threads.iter().filter(never_sleeps).collect();
     let serving: Vec<&Thread> = threads.iter().filter(|thread| is_any(thread, &SERVING)).collect();
     let mut found = Vec::new();

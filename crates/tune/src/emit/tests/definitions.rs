@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use audit::Audit;
+use audit::finding::Outcome;
 use audit::parameters::Parameters;
 use host::Host;
 use tempfile::TempDir;
@@ -60,6 +61,22 @@ fn the_lines_to_write_are_those_of_this_machine() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
+}
+
+/// Where no daemon sets the guest's clock, VMware's tools are the one that may.
+#[test]
+fn the_clock_of_a_guest_gets_one_master() {
+    let asked = ["vmw-time-sync".to_owned()];
+    let off = GOOD.replace("tools.syncTime = \"TRUE\"", "tools.syncTime = \"FALSE\"");
+    let text = emit(&guest(&off, Some(ESXI)), &asked, "vmx").expect("a line");
+    assert!(text.contains("tools.syncTime = \"TRUE\""), "{text}");
+    let mended = off + "\n" + &text;
+    let mended = mended.replacen("tools.syncTime = \"FALSE\"\n", "", 1);
+    let outcome = |audit: Audit| {
+        let finding = audit.findings.into_iter().find(|finding| finding.rule.id == asked[0]);
+        finding.expect("a rule").outcome
+    };
+    assert_eq!(outcome(guest(&mended, Some(ESXI))), Outcome::Pass, "{mended}");
 }
 
 #[test]

@@ -165,3 +165,109 @@ fn what_a_file_of_the_machine_holds_stands_in_comments_without_what_is_not_seen(
     assert!(text.contains("900 000"), "{text}");
     assert!(!text.contains('\u{202e}'), "{text}");
 }
+
+fn add(root: &TempDir, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let place = root.path().join(path);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("folders");
+        fs::write(place, text).expect("a file");
+    }
+}
+
+#[test]
+fn nothing_is_emitted_that_leaves_no_cpu_for_everything_else() {
+    let (root, told) = host_of_domain("6.12.0\n", &[]);
+    add(&root, &[("sys/devices/system/cpu/isolated", "\n")]);
+    let part = emitted(&root, &told, "cpu-isolated", "kernel-args").expect("arguments");
+    assert!(part.starts_with("isolcpus=managed_irq,domain,4-7\n"), "{part}");
+    let all = Parameters {
+        rt_cpus: Some("0-7".parse().expect("CPUs")),
+        ..told
+    };
+    for (check, kind) in [
+        ("cpu-isolated", "kernel-args"),
+        ("cpu-isolated", "tuned"),
+        ("cpu-isolated", "ansible"),
+        ("dom-no-balloon", "libvirt"),
+    ] {
+        let why = emitted(&root, &all, check, kind).expect_err("no CPU is left");
+        assert!(why.contains("none is left"), "{check}, {kind}: {why}");
+    }
+    let nothing = emitted(&root, &all, "dom-no-balloon", "kernel-args");
+    assert_eq!(nothing.as_deref(), Ok(""), "nothing to emit, and nothing to refuse");
+}
+
+#[test]
+fn rivals_that_run_are_masked_and_no_others() {
+    let (root, told) = host_of_domain("6.12.0\n", &[]);
+    add(&root, &[("proc/60/comm", "tuned-ppd\n")]);
+    let text = emitted(&root, &told, "tuning-daemons-agree", "systemd").expect("a command");
+    assert!(text.contains("systemctl mask tuned-ppd.service\n"), "{text}");
+}
+
+#[test]
+fn a_machine_slice_without_the_cpus_gets_a_file_too() {
+    let (root, told) = host_of_domain("6.12.0\n", &[]);
+    add(
+        &root,
+        &[
+            (
+                "proc/self/mountinfo",
+                "30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+            ),
+            ("sys/fs/cgroup/cgroup.controllers", "cpuset cpu\n"),
+            ("sys/fs/cgroup/init.scope/cpuset.cpus.effective", "0-3\n"),
+            ("sys/fs/cgroup/system.slice/cpuset.cpus.effective", "0-3\n"),
+            ("sys/fs/cgroup/user.slice/cpuset.cpus.effective", "0-3\n"),
+            ("sys/fs/cgroup/machine.slice/cpuset.cpus.effective", "0-3\n"),
+        ],
+    );
+    let text = emitted(&root, &told, "systemd-slices-cpus", "systemd").expect("files");
+    let file = text.split("# /etc/systemd/system/machine.slice.d/triptime.conf").nth(1);
+    let file = file.unwrap_or_else(|| panic!("no file for machines: {text}"));
+    assert!(file.contains("[Slice]\nAllowedCPUs=\nAllowedCPUs=0-3,4-7\n"), "{text}");
+    // The rule of the domain writes the same file.
+    let text = emitted(&root, &told, "dom-partition", "systemd");
+    assert!(text.is_ok_and(|text| !text.contains("# machine.slice")));
+}
+
+#[test]
+fn the_kernels_threads_are_put_above_virtual_cpus() {
+    let (root, told) = host_of_domain("6.12.0\n", &[]);
+    let mut files = vec![(
+        "proc/sys/kernel/version".to_owned(),
+        "#1 SMP PREEMPT_RT Mon\n".to_owned(),
+    )];
+    let (zeros, more) = ("0 ".repeat(5), "0 ".repeat(29));
+    for (tid, name, flags, (policy, priority), allowed) in [
+        (1, "systemd", 0, (0, 0), "0-3"),
+        (2, "kthreadd", 0x0020_0000, (0, 0), "0-3"),
+        (30, "CPU 0/KVM", 0, (1, 50), "4"),
+        (31, "rcuc/4", 0x0420_0000, (1, 1), "4"),
+        (32, "ktimers/4", 0x0420_0000, (1, 1), "4"),
+    ] {
+        for folder in [format!("proc/{tid}"), format!("proc/{tid}/task/{tid}")] {
+            let stat = format!("{tid} ({name}) S {zeros}{flags} {more}0 {priority} {policy} 0 0\n");
+            files.push((format!("{folder}/stat"), stat));
+            files.push((
+                format!("{folder}/status"),
+                format!("Name:\t{name}\nCpus_allowed_list:\t{allowed}\n"),
+            ));
+            files.push((format!("{folder}/comm"), format!("{name}\n")));
+        }
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    add(&root, &files);
+    let id = "rcu-softirq-thread-priority";
+    let of = |kind| emitted(&root, &told, id, kind).expect("settings");
+    assert!(
+        of("kernel-args").starts_with("rcutree.kthread_prio=53\n"),
+        "{}",
+        of("kernel-args")
+    );
+    assert!(of("systemd").contains("chrt -f -p 51'"), "{}", of("systemd"));
+    let profile = of("tuned");
+    for line in ["group.rcuc=0:f:53:*:rcuc.*", "group.ktimers=0:f:51:*:ktimers.*"] {
+        assert!(profile.contains(line), "{line}: {profile}");
+    }
+}
