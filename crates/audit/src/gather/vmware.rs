@@ -29,13 +29,16 @@ const SETTINGS: [&str; 14] = [
     "logging",
 ];
 
+/// First version of virtual hardware whose number of cores for each socket the host chooses, unless the file has one.
+const HOST_CHOOSES_SINCE: u32 = 20;
+
 /// The settings among them that are whole numbers.
 const COUNTS: [&str; 2] = ["numvcpus", "memsize"];
 
 type Fact = (&'static str, fn(&Vmx) -> Known);
 
 /// Facts that combine several settings.
-const JOINED: [Fact; 7] = [
+const JOINED: [Fact; 8] = [
     ("vmx.tools-sync", |vmx| Ok(Value::Flag(vmx.is_true("tools.synctime")))),
     ("vmx.passed-devices", |vmx| adapters(vmx, "pcipassthru", |_| true)),
     ("vmx.adapters-not-vmxnet3", |vmx| {
@@ -49,6 +52,7 @@ const JOINED: [Fact; 7] = [
     ("vmx.adapters", |vmx| adapters(vmx, "ethernet", |_| true)),
     ("vmx.wanted-adapters", |vmx| Ok(Value::Text(wanted_adapters(vmx)))),
     ("vmx.snapshots", |vmx| vmx.snapshots().into_known()),
+    ("vmx.cores-per-socket", cores_per_socket),
 ];
 
 /// Facts from the notes and commands of the host: fact, command and key. Notes are listed under `notes`.
@@ -113,6 +117,27 @@ fn machine(path: &Path, host: &Facts) -> Subject {
         part.set_known(name, vmx.as_ref().map_err(Unknown::clone).and_then(fact));
     }
     part
+}
+
+/// Cores of each virtual socket: without the setting one, up to virtual hardware 19. From 20 on (vSphere 8) the host chooses at the start.
+fn cores_per_socket(vmx: &Vmx) -> Known {
+    let number = |key: &str| {
+        let text = vmx.get(key);
+        let number = text.map(str::parse::<u32>);
+        number.map(|number| number.map_err(|_| Unknown::unclear(format!("{key} is not a whole number"))))
+    };
+    if let Some(cores) = number("cpuid.corespersocket") {
+        return cores.into_known();
+    }
+    match number("virtualhw.version").transpose()? {
+        Some(version) if version < HOST_CHOOSES_SINCE => 1_u32.into_known(),
+        Some(version) => Err(Unknown::unclear(format!(
+            "cpuid.coresPerSocket is not set, and with virtual hardware {version} the host chooses the number"
+        ))),
+        None => Err(Unknown::unclear(
+            "neither cpuid.coresPerSocket nor virtualHW.version is set",
+        )),
+    }
 }
 
 fn setting(vmx: &Vmx, key: &str) -> Result<String, Unknown> {

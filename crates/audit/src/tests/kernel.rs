@@ -295,6 +295,10 @@ fn lines_of_the_log_are_told_apart() {
         "CPU4: Core temperature above threshold, cpu clock throttled (total events = 1)",
         "irq 16: nobody cared (try booting with the \"irqpoll\" option)",
         "Disabling IRQ #16",
+        "WARNING: CPU: 3 PID: 992 at kernel/time/timer.c:1 __run_timers+0x1/0x2",
+        "WARNING: kernel/time/timer.c:1 at __run_timers+0x1/0x2, CPU#3: relay/992",
+        "BUG: Bad page state in process relay  pfn:12345",
+        "sched: CPU 3: need_resched set for > 100123456 ns (25 ticks) without schedule",
         "BUG: scheduling while atomic: relay/992/0x00000002",
         "BUG: workqueue lockup - pool cpus=3 node=0 flags=0x0 nice=0 stuck for 33s!",
         "Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] PREEMPT_RT SMP",
@@ -327,6 +331,7 @@ fn lines_of_the_log_are_told_apart() {
         "clocksource: Switched to clocksource tsc",
         "x86/split lock detection: #AC: crashing the kernel on kernel split_locks and warning on user-space split_locks",
         "rcu: Hierarchical RCU implementation.",
+        "smpboot: CPU0: Intel WARNING: a word at the start, and CPU0 after it",
     ] {
         let log = format!("whole\n5 {line}");
         each(&[], &anyone(), "kernel-log-clean", &[(&[(LOG, log.as_str())], Pass)]);

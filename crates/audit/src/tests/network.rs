@@ -363,6 +363,12 @@ fn open_vswitch_keeps_off_the_real_time_cpus() {
     let of = |cpus| with_processes("ovs-datapath", &[process(80, "ovs-vswitchd", (0, 0), cpus)]);
     assert_eq!(of("0-1"), Pass);
     assert_eq!(of("0-3"), Fail);
+    let mut with_dpdk = process(80, "ovs-vswitchd", (0, 0), "0-1");
+    for (path, text) in &process(81, "pmd-c02/id:8", (0, 0), "2")[1..] {
+        with_dpdk.push((path.replace("proc/81", "proc/80"), text.clone()));
+    }
+    let polling = with_processes("ovs-datapath", &[with_dpdk]);
+    assert_eq!(polling, Pass, "a thread of DPDK has a CPU of its own on purpose");
     assert_eq!(with_processes("ovs-datapath", &[]), NotApplicable);
     let unseen = outcome(
         &tree(&[("sys/devices/system/cpu/online", "0-3\n")]),

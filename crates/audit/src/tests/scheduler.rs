@@ -344,7 +344,27 @@ fn consoles() {
         (&[(levels, "7 4 1 7\n"), (consoles, "x\n")], Unknown),
         (&[(levels, "7 4 1 7\n")], Unknown),
     ];
-    each(&[ONLINE, NEW], &on("2-3"), "printk-console-quiet", cases);
+    each(
+        &[ONLINE, NEW, ("proc/cmdline", "quiet\n")],
+        &on("2-3"),
+        "printk-console-quiet",
+        cases,
+    );
+    let switch = "sys/module/printk/parameters/ignore_loglevel";
+    let (quiet, loud) = ((levels, "3\t1\t1\t7\n"), ("proc/cmdline", "quiet ignore_loglevel\n"));
+    let cases: &[(&[(&str, &str)], _)] = &[
+        (&[loud], Fail),
+        (&[loud, (switch, "Y\n")], Fail),
+        (&[loud, (switch, "N\n")], Pass),
+        (&[("proc/cmdline", "quiet\n"), (switch, "Y\n")], Fail),
+        (&[], Unknown),
+    ];
+    each(
+        &[ONLINE, NEW, quiet, (consoles, serial)],
+        &on("2-3"),
+        "printk-console-quiet",
+        cases,
+    );
 }
 
 #[test]

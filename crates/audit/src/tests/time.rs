@@ -386,6 +386,11 @@ fn an_interface_of_ptp4l_is_nobody_elses() {
         ("sys/class/net/eth0/master", "->../br0"),
     ];
     assert_eq!(of(&bridge), Fail);
+    assert_eq!(
+        of(&[("sys/class/net/eth0/master", "->../br9")]),
+        Fail,
+        "br9 is not in the tree"
+    );
     let upper = |kind| {
         [
             ("sys/class/net/x0/uevent", kind),

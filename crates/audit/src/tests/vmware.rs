@@ -102,6 +102,19 @@ fn coalescing_that_is_off_passes_without_latency_sensitivity() {
     expect(&of(&guest(), &off, None), "vmw-nic-path", Pass);
 }
 
+/// From virtual hardware 20 on, the host chooses the cores of a socket unless the file has them.
+#[test]
+fn cores_of_a_socket_are_not_guessed() {
+    let without = GOOD.replace("cpuid.coresPerSocket = \"1\"", "");
+    let with = |version: &str| without.replace("virtualHW.version = \"19\"", version);
+    let id = "vmw-cores-per-socket";
+    expect(&of(&guest(), &without, None), id, Pass);
+    expect(&of(&guest(), &with("virtualHW.version = \"20\""), None), id, Unknown);
+    expect(&of(&guest(), &with(""), None), id, Unknown);
+    let chosen = GOOD.replace("virtualHW.version = \"19\"", "virtualHW.version = \"21\"");
+    expect(&of(&guest(), &chosen, None), id, Pass);
+}
+
 #[test]
 fn two_masters_of_one_clock_are_found() {
     let guest = guest();

@@ -17,6 +17,8 @@ const OF_HANDLERS: u32 = 85;
 const OF_TIME: u32 = 10;
 /// Name of Open vSwitch's daemon, as the kernel keeps it.
 const SWITCH: &str = "ovs-vswitchd";
+/// Begin of the names of its threads that poll ports of DPDK on CPUs of their own.
+const POLLS: &str = "pmd";
 /// Threads that run RCU callbacks for other CPUs.
 const OFFLOADING: [&str; 4] = ["rcuop/", "rcuos/", "rcuob/", "rcuog/"];
 
@@ -180,7 +182,7 @@ pub(super) fn of_time(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     Ok(operations)
 }
 
-/// Moves Open vSwitch's daemon off the real-time CPUs.
+/// Moves Open vSwitch's daemon off the real-time CPUs, without its polling threads.
 pub(super) fn switch(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
     let (rt_cpus, others) = (scene.cpus("rt_cpus")?, scene.cpus("hk_cpus")?);
     let mut operations = Vec::new();
@@ -195,7 +197,8 @@ pub(super) fn switch(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
         let folder = format!("/proc/{pid}/task");
         for task in scene.names(&folder, is_number).unwrap_or_default() {
             let found = one(scene, &format!("{folder}/{task}"), &task);
-            let there = found.filter(|thread| overlap(&thread.allowed, &rt_cpus));
+            let there =
+                found.filter(|thread| !thread.stat.name.starts_with(POLLS) && overlap(&thread.allowed, &rt_cpus));
             operations.extend(there.map(|thread| thread.on(&others)));
         }
     }

@@ -27,8 +27,8 @@ const OF_EACH_CPU: [&str; 7] = [
 
 /// Drivers that let the kernel place their queue interrupts. Kernels without CONFIG_GENERIC_IRQ_DEBUGFS do not list these, so the name
 /// decides.
-const MANAGED: [&str; 8] = [
-    "nvme", "megasas", "mpt3sas", "mpi3mr", "hisi_sas", "qla2xxx", "-req", "aacraid",
+const MANAGED: [&str; 11] = [
+    "nvme", "megasas", "mpt3sas", "mpi3mr", "hisi_sas", "qla2xxx", "-req", "aacraid", "smartpqi", "hpsa", "lpfc",
 ];
 
 pub(super) fn gather(reader: &Reader, parameters: &Parameters, names: &Names, facts: &mut Facts) {
@@ -129,7 +129,14 @@ mod tests {
 
     #[test]
     fn managed_interrupts_are_known_by_their_drivers() {
-        for name in ["nvme0q1", "virtio1-req.0", "megasas0-msix3"] {
+        for name in [
+            "nvme0q1",
+            "virtio1-req.0",
+            "megasas0-msix3",
+            "smartpqi",
+            "hpsa0-msix3",
+            "lpfc:1",
+        ] {
             assert!(looks_managed(name), "{name}");
         }
         for name in ["nvme0q0", "virtio2-input.0", "eth0-TxRx-0", "ttyS0"] {

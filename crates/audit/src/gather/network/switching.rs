@@ -7,6 +7,8 @@ use crate::gather::daemons::{Daemon, Thread};
 use crate::value::Unknown;
 
 const OVS: &str = "ovs-vswitchd";
+/// Begin of the names of its threads that poll ports of DPDK: they have CPUs of their own on purpose.
+const POLLS: &str = "pmd";
 
 /// True if this module needs the process of this name.
 pub(in crate::gather) fn moves_frames(name: &str) -> bool {
@@ -30,7 +32,11 @@ fn ovs(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {
         own.flat_map(|daemon| daemon.threads).collect::<Vec<Thread>>()
     });
     facts.set("ovs.runs", threads.clone().map(|threads| !threads.is_empty()));
-    facts.set("ovs.cpus", threads.and_then(|threads| cpus(&threads)));
+    let others = threads.map(|threads| {
+        let others = threads.into_iter().filter(|thread| !thread.name.starts_with(POLLS));
+        others.collect::<Vec<Thread>>()
+    });
+    facts.set("ovs.cpus", others.and_then(|threads| cpus(&threads)));
 }
 
 fn vhost(found: &Result<Vec<Daemon>, Unknown>, facts: &mut Facts) {

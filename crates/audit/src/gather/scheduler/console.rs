@@ -2,14 +2,18 @@
 
 use crate::facts::Facts;
 use crate::value::Unknown;
+use host::cmdline::Cmdline;
 use host::error::{HostError, Unreadable};
 use host::reader::Reader;
 
 const LEVELS: &str = "/proc/sys/kernel/printk";
+/// True if every message goes to the consoles, whatever its level. It can be switched while the system runs.
+const IGNORES_LEVEL: &str = "/sys/module/printk/parameters/ignore_loglevel";
 const CONSOLES: &str = "/proc/consoles";
 
 pub(super) fn gather(reader: &Reader, facts: &mut Facts) {
     facts.set("console.level", level(reader));
+    facts.set("console.ignores-level", ignores_level(reader));
     facts.set("console.serial", serial(reader));
     facts.set("console.names", names(reader));
 }
@@ -19,6 +23,14 @@ fn level(reader: &Reader) -> Result<u32, HostError> {
     let line = reader.line(LEVELS)?;
     let first = line.split_whitespace().next().and_then(|number| number.parse().ok());
     first.ok_or_else(|| HostError::unexpected(LEVELS, "four numbers", &line))
+}
+
+fn ignores_level(reader: &Reader) -> Result<bool, Unknown> {
+    match reader.line(IGNORES_LEVEL) {
+        Ok(line) => Ok(line == "Y"),
+        Err(error) if error.is_absent() => Ok(Cmdline::read(reader)?.last("ignore_loglevel").is_some()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// All active consoles.

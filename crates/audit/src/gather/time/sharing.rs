@@ -23,7 +23,10 @@ pub(super) fn of(reader: &Reader, interface: &str) -> Result<Vec<String>, Unknow
 /// Device that owns the interface as a port.
 fn master(reader: &Reader, folder: &str) -> Result<Option<String>, HostError> {
     let target = match reader.target(&format!("{folder}/master")) {
-        Err(error) if error.is_absent() => return Ok(None),
+        Err(error) if error.is_absent() => {
+            let link = reader.names(folder, |name| name == "master")?;
+            return Ok(link.first().map(|_| "a device that is not in this tree".to_owned()));
+        }
         target => target?,
     };
     Ok(target.file_name().map(|name| name.to_string_lossy().into_owned()))

@@ -392,3 +392,34 @@ fn a_node_gives_whole_cpus_away_by_the_static_policy() {
     assert_eq!(of("a: [\n"), Unknown);
     assert_eq!(outcome(&tree(&HOST), &naming(&[]), "k8s-node"), NotApplicable);
 }
+
+#[test]
+fn a_running_kubelet_is_judged_by_its_own_file_and_arguments() {
+    let good = "kind: KubeletConfiguration\ncpuManagerPolicy: static\ntopologyManagerPolicy: single-numa-node\nreservedSystemCPUs: 0-3\n";
+    let of = |arguments: &str| {
+        let files = [
+            ("proc/1/comm", "systemd\n"),
+            ("proc/2/comm", "kthreadd\n"),
+            ("proc/900/comm", "kubelet\n"),
+            ("proc/900/cmdline", arguments),
+            ("var/lib/kubelet/config.yaml", good),
+            ("etc/k/bad.yaml", "kind: KubeletConfiguration\n"),
+            ("etc/k/good.yaml", good),
+        ];
+        outcome(&tree(&[&HOST[..], &files].concat()), &naming(&[]), "k8s-node")
+    };
+    assert_eq!(
+        of("kubelet\0--config=/etc/k/bad.yaml\0"),
+        Fail,
+        "the other file is not its own"
+    );
+    assert_eq!(of("kubelet\0--config\0/etc/k/good.yaml\0"), Pass);
+    assert_eq!(of("kubelet\0--config=/etc/k/gone.yaml\0"), Unknown);
+    assert_eq!(of("kubelet\0--v=2\0"), Unknown);
+    assert_eq!(
+        of("kubelet\0--config=/etc/k/good.yaml\0--config-dir=/etc/k/d\0"),
+        Unknown
+    );
+    let outweighed = "kubelet\0--config=/etc/k/good.yaml\0--cpu-manager-policy=none\0";
+    assert_eq!(of(outweighed), Fail);
+}
