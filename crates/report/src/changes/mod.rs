@@ -115,10 +115,14 @@ fn action(report: &Report, change: &Change) -> Option<String> {
 /// The number of changes, and how they were watched for; `None` if nothing was watched.
 fn sentence(report: &Report, found: usize) -> Option<String> {
     let watches = &report.run.watches;
-    let first = watches.first()?;
+    if watches.is_empty() {
+        return None;
+    }
+    let blind = watches.iter().filter(|watch| watch.looks == 0).count();
     let dropped: u64 = watches.iter().map(|watch| watch.dropped).sum();
     let count = match found as u64 + dropped {
-        0 if first.looks == 0 => "Nothing is known about changes".to_owned(),
+        0 if blind == watches.len() => "Nothing is known about changes".to_owned(),
+        0 if blind > 0 => "No change was seen where anything looked".to_owned(),
         0 => "No change was seen".to_owned(),
         n => format!("{} seen", plural(n, "change")),
     };
@@ -126,18 +130,23 @@ fn sentence(report: &Report, found: usize) -> Option<String> {
         0 => String::new(),
         n => format!(" ({} not stored)", crate::text::count(n)),
     };
-    Some(format!("{count}{left_out}: {}.", watched(first)))
+    let each: Vec<String> = watches.iter().map(watched).collect();
+    Some(format!("{count}{left_out}: {}.", each.join("; ")))
 }
 
-/// How a watch looked: `looked 60 times from 0 s to 59 s, at most 1 s apart, with 0.3 % of a CPU`.
+/// How a watch looked: `60 looks from 0 s to 59 s, at most 1 s apart, with 0.3 % of a CPU`. That of a place begins with its name.
 fn watched(watch: &ChangeWatch) -> String {
+    let place = watch
+        .place
+        .as_ref()
+        .map_or_else(String::new, |place| format!("{place}: "));
     let length_ns = watch.to_ns.saturating_sub(watch.from_ns);
     let share = match length_ns {
         0 => String::new(),
         ns => format!(", with {:.2} % of a CPU", watch.cpu_ns as f64 * 100.0 / ns as f64),
     };
     format!(
-        "{} from {} to {}, at most {} apart{share}",
+        "{place}{} from {} to {}, at most {} apart{share}",
         plural(watch.looks, "look"),
         Ns(watch.from_ns),
         Ns(watch.to_ns),
@@ -202,7 +211,13 @@ impl Report {
         });
         let unwatched = self.run.watches.iter().all(|watch| watch.looks == 0);
         let unwatched = unwatched.then(|| "nothing watched whether the machine changed during the run".to_owned());
-        [changed, drifted, unwatched].into_iter().flatten().collect()
+        let unread = unread(self).into_iter();
+        let unread = unread.map(|why| format!("not watched for changes during the run: {why}"));
+        [changed, drifted, unwatched]
+            .into_iter()
+            .flatten()
+            .chain(unread)
+            .collect()
     }
 
     /// A sentence about the change with the worst sample over a limit; `None` if no change coincides with one.

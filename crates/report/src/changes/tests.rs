@@ -318,6 +318,41 @@ fn facts_that_differ_at_the_end_are_a_drift_and_those_that_always_vary_are_none(
     assert!(document["changes"]["drift"].is_null(), "not read is not the same");
 }
 
+/// A part that nobody watched may have changed, and a place whose watch never looked is no place without changes.
+#[test]
+fn each_part_that_was_not_watched_is_a_reservation() {
+    let mut run = watched(Vec::new(), Vec::new());
+    assert!(judged(run.clone()).reservations().is_empty());
+    run.watches[0].unread = vec!["cpuset: refused".to_owned(), "the watch ended early".to_owned()];
+    run.watches.push(ChangeWatch {
+        place: Some("vm".to_owned()),
+        unread: vec!["interrupts: refused".to_owned()],
+        ..ChangeWatch::default()
+    });
+    let report = judged(run.clone());
+    assert_eq!(
+        report.reservations(),
+        [
+            "not watched for changes during the run: cpuset: refused",
+            "not watched for changes during the run: the watch ended early",
+            "not watched for changes during the run: vm: interrupts: refused",
+        ]
+    );
+    let text = report
+        .text(false, None)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        text.contains("No change was seen where anything looked: 21 looks"),
+        "{text}"
+    );
+    assert!(text.contains("vm: 0 looks from"), "{text}");
+    run.watches[0].looks = 0;
+    let text = judged(run).text(false, None);
+    assert!(text.contains("Nothing is known about changes"), "{text}");
+}
+
 #[test]
 fn a_change_without_a_seen_cause_names_the_action_of_the_plan_at_its_time() {
     let unknown = Change {
