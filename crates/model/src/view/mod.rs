@@ -129,7 +129,7 @@ impl RunView {
 fn is_of_a_socket(kind: EventKind) -> bool {
     matches!(
         kind,
-        EventKind::SocketDrop | EventKind::Incomplete | EventKind::StreamDoubt
+        EventKind::SocketDrop | EventKind::NicDrop | EventKind::Incomplete | EventKind::StreamDoubt
     )
 }
 

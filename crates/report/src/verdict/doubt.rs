@@ -116,6 +116,19 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     doubts
 }
 
+/// Doubts about the samples of a series that its own figures do not show: by events, by the early end of the run, and by contradictions in its file.
+/// Idle states that the run held off are a setting, which a comparison compares.
+pub(crate) fn unseen(run: &RunView, series: &SeriesView, contradictions: &[Contradiction]) -> Vec<String> {
+    let clocks = OneWay::of(run, series);
+    let mut doubts = Vec::new();
+    let value = (Nature::Value, Quantity::Max);
+    let all = EventKind::ALL.into_iter().filter(|kind| *kind != EventKind::HeldByUs);
+    all.for_each(|kind| events_of_kind(run, series, kind, value, clocks.as_ref(), &mut doubts));
+    interrupted(run, Nature::Value, &mut doubts);
+    doubts.extend(of_the_file(series, contradictions));
+    doubts.into_iter().map(|doubt| doubt.text).collect()
+}
+
 /// If the file contradicts itself about a series, none of its figures is known, good or bad.
 pub(super) fn of_the_file(series: &SeriesView, contradictions: &[Contradiction]) -> Option<Doubt> {
     let of_series = contradictions.iter().filter(|found| found.id == series.id);
@@ -322,6 +335,12 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
         EventKind::HopGap => series
             .is(&kind::HOP)
             .then_some(quantity == Quantity::Lost || nature == Nature::Received),
+        // A dropped frame of a stream is in `lost`; what it was otherwise is not known, such as a copy or one of another publisher. An excess of
+        // what came is one all the same.
+        EventKind::NicDrop => {
+            let is_unseen = nature == Nature::Received || nature == Nature::Delivery && quantity != Quantity::Lost;
+            (series.receives_frames() && is_unseen).then_some(false)
+        }
         EventKind::SocketDrop => series
             .receives_frames()
             .then_some(quantity == Quantity::Lost || nature == Nature::Received),
@@ -332,31 +351,41 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
 fn events(
     run: &RunView,
     series: &SeriesView,
-    (nature, quantity): (Nature, Quantity),
+    of: (Nature, Quantity),
     clocks: Option<&OneWay>,
     doubts: &mut Vec<Doubt>,
 ) {
     for kind in EventKind::ALL {
-        // If the two clocks are monitored, a step affects only its window: the monitoring reports when they agree
-        // again.
-        if kind == EventKind::ClockStep && clocks.is_some() {
-            continue;
-        }
-        let Some(explains_excess) = effect(kind, series, nature, quantity) else {
-            continue;
-        };
-        let mut of_kind = reach::events(run, series, kind);
-        let Some(first) = of_kind.next() else { continue };
-        let more = of_kind.count() as u64;
-        let more = if more > 0 {
-            format!(", and {} more", count(more))
-        } else {
-            String::new()
-        };
-        let at = Ns(first.at_ns);
-        doubts.push(Doubt {
-            text: format!("{} at {at}: {}{more}", kind.word(), first.text),
-            explains_excess,
-        });
+        events_of_kind(run, series, kind, of, clocks, doubts);
     }
+}
+
+fn events_of_kind(
+    run: &RunView,
+    series: &SeriesView,
+    kind: EventKind,
+    (nature, quantity): (Nature, Quantity),
+    clocks: Option<&OneWay>,
+    doubts: &mut Vec<Doubt>,
+) {
+    // If the two clocks are monitored, a step affects only its window: the monitoring reports when they agree again.
+    if kind == EventKind::ClockStep && clocks.is_some() {
+        return;
+    }
+    let Some(explains_excess) = effect(kind, series, nature, quantity) else {
+        return;
+    };
+    let mut of_kind = reach::events(run, series, kind);
+    let Some(first) = of_kind.next() else { return };
+    let more = of_kind.count() as u64;
+    let more = if more > 0 {
+        format!(", and {} more", count(more))
+    } else {
+        String::new()
+    };
+    let at = Ns(first.at_ns);
+    doubts.push(Doubt {
+        text: format!("{} at {at}: {}{more}", kind.word(), first.text),
+        explains_excess,
+    });
 }

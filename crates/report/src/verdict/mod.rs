@@ -32,6 +32,7 @@ use crate::text::{capitalised, count, plural};
 pub use coverage::Coverage;
 pub(crate) use coverage::PARTIAL_PASS;
 use doubt::Doubt;
+pub(crate) use doubt::unseen;
 pub use guard::Decided;
 pub(crate) use guard::percent;
 pub use measured::Measured;

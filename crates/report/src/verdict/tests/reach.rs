@@ -39,7 +39,7 @@ const REACH: [(EventKind, &str); 36] = [
     (EventKind::Emulated, ALL),
     (EventKind::RecorderOverrun, ALL),
     (EventKind::SocketDrop, RECEIVED),
-    (EventKind::NicDrop, NONE),
+    (EventKind::NicDrop, RECEIVED),
     (EventKind::Incomplete, ALL),
     (EventKind::HopGap, HOPS),
     (EventKind::Link, SENT),
@@ -104,11 +104,20 @@ fn five_steps() -> RunView {
         .collect())
 }
 
+/// A quantity that events of this kind can put in doubt.
+fn quantity_of(kind: EventKind) -> Quantity {
+    match kind {
+        EventKind::NicDrop => Quantity::Duplicate,
+        _ => Quantity::Max,
+    }
+}
+
 /// Names of the series that this event puts in doubt.
 fn doubted(event: Event) -> Vec<String> {
+    let quantity = quantity_of(event.kind);
     let mut run = five_steps();
     run.events = vec![event].into();
-    let is_doubted = |one: &&SeriesView| !doubt::of(&run, one, Quantity::Max, None).is_empty();
+    let is_doubted = |one: &&SeriesView| !doubt::of(&run, one, quantity, None).is_empty();
     let found = run.series.iter().filter(is_doubted);
     found.map(|one| one.spec.name.clone()).collect()
 }
@@ -192,6 +201,28 @@ fn a_series_without_a_window_is_touched_whenever_it_was() {
     run.events = vec![between(EventKind::RtThrottled, 100, 101)].into();
     assert!(!doubt::of(&run, &run.series[0], Quantity::Max, None).is_empty());
     assert!(doubt::of(&run, &run.series[1], Quantity::Max, None).is_empty());
+}
+
+/// A frame that the NIC dropped may have been a copy, or of another publisher. A lost one is counted, and its time is that of a loss.
+#[test]
+fn what_the_nic_dropped_hides_what_it_was() {
+    let mut run = five_steps();
+    run.events = vec![event(EventKind::NicDrop)].into();
+    let stream = run.series_named("spacing/MU01").expect("a stream");
+    let is_doubted = |quantity| !doubt::of(&run, stream, quantity, None).is_empty();
+    for quantity in [
+        Quantity::Duplicate,
+        Quantity::Conflicting,
+        Quantity::Reordered,
+        Quantity::Unwanted,
+        Quantity::Wrong,
+        Quantity::Received,
+    ] {
+        assert!(is_doubted(quantity), "{quantity:?}");
+    }
+    for quantity in [Quantity::Lost, Quantity::Max, Quantity::Late, Quantity::Missed] {
+        assert!(!is_doubted(quantity), "{quantity:?}");
+    }
 }
 
 /// The page has a row for each kind that causes a doubt, with the same reach as here.
