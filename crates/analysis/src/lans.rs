@@ -31,6 +31,15 @@ pub struct RedundantSource {
     pub restarts: u64,
 }
 
+/// Frames without marks that may have been on a LAN: only a copy on the other LAN, which a mark joins to it, shows a loss.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unproven {
+    /// Whole frames of sampled values or GOOSE, which a node with one port sends.
+    pub of_protection: u64,
+    /// Frames that the capture has cut: it may have cut their marks.
+    pub cut: u64,
+}
+
 /// A LAN in a capture.
 #[derive(Debug, Clone)]
 pub struct LanSummary {
@@ -42,6 +51,8 @@ pub struct LanSummary {
     pub frames: u64,
     /// Frames without marks: of nodes with one port, or cut by the capture.
     pub unmarked: u64,
+    /// Those whose loss on this LAN does not show.
+    pub unproven: Unproven,
     /// Stamps of its first and last frame.
     pub span_ns: Option<(i64, i64)>,
 }
@@ -83,6 +94,7 @@ pub(crate) struct Lans {
     tallies: [Tally; 2],
     frames: [u64; 2],
     unmarked: [u64; 2],
+    unproven: [Unproven; 2],
     spans: [Option<(i64, i64)>; 2],
     supervision: u64,
     elsewhere: u64,
@@ -99,6 +111,7 @@ impl Lans {
             tallies: Default::default(),
             frames: [0; 2],
             unmarked: [0; 2],
+            unproven: Default::default(),
             spans: [None; 2],
             supervision: 0,
             elsewhere: 0,
@@ -136,6 +149,9 @@ impl Lans {
         let lan = port.or_else(|| mark.map(Redundancy::lan));
         if let Some(lan) = lan {
             self.note(lan, frame.time_ns, mark.is_some());
+        }
+        if mark.is_none() {
+            self.doubt(frame.is_cut(), &ethernet, lan);
         }
         let Some(at_ns) = frame.time_ns else { return false };
         if ethernet.ether_type() == SUPERVISION
@@ -185,6 +201,18 @@ impl Lans {
         }
     }
 
+    /// Counts a frame without a mark. One of which the LAN is not known may have been on either.
+    fn doubt(&mut self, is_cut: bool, ethernet: &EthernetView<'_>, lan: Option<Lan>) {
+        let is_of_protection = !is_cut && ethernet.is_of_protection();
+        for of in Lan::BOTH {
+            if lan.is_none_or(|lan| lan == of) {
+                let unproven = &mut self.unproven[of.number()];
+                unproven.cut += u64::from(is_cut);
+                unproven.of_protection += u64::from(is_of_protection);
+            }
+        }
+    }
+
     /// Ends the account; `None` if the capture shows nothing of a redundant network.
     pub(crate) fn finish(mut self, last_ns: Option<i64>) -> Option<RedundancySummary> {
         if !self.has_ports && self.supervision == 0 && self.discard.sources().is_empty() {
@@ -209,6 +237,7 @@ impl Lans {
                 tally: std::mem::take(&mut self.tallies[at]),
                 frames: self.frames[at],
                 unmarked: self.unmarked[at],
+                unproven: self.unproven[at],
                 span_ns: self.spans[at],
             }
         });

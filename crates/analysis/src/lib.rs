@@ -32,7 +32,7 @@ pub use analysis::{Analysis, Config};
 pub use bursts::BurstCounts;
 pub use gaps::Gap;
 pub use goose::GooseCounts;
-pub use lans::{LanSummary, RedundancySummary, RedundantSource};
+pub use lans::{LanSummary, RedundancySummary, RedundantSource, Unproven};
 pub use losses::Loss;
 pub use shaping::{Credit, Leads, Shaping, SrClass};
 pub use sink::{Event, EventKind, Sink, Window};

@@ -260,3 +260,26 @@ fn a_capture_without_marks_has_no_lans() {
     let (summary, _) = analyse(&even(0..100));
     assert!(summary.redundancy.is_none());
 }
+
+/// Marks of another node say nothing about a stream without marks, nor about cut frames.
+#[test]
+fn frames_without_marks_are_counted_by_what_they_leave_open() {
+    let mut frames = on_both(Protocol::Prp);
+    let at = frames.last().unwrap().0;
+    let plain = even(0..100).into_iter().map(|(_, frame)| (at, Lan::A, frame));
+    frames.extend(plain);
+    frames.push((at, Lan::A, vec![0; 60]));
+    let lans = with_ports(&frames, |_| {}).redundancy.unwrap();
+    let of = lans.lans.each_ref().map(|lan| lan.unproven);
+    assert_eq!(of.map(|of| (of.of_protection, of.cut)), [(100, 0), (0, 0)]);
+    assert_eq!(lans.lans[0].unmarked, 101);
+    let mut nothing = ();
+    let mut analysis = Analysis::new(CONFIG, &mut nothing);
+    for (number, (at, _, data)) in (1..).zip(&frames) {
+        let mut frame = captured(number, *at, data);
+        frame.original_len += u32::from(number > 4_000);
+        analysis.frame(&frame);
+    }
+    let of = analysis.finish().redundancy.unwrap().lans.map(|lan| lan.unproven);
+    assert_eq!(of.map(|of| (of.of_protection, of.cut)), [(0, 101); 2]);
+}

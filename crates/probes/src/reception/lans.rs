@@ -28,6 +28,8 @@ pub(crate) struct Lans {
     prints: Fingerprints,
     /// Frames without marks on each LAN.
     pub(crate) unmarked: [u64; 2],
+    /// Those of sampled values or GOOSE.
+    pub(crate) unproven: [u64; 2],
     /// Slot of the series of LAN A, which that of LAN B follows; `None` without series.
     slot: Option<u16>,
     /// Counts that the series have.
@@ -44,6 +46,7 @@ impl Lans {
             nodes: Nodes::new(MOST_NODES),
             prints: Fingerprints::new(),
             unmarked: [0; 2],
+            unproven: [0; 2],
             slot,
             told: Default::default(),
             looked: Monotonic::from_ns(0),
@@ -74,6 +77,7 @@ impl Lans {
         }
         let Some(mark) = Redundancy::of(&ethernet) else {
             self.unmarked[lan.number()] += u64::from(!is_supervision);
+            self.unproven[lan.number()] += u64::from(ethernet.is_of_protection());
             return !is_supervision;
         };
         let came = self.discard.take(&Received {

@@ -25,6 +25,8 @@ notices! {
         Node = 2_005,
         /// Number of frames whose source was silent on the other LAN.
         Unwitnessed = 2_006,
+        /// Number of frames of sampled values or GOOSE without marks.
+        Unproven = 2_007,
     }
 }
 
@@ -53,7 +55,11 @@ pub(super) fn tell_lans(lans: &Lans, slot: u16, now: Monotonic, feed: &mut Feed)
         for (notice, count) in [
             (Notice::Undecided, counts.undecided),
             (Notice::Unwitnessed, counts.unwitnessed),
-            (Notice::Unmarked, lans.unmarked[lan.number()]),
+            (
+                Notice::Unmarked,
+                lans.unmarked[lan.number()] - lans.unproven[lan.number()],
+            ),
+            (Notice::Unproven, lans.unproven[lan.number()]),
             (Notice::Unplaced, lans.discard.unplaced + lans.nodes.unplaced),
         ] {
             if count > 0 {
@@ -91,6 +97,13 @@ pub(super) fn told(code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, 
             EventKind::Note,
             format!(
                 "{name}: {a} frames had no marks of PRP or HSR: their sender has one port, and nothing shows their loss on this LAN"
+            ),
+        ),
+        Notice::Unproven => (
+            EventKind::StreamDoubt,
+            format!(
+                "{name}: {a} frames of sampled values or GOOSE had no marks of PRP or HSR: their sender has one port, and nothing shows \
+                 their loss on this LAN"
             ),
         ),
         Notice::Silent if b > 0 => (
@@ -143,6 +156,7 @@ fn node_text(a: u64, b: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Notice, told};
+    use model::EventKind;
 
     #[test]
     fn nodes_and_silent_lans_are_told() {
@@ -154,6 +168,11 @@ mod tests {
         assert_eq!(
             node,
             "node 02:00:00:00:00:77 (HSR node): 2 supervision frames on LAN A, 5 on LAN B"
+        );
+        let code = <Notice as run::Notice>::code(Notice::Unproven);
+        assert_eq!(
+            told(code, "lan/B", 7, 0).map(|(kind, _)| kind),
+            Some(EventKind::StreamDoubt)
         );
         assert!(text(Notice::Silent, 9, 0).unwrap().contains("9 on the other one"));
         assert!(text(Notice::Unwitnessed, 7, 0).unwrap().contains("7 frames of sources"));

@@ -1,7 +1,7 @@
 //! Recognises sampled values and GOOSE after headers that [`EthernetView`] does not read.
 
 use super::ip::{IPV4, IPV6, IpPacket, UDP};
-use super::{EthernetView, GOOSE, HEADER, HSR, SV, TPID_8021AD, TPID_8021Q};
+use super::{EthernetView, GOOSE, HEADER, HSR, Mac, SV, TPID_8021AD, TPID_8021Q};
 use crate::bytes::be16;
 
 /// EtherType of the redundancy tag (IEEE 802.1CB).
@@ -13,8 +13,18 @@ const TPID_9200: u16 = 0x9200;
 const ETHERNET: u16 = 0x6558;
 const ERSPAN_II: u16 = 0x88be;
 const ERSPAN_III: u16 = 0x22eb;
+/// Labels of MPLS, for one receiver and for groups.
+const MPLS: [u16; 2] = [0x8847, 0x8848];
+/// Provider backbone bridges (IEEE 802.1ah).
+const PBB: u16 = 0x88e7;
+/// Management of GOOSE and GSSE (IEC 61850-8-1), which may go to the same addresses.
+const GSE_MANAGEMENT: u16 = 0x88b9;
+/// Groups of GOOSE, GSSE and sampled values (IEC 61850-8-1, IEC 61850-9-2): the first octets of their addresses.
+const GROUPS: [[u8; 4]; 3] = [[1, 0x0c, 0xcd, 1], [1, 0x0c, 0xcd, 2], [1, 0x0c, 0xcd, 4]];
 
 const IP_GRE: u8 = 47;
+const IP_IPV4: u8 = 4;
+const IP_IPV6: u8 = 41;
 /// UDP port of R-GOOSE and R-SV (IEC 61850-90-5).
 const PORT_ROUTED: u16 = 102;
 const PORT_VXLAN: u16 = 4789;
@@ -38,22 +48,45 @@ pub enum Hidden {
     Overlay,
     /// The session of IEC 61850-90-5 over UDP: R-GOOSE, R-SV.
     Routed,
+    /// Labels of MPLS, with an Ethernet frame (pseudowire) or an IP packet.
+    Mpls,
+    /// A provider backbone bridge.
+    Pbb,
+    /// An IP packet in an IP packet.
+    Tunnel,
+    /// A frame to an address of sampled values or GOOSE whose EtherType is another one, such as an encrypted frame.
+    Unread,
+}
+
+impl EthernetView<'_> {
+    /// True for a frame of sampled values or GOOSE, also one after headers that are not read.
+    pub fn is_of_protection(&self) -> bool {
+        matches!(self.ether_type(), SV | GOOSE) || Hidden::of(self).is_some()
+    }
 }
 
 impl Hidden {
     /// All headers, in the order of their numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::Vlan,
         Self::Hsr,
         Self::RTag,
         Self::Gre,
         Self::Overlay,
         Self::Routed,
+        Self::Mpls,
+        Self::Pbb,
+        Self::Tunnel,
+        Self::Unread,
     ];
 
-    /// The header that hides sampled values or GOOSE in this frame. `None` if the frame holds neither, or if they can
+    /// The header that hides sampled values or GOOSE in this frame. `None` if nothing shows that the frame holds any, or if they can
     /// be read.
     pub fn of(ethernet: &EthernetView<'_>) -> Option<Self> {
+        Self::known(ethernet).or_else(|| is_unread(ethernet).then_some(Self::Unread))
+    }
+
+    fn known(ethernet: &EthernetView<'_>) -> Option<Self> {
         let (first, mut ether_type, mut payload) = behind(ethernet.ether_type(), ethernet.payload())?;
         for _ in 0..MOST_HEADERS {
             if ether_type == SV || ether_type == GOOSE {
@@ -73,8 +106,19 @@ impl Hidden {
             Self::Gre => "GRE or ERSPAN",
             Self::Overlay => "VXLAN or Geneve",
             Self::Routed => "UDP (R-GOOSE, R-SV)",
+            Self::Mpls => "MPLS",
+            Self::Pbb => "provider backbone bridges (IEEE 802.1ah)",
+            Self::Tunnel => "IP in IP",
+            Self::Unread => "another header, or encryption, in frames to their addresses",
         }
     }
+}
+
+/// True for a frame to an address of sampled values or GOOSE that holds nothing else that is known.
+fn is_unread(ethernet: &EthernetView<'_>) -> bool {
+    let Mac(octets) = ethernet.dst();
+    let is_theirs = GROUPS.iter().any(|group| octets.starts_with(group));
+    is_theirs && !matches!(ethernet.ether_type(), SV | GOOSE | GSE_MANAGEMENT)
 }
 
 /// A header, the EtherType after it, and the payload after that.
@@ -86,6 +130,9 @@ fn behind(ether_type: u16, payload: &[u8]) -> Option<Behind<'_>> {
         TPID_8021Q | TPID_8021AD | TPID_9100 | TPID_9200 => tagged(Hidden::Vlan, payload, 2),
         HSR => tagged(Hidden::Hsr, payload, 4),
         R_TAG => tagged(Hidden::RTag, payload, 4),
+        // The tag with the service instance is before the customer's frame.
+        PBB => in_frame(Hidden::Pbb, payload.get(4..)?),
+        _ if MPLS.contains(&ether_type) => labelled(payload),
         IPV4 | IPV6 => {
             let packet = IpPacket::of(ether_type, payload)?;
             carried(packet.protocol, packet.octets)
@@ -104,6 +151,8 @@ fn tagged(header: Hidden, payload: &[u8], octets: usize) -> Option<Behind<'_>> {
 fn carried(protocol: u8, rest: &[u8]) -> Option<Behind<'_>> {
     match protocol {
         IP_GRE => gre(rest),
+        IP_IPV4 => Some((Hidden::Tunnel, IPV4, rest)),
+        IP_IPV6 => Some((Hidden::Tunnel, IPV6, rest)),
         UDP => match (be16(rest, 2), rest.get(8..)?) {
             (PORT_ROUTED, session) => routed(session),
             (PORT_VXLAN, packet) => in_frame(Hidden::Overlay, packet.get(8..)?),
@@ -129,6 +178,44 @@ fn gre(packet: &[u8]) -> Option<Behind<'_>> {
         ERSPAN_III => in_frame(Hidden::Gre, rest.get(12 + 8 * usize::from(rest.get(11)? & 1)..)?),
         ether_type => Some((Hidden::Gre, ether_type, rest)),
     }
+}
+
+/// The content after the labels of MPLS (RFC 3032): an IP packet, or a frame with or without a control word (RFC 4448), whose first bits are 0. An
+/// address may begin with these bits, too: then the EtherType shows which of both it is.
+fn labelled(mut rest: &[u8]) -> Option<Behind<'_>> {
+    for _ in 0..MOST_HEADERS {
+        let is_last = rest.get(2)? & 1 == 1;
+        rest = rest.get(4..)?;
+        if is_last {
+            return match rest.first()? >> 4 {
+                4 => Some((Hidden::Mpls, IPV4, rest)),
+                6 => Some((Hidden::Mpls, IPV6, rest)),
+                0 => in_frame(Hidden::Mpls, rest.get(4..)?)
+                    .filter(|(_, ether_type, _)| is_looked_behind(*ether_type))
+                    .or_else(|| in_frame(Hidden::Mpls, rest)),
+                _ => in_frame(Hidden::Mpls, rest),
+            };
+        }
+    }
+    None
+}
+
+/// True for an EtherType of sampled values, of GOOSE, or of a header that may be before them.
+fn is_looked_behind(ether_type: u16) -> bool {
+    const ALL: [u16; 11] = [
+        SV,
+        GOOSE,
+        HSR,
+        R_TAG,
+        PBB,
+        IPV4,
+        IPV6,
+        TPID_8021Q,
+        TPID_8021AD,
+        TPID_9100,
+        TPID_9200,
+    ];
+    ALL.contains(&ether_type) || MPLS.contains(&ether_type)
 }
 
 fn geneve(packet: &[u8]) -> Option<Behind<'_>> {

@@ -3,9 +3,12 @@ use crate::ether::EthernetView;
 
 const ADDRESSES: [u8; 12] = [1, 0x0c, 0xcd, 4, 0, 1, 2, 0, 0, 0, 0, 1];
 
+/// Addresses of other traffic.
+const OTHERS: [u8; 12] = [2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1];
+
 /// A frame with these octets after its addresses.
 fn frame(parts: &[&[u8]]) -> Vec<u8> {
-    [&ADDRESSES[..], &parts.concat(), &[0; 46]].concat()
+    [&OTHERS[..], &parts.concat(), &[0; 46]].concat()
 }
 
 fn hidden(parts: &[&[u8]]) -> Option<Hidden> {
@@ -115,10 +118,55 @@ fn a_later_fragment_has_no_header_to_look_at() {
 #[test]
 fn cut_and_endless_headers_are_nothing() {
     let ip = ipv4(47);
-    let whole = [&ADDRESSES[..], &ip, &[0x10, 0, 0x22, 0xeb], &[0; 16], &ADDRESSES, SV].concat();
+    let whole = [&OTHERS[..], &ip, &[0x10, 0, 0x22, 0xeb], &[0; 16], &ADDRESSES, SV].concat();
     for len in 14..whole.len() {
         assert_eq!(Hidden::of(&EthernetView::parse(&whole[..len]).unwrap()), None, "{len}");
     }
     assert_eq!(Hidden::of(&EthernetView::parse(&whole).unwrap()), Some(Hidden::Gre));
     assert_eq!(hidden(&[&TAG.repeat(10_000), SV]), None);
+}
+
+#[test]
+fn labels_bridges_and_tunnels_are_looked_behind() {
+    const LABELS: &[u8] = &[0x88, 0x47, 0, 1, 0x10, 64, 0, 2, 0x01, 64];
+    let low = [[2, 0, 0, 0, 0, 1].as_slice(), &[2; 6]].concat();
+    let high = [[0xf2, 0, 0, 0, 0, 1].as_slice(), &[2; 6]].concat();
+    for addresses in [&ADDRESSES[..], &low, &high] {
+        for control in [&[][..], &[0, 0, 0, 7]] {
+            let inside = |wanted| hidden(&[LABELS, control, addresses, TAG, wanted]);
+            assert_eq!(
+                (inside(SV), inside(ARP)),
+                (Some(Hidden::Mpls), None),
+                "{addresses:x?} {control:x?}"
+            );
+        }
+    }
+    let ip = &ipv4(47)[2..];
+    assert_eq!(hidden(&[LABELS, ip, &[0, 0], GOOSE]), Some(Hidden::Mpls));
+    let bridged = |wanted| hidden(&[&[0x88, 0xa8, 0, 5, 0x88, 0xe7, 0, 0, 0, 9], &ADDRESSES, wanted]);
+    assert_eq!((bridged(GOOSE), bridged(ARP)), (Some(Hidden::Pbb), None));
+    let (v4, v6) = (ipv4(17), ipv6(17));
+    for (outer, inner) in [(ipv4(4), &v4), (ipv4(41), &v6), (ipv6(4), &v4), (ipv6(41), &v6)] {
+        let inside = |session| hidden(&[&outer, &inner[2..], &udp(102), &[session]]);
+        assert_eq!((inside(0xa2), inside(0x01)), (Some(Hidden::Tunnel), None));
+    }
+}
+
+#[test]
+fn frames_to_their_addresses_that_are_not_read_are_told() {
+    let of = |group: u8, ether_type: u16| {
+        let mut frame = frame(&[&ether_type.to_be_bytes()]);
+        frame[..6].copy_from_slice(&[1, 0x0c, 0xcd, group, 0, 1]);
+        Hidden::of(&EthernetView::parse(&frame).unwrap())
+    };
+    // MACsec, a length with LLC and SNAP, PPPoE.
+    for ether_type in [0x88e5, 0x0030, 0x8864] {
+        for group in [1, 2, 4] {
+            assert_eq!(of(group, ether_type), Some(Hidden::Unread), "{ether_type:#x}");
+        }
+        assert_eq!(of(3, ether_type), None);
+    }
+    for ether_type in [0x88ba, 0x88b8, 0x88b9] {
+        assert_eq!(of(4, ether_type), None, "{ether_type:#x}");
+    }
 }

@@ -32,6 +32,14 @@ const HEADER: [&str; COLUMNS] = [
 const UNWITNESSED: &str =
     "frames came while the other LAN was not captured, or from a source silent there: a loss here does not show then";
 
+/// Text after a number of frames of protection without marks.
+const UNMARKED: &str =
+    "frames of sampled values or GOOSE have no marks of PRP or HSR: their losses on this LAN do not show";
+
+/// Text after a number of cut frames.
+const CUT: &str = "frames are cut by the capture, which may have cut their marks: their losses on this LAN do not show \
+                   (capture whole frames: snap length 0)";
+
 /// The section of the listing; empty if the capture shows no redundant network.
 pub(super) fn section(summary: &Summary) -> String {
     let Some(of) = &summary.redundancy else {
@@ -160,6 +168,12 @@ fn remarks(lans: &RedundancySummary) -> Vec<String> {
         if counts.unwitnessed > 0 {
             remarks.push(format!("{lan}: {} {UNWITNESSED}", counts.unwitnessed));
         }
+        let unproven = of.unproven;
+        for (count, what) in [(unproven.of_protection, UNMARKED), (unproven.cut, CUT)] {
+            if count > 0 {
+                remarks.push(format!("{lan}: {count} {what}"));
+            }
+        }
         if counts.conflicting > 0 {
             remarks.push(format!(
                 "{lan}: {} copies have other contents than the first",
@@ -267,6 +281,8 @@ pub(super) fn write(
             ),
             (lans.unplaced, "frames of further sources are not accounted for"),
             (of.counts.unwitnessed, UNWITNESSED),
+            (of.unproven.of_protection, UNMARKED),
+            (of.unproven.cut, CUT),
         ];
         for (count, what) in doubts.into_iter().filter(|(count, _)| *count > 0) {
             event(
