@@ -210,6 +210,9 @@ impl Show for Compared {
     fn show(&mut self) {
         self.name.show();
         self.unfair.show();
+        for (_, why) in &mut self.doubts {
+            why.show();
+        }
         self.settings.show();
     }
 }

@@ -18,11 +18,12 @@ pub(crate) use prepared::as_one;
 pub use rounds::joined;
 
 use crate::bound::CONFIDENCE;
+use crate::contradiction;
 use crate::html::panels::limit_of;
 use crate::limits::Profile;
 use crate::screen::limits::{Row, rows_of};
 use crate::section::Section;
-use crate::verdict::Judgement;
+use crate::verdict::{Judgement, unseen};
 use alone::AloneSection;
 use answer::AnswerSection;
 use inventory::FactsSection;
@@ -86,6 +87,8 @@ pub struct Compared {
     pub settings: Vec<(String, Vec<Option<String>>)>,
     /// Reasons why the comparison is not fair; empty if it is.
     pub unfair: Vec<String>,
+    /// Doubts about the samples of runs: a difference may come from them.
+    pub doubts: Vec<(usize, String)>,
 }
 
 /// A fact that differs between the runs.
@@ -256,8 +259,27 @@ fn compared(
         by_samples: Vec::new(),
         rare: Vec::new(),
         not_compared: Vec::new(),
+        doubts: doubts(runs, &views),
     };
     (compared, further)
+}
+
+/// The doubts about a series in each run.
+fn doubts(runs: &[(String, RunView)], views: &[Option<&SeriesView>]) -> Vec<(usize, String)> {
+    let mut doubts = Vec::new();
+    for (at, ((_, run), view)) in runs.iter().zip(views).enumerate() {
+        let Some(series) = view else { continue };
+        let found = unseen(run, series, &contradiction::of_series(run, series));
+        doubts.extend(found.into_iter().map(|why| (at, why)));
+    }
+    doubts
+}
+
+impl Compared {
+    /// True if a difference of a run from that of index `first` may come from a doubt.
+    pub(crate) fn is_doubted(&self, first: usize, run: usize) -> bool {
+        self.doubts.iter().any(|(of, _)| [first, run].contains(of))
+    }
 }
 
 fn setting_differences(views: &[Option<&SeriesView>]) -> Vec<(String, Vec<Option<String>>)> {

@@ -39,7 +39,7 @@ pub fn of(run: &RunView) -> Vec<Contradiction> {
     run.series.iter().flat_map(|series| of_series(run, series)).collect()
 }
 
-fn of_series(run: &RunView, series: &SeriesView) -> Vec<Contradiction> {
+pub(crate) fn of_series(run: &RunView, series: &SeriesView) -> Vec<Contradiction> {
     let precision = Precision::of(run, series);
     let mut found = Findings::default();
     windows::look(series, precision, &mut found);

@@ -3,10 +3,12 @@
 use super::measure::Measure;
 use super::{Absent, Measurement};
 use crate::comparison::joined;
-use crate::verdict::{Check, Judgement, Verdict};
+use crate::contradiction;
+use crate::verdict::{Check, Judgement, Verdict, unseen};
 use model::fact::{
     BOUND, CELL_ISOLATION, CELL_LOAD, CELL_MANAGEMENT, CELL_NETWORK, CELL_PLACE, KERNEL_THREADS, UNBOUND,
 };
+use model::kind::Kind;
 use model::{EventKind, Rows, RunView, SeriesView};
 use std::collections::BTreeSet;
 use units::foreign::Show;
@@ -127,6 +129,8 @@ pub(super) struct Cell {
     pub(super) over: Vec<String>,
     /// True if its processor was emulated: then its timing proves nothing.
     pub(super) is_emulated: bool,
+    /// Doubts about the samples of its rounds, each with the kind of series that it touches.
+    pub(super) doubts: Vec<(&'static Kind, String)>,
     /// Number of kernel threads that ran on its judged CPUs, bound to one CPU and not bound, each from the measurement
     /// with the most; `None` if not known.
     pub(super) kernel_threads: Option<[u64; 2]>,
@@ -147,9 +151,26 @@ impl Cell {
             failures: Vec::new(),
             over: Vec::new(),
             is_emulated: false,
+            doubts: Vec::new(),
             kernel_threads: None,
             files: Vec::new(),
             whole: None,
+        }
+    }
+
+    /// Adds the doubts about a round. That a processor is emulated is told once, for the whole cell.
+    fn doubt(&mut self, run: &RunView) {
+        for series in &run.series {
+            let Some(kind) = series.kind() else { continue };
+            for why in unseen(run, series, &contradiction::of_series(run, series)) {
+                let is_known = self
+                    .doubts
+                    .iter()
+                    .any(|(of, known)| *of == kind && is_alike(known, &why));
+                if !is_known && !why.starts_with(EventKind::Emulated.word()) {
+                    self.doubts.push((kind, why));
+                }
+            }
         }
     }
 
@@ -180,9 +201,15 @@ impl Cell {
     }
 
     /// Its measurement of this kind of series.
-    pub(super) fn measure(&self, kind: &model::kind::Kind) -> Option<&Measure> {
+    pub(super) fn measure(&self, kind: &Kind) -> Option<&Measure> {
         self.measures.iter().find(|measure| measure.kind == kind)
     }
+}
+
+/// True for doubts of one sort: their texts begin alike, up to the time.
+fn is_alike(one: &str, other: &str) -> bool {
+    let begin = |text: &str| text.split_once(" at ").map_or(text, |(begin, _)| begin).to_owned();
+    begin(one) == begin(other)
 }
 
 impl Show for Cell {
@@ -191,6 +218,9 @@ impl Show for Cell {
         self.left_out.show();
         self.failures.show();
         self.over.show();
+        for (_, why) in &mut self.doubts {
+            why.show();
+        }
         self.files.show();
     }
 }
@@ -234,6 +264,7 @@ fn of_rounds(conditions: Conditions, mut runs: Vec<Measurement>) -> Cell {
             cell.rounds += 1;
             cell.verdicts.count(run.judgement.verdict);
             cell.is_emulated |= run.view.events.iter().any(|event| event.kind == EventKind::Emulated);
+            cell.doubt(&run.view);
             cell.count_kernel_threads(&run.view);
             cell.files.push(run.view.file.display().to_string());
         }

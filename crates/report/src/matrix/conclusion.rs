@@ -164,6 +164,7 @@ fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Opt
     let not_compared = compared.not_compared.iter().map(|(_, why)| why.clone());
     let unfair = compared.unfair.iter().map(|why| format!("conditions differ: {why}"));
     let emulated = (a.is_emulated || b.is_emulated).then(|| EMULATED.to_owned());
+    let doubted = a.doubted(kind).chain(b.doubted(kind));
     Some(Conclusion {
         kind,
         factor,
@@ -172,8 +173,16 @@ fn of_series(factor: Factor, (a, b): (&Cell, &Cell), compared: &Compared) -> Opt
         windows: windows(of_a).min(windows(of_b)),
         said: said(&statements),
         open: open(&statements),
-        doubts: not_compared.chain(unfair).chain(emulated).collect(),
+        doubts: not_compared.chain(unfair).chain(emulated).chain(doubted).collect(),
     })
+}
+
+impl Cell {
+    /// The doubts about its series of this kind, with its name.
+    fn doubted(&self, kind: &Kind) -> impl Iterator<Item = String> {
+        let of_kind = self.doubts.iter().filter(move |(of, _)| **of == *kind);
+        of_kind.map(|(_, why)| format!("in doubt, {}: {why}", self.conditions.words()))
+    }
 }
 
 /// Most certain first; among equally certain statements, the tail first.

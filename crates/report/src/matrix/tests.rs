@@ -235,6 +235,29 @@ fn what_an_emulated_processor_took_is_no_evidence() {
     assert!(!matrix.has_failed(), "no limit fails by it");
 }
 
+/// A doubt of any round, and of any sort, is one of the cell.
+#[test]
+fn a_doubt_of_a_cell_is_one_of_each_conclusion_about_it() {
+    let mut doubted = run(&conditions("vm", "none"), 9, (90_000.0, 60));
+    let series = doubted.series[1].id;
+    doubted.events.push(model::Event {
+        at_ns: 0,
+        since_ns: None,
+        kind: model::EventKind::HeldUp,
+        series: Some(series),
+        text: "planted".to_owned(),
+    });
+    let first = run(&conditions("vm", "none"), 0, (90_000.0, 60));
+    let native = run(&conditions("native", "none"), 0, (9_000.0, 60));
+    let runs = vec![judged(native), judged(first), judged(doubted)];
+    let matrix = Matrix::of("test", &[], runs, &[]).expect("cells");
+    let json = json(&matrix);
+    let text = json["conclusions"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("; in doubt, vm") && text.contains("planted"), "{text}");
+    let doubts = json["conclusions"][0]["doubts"].as_array().expect("doubts");
+    assert_eq!(doubts.len(), 1, "{doubts:?}");
+}
+
 #[test]
 fn a_run_that_is_no_cell_is_refused() {
     let mut foreign = run(&conditions("native", "none"), 0, (9_000.0, 2));

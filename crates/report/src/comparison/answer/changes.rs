@@ -18,6 +18,8 @@ pub(crate) enum Sure {
     FewWindows,
     /// Based on the samples of a run with hardly any windows.
     BySamples,
+    /// One of the runs is in doubt, so the difference may come from that.
+    InDoubt,
     /// The difference may also be chance.
     Chance,
 }
@@ -62,11 +64,20 @@ impl Sure {
         }
     }
 
+    /// The same with a doubt about one of the runs.
+    pub(super) fn doubted(self, is_doubted: bool) -> Self {
+        match is_doubted {
+            true => self.max(Self::InDoubt),
+            false => self,
+        }
+    }
+
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::ByWindows => "sure",
             Self::FewWindows => "few windows",
             Self::BySamples => "by samples",
+            Self::InDoubt => "in doubt",
             Self::Chance => "may be chance",
         }
     }
@@ -135,7 +146,7 @@ fn of_series(comparison: &Comparison, compared: &Compared) -> Vec<Change> {
         a: found.a,
         b: found.b,
         times: found.times,
-        sure: found.sure,
+        sure: found.sure.doubted(compared.is_doubted(first, run)),
         is_unfair: !compared.unfair.is_empty(),
         others: 0,
     };

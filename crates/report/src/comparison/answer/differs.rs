@@ -33,7 +33,8 @@ const OF_KERNEL: [&str; 3] = ["release", "preemption model", "preemption mode"];
 /// Lines such as `kernel release: 6.1.0 → 6.12.0`, and the number of further differences.
 pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
     let (unfair, settings) = settings(comparison);
-    let mut all = unfair;
+    let mut all = doubts(comparison);
+    all.extend(unfair);
     all.extend(regressions(comparison));
     all.extend(settings);
     all.extend(versions(comparison));
@@ -49,6 +50,26 @@ pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
         all.push(format!("and {more} more"));
     }
     all
+}
+
+/// Doubts about runs, each once for all series that it touches.
+fn doubts(comparison: &Comparison) -> Vec<String> {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    for compared in &comparison.series {
+        for (run, why) in &compared.doubts {
+            let name = comparison.runs.get(*run).map_or("", |(name, _)| name.as_str());
+            let line = format!("IN DOUBT, {name}: {why}");
+            match lines.iter_mut().find(|(other, _)| *other == line) {
+                Some((_, series)) => series.push(&compared.name),
+                None => lines.push((line, vec![&compared.name])),
+            }
+        }
+    }
+    let text = |(line, series): (String, Vec<&str>)| match series.len() {
+        0 | 1 => format!("{line} ({})", series.first().unwrap_or(&"")),
+        n => format!("{line} ({} +{})", series.first().unwrap_or(&""), n - 1),
+    };
+    lines.into_iter().map(text).collect()
 }
 
 /// Known regressions in the kernel of either the first run or another run, but not both. A regression that concerns

@@ -21,6 +21,7 @@ pub(super) fn sentence(comparison: &Comparison, run: usize, changes: &[Change]) 
         Some(Sure::ByWindows) => format!("{b} is {}", how(&of_run, Sure::ByWindows)),
         Some(Sure::FewWindows) => format!("{b} seems {}, which is not sure", how(&of_run, Sure::FewWindows)),
         Some(Sure::BySamples) => format!("{b} may be {}, which is not sure", how(&of_run, Sure::BySamples)),
+        Some(Sure::InDoubt) => format!("{b} may be {}, which is in doubt", how(&of_run, Sure::InDoubt)),
         _ => format!("No difference between {a} and {b} is sure"),
     };
     // Changes that may be chance are named only if there are no others.
@@ -96,7 +97,9 @@ fn no_difference(compared: &Compared, run: usize) -> Option<(Difference, Sure)> 
         .flat_map(|(_, all)| all)
         .map(|one| (one.difference, Sure::of(one.assumed)));
     let mut both = by_windows.chain(by_samples);
-    both.find(|(one, _)| one.outcome == Outcome::NoDifference)
+    let first = compared.places.iter().position(Option::is_some).unwrap_or(0);
+    let found = both.find(|(one, _)| one.outcome == Outcome::NoDifference)?;
+    Some((found.0, found.1.doubted(compared.is_doubted(first, run))))
 }
 
 impl Compared {

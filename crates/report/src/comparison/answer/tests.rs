@@ -1,8 +1,8 @@
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, joined as joined_rounds};
 use crate::limits::Profile;
 use crate::screen::Size;
 use crate::screen::lines::rows_of;
-use model::{Fact, RunView};
+use model::{Event, EventKind, Fact, RunState, RunView};
 use serde_json::Value;
 use testing::synthetic;
 
@@ -183,4 +183,62 @@ fn what_stands_in_one_run_only_is_counted() {
     other.series = vec![synthetic::series("noise/cpu1", 1_000, 9_000, 60)];
     let nothing = answer(&of(run(600, 60_000, "6.1"), other));
     assert!(nothing.starts_with("Nothing of after is compared"), "{nothing}");
+}
+
+/// An event that may explain a difference, in both directions and also where nothing differs.
+#[test]
+fn a_run_in_doubt_is_compared_and_nothing_of_it_is_called_sure() {
+    let doubted = |max_ns, kind: EventKind| {
+        let mut run = run(600, max_ns, "6.1");
+        run.events.push(Event {
+            at_ns: 0,
+            since_ns: None,
+            kind,
+            series: None,
+            text: "planted".to_owned(),
+        });
+        run
+    };
+    let plain = |max_ns| run(600, max_ns, "6.1");
+    for kind in [EventKind::Emulated, EventKind::HeldUp, EventKind::SecondMeasurement] {
+        let comparison = of(plain(60_000), doubted(600_000, kind));
+        let text = answer(&comparison);
+        assert!(text.starts_with("after may be worse, which is in doubt: "), "{text}");
+        assert!(!joined(&text).contains(", sure"), "{text}");
+        let wanted = format!("IN DOUBT, after: {} at 0 ns: planted (rtt/reflect)", kind.word());
+        assert!(joined(&text).contains(&wanted), "{text}");
+        let json: Value = serde_json::from_str(&comparison.json().expect("a document")).expect("JSON");
+        assert_eq!(json["answer"]["changes"][0]["sure"], "in doubt");
+        assert_eq!(json["series"][0]["doubts"][0]["run"], "after");
+        assert!(comparison.text().contains("after IS IN DOUBT"), "{}", comparison.text());
+    }
+    let same = joined(&answer(&of(doubted(60_000, EventKind::Emulated), plain(60_000))));
+    assert!(
+        same.contains("no difference above ") && same.contains(", in doubt"),
+        "{same}"
+    );
+    let mut ended = plain(600_000);
+    ended.state = RunState::Interrupted;
+    let text = answer(&of(plain(60_000), ended));
+    assert!(text.starts_with("after may be worse, which is in doubt: "), "{text}");
+    // What holds off idle states is a setting, which is compared.
+    let text = answer(&of(plain(60_000), doubted(600_000, EventKind::HeldByUs)));
+    assert!(text.starts_with("after is worse: "), "{text}");
+}
+
+/// The doubts of a later round are those of all.
+#[test]
+fn a_doubt_of_a_later_round_is_one_of_the_whole() {
+    let mut later = run(600, 600_000, "6.1");
+    let series = later.series[0].id;
+    later.events.push(Event {
+        at_ns: 5,
+        since_ns: Some(1),
+        kind: EventKind::HeldUp,
+        series: Some(series),
+        text: "planted".to_owned(),
+    });
+    let whole = joined_rounds(vec![run(600, 600_000, "6.1"), later]).expect("rounds");
+    let text = answer(&of(run(600, 60_000, "6.1"), whole));
+    assert!(text.starts_with("after may be worse, which is in doubt: "), "{text}");
 }

@@ -32,6 +32,8 @@ impl Comparison {
             "settings": compared.settings.iter().map(|(name, values)| json!({"name": name, "values": values}))
                 .collect::<Vec<_>>(),
             "unfair": compared.unfair,
+            "doubts": compared.doubts.iter().map(|(run, why)| json!({"run": self.runs[*run].0, "why": why}))
+                .collect::<Vec<_>>(),
         })
     }
 

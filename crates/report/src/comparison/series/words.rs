@@ -118,6 +118,8 @@ fn said(comparison: &Comparison, compared: &Compared) -> Vec<Said> {
     }
     let unfair = compared.unfair.iter();
     all.extend(unfair.map(|why| Said::Together("CONDITIONS DIFFER".to_owned(), why.clone())));
+    let doubts = compared.doubts.iter();
+    all.extend(doubts.map(|(run, why)| Said::Together(format!("{} IS IN DOUBT", name(*run)), why.clone())));
     all
 }
 
@@ -230,6 +232,9 @@ impl Comparison {
         }
         for (setting, values) in &compared.settings {
             lines.push(format!("setting \"{setting}\": {}", self.by_run(values)));
+        }
+        for (run, why) in &compared.doubts {
+            lines.push(format!("{} is in doubt: {why}", name(*run)));
         }
         lines
     }
