@@ -67,7 +67,7 @@ const OWN_SOCKET: &str = "audit/src/gather/time/port.rs";
 const ROWS: [&[&str]; 9] = [
     &["cli", "testing"],
     &["campaign", "matrix"],
-    &["plan", "report", "interop", "merge", "columnar"],
+    &["plan", "report", "interop", "merge", "columnar", "serve"],
     &["session", "lab"],
     &["bed", "place"],
     &["probes", "run"],

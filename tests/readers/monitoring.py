@@ -1,7 +1,8 @@
-"""Scrapes the textfiles of real runs with node_exporter and Prometheus, and asks the rules and the dashboard's queries.
+"""Scrapes the textfiles of real runs with node_exporter and Prometheus, or a run under way, and asks the rules and the dashboard's queries.
 
 monitoring.py PROMETHEUS MONITORING TEXTFILES: programs below PROMETHEUS/usr/bin; rules.yml and dashboards in MONITORING. Prints as JSON the number of
 rows of each query of the dashboard, and the alerts that fire or are pending.
+monitoring.py PROMETHEUS MONITORING HOST:PORT: the same of the run that is served there, and its state.
 """
 
 import json
@@ -53,7 +54,45 @@ def queries(path):
             yield panel["title"], re.sub(r"\$(instance|command|series)", ".*", target["expr"])
 
 
-def main(programs, monitoring, textfiles):
+def main(programs, monitoring, source):
+    if os.path.isdir(source):
+        of_textfiles(programs, monitoring, os.path.abspath(source))
+    else:
+        of_a_run(programs, monitoring, source)
+
+
+def of_a_run(programs, monitoring, target):
+    server = free_port()
+    with tempfile.TemporaryDirectory() as data:
+        config = {
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [f"{monitoring}/rules.yml"],
+            "scrape_configs": [{"job_name": "triptime", "static_configs": [{"targets": [target]}]}],
+        }
+        with open(f"{data}/prometheus.yml", "w", encoding="utf-8") as file:
+            json.dump(config, file)
+        words = [f"{programs}/usr/bin/prometheus", f"--config.file={data}/prometheus.yml", f"--storage.tsdb.path={data}/tsdb",
+                 f"--web.listen-address=127.0.0.1:{server}"]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=open(f"{data}/log", "wb"))
+        try:
+            base = f"http://127.0.0.1:{server}"
+            until(lambda: ask(base, "triptime_run") and ask(base, "triptime:age_seconds") and ask(base, "triptime:margin_ratio:min"), "figures")
+            # Alerts are evaluated each second.
+            time.sleep(5)
+            rows = {title: len(ask(base, query)) for title, query in queries(f"{monitoring}/dashboards/triptime.json")}
+            alerts = get(f"{base}/api/v1/alerts")["data"]["alerts"]
+            state = ask(base, "triptime_run_state")
+            print(json.dumps({"rows": rows, "alerts": sorted({alert["labels"]["alertname"] for alert in alerts}),
+                              "state": state[0]["metric"]["state"] if state else None}))
+        except AssertionError:
+            sys.stderr.write(open(f"{data}/log", encoding="utf-8").read()[-3000:])
+            raise
+        finally:
+            process.kill()
+            process.wait()
+
+
+def of_textfiles(programs, monitoring, textfiles):
     exporter, server = free_port(), free_port()
     with tempfile.TemporaryDirectory() as data:
         config = {
@@ -90,4 +129,4 @@ def main(programs, monitoring, textfiles):
 
 
 if __name__ == "__main__":
-    main(*map(os.path.abspath, sys.argv[1:4]))
+    main(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3])

@@ -1,14 +1,13 @@
 //! The HTML report in a real browser: it opens without errors, shows the figures of the result document, zooms, opens
 //! and closes, prints. Needs the Debian packages `chromium` and `chromium-driver`.
 
-mod browser;
 mod shape;
 
-use browser::Browser;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use support::browser::Browser;
 
 /// A report of a run that was never measured, and its result document.
 fn make_report(directory: &Path, kind: &str) -> (PathBuf, Value) {

@@ -1,6 +1,7 @@
 //! Helpers for the end-to-end tests: the binary, run under a time limit, and its output.
 
 pub mod bridge;
+pub mod browser;
 pub mod feeder;
 pub mod guest;
 mod held;

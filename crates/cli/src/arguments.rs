@@ -2,6 +2,7 @@
 
 use crate::about::about;
 use crate::face::FaceArgs;
+use crate::live::ServedArgs;
 use bed::load::{LoadKind, LoadRequest, LoadSpec};
 use probes::options::positive_duration;
 use report::about::About;
@@ -24,6 +25,8 @@ pub(crate) struct RunArgs {
     pub(crate) pages: PageArgs,
     #[command(flatten)]
     pub(crate) face: FaceArgs,
+    #[command(flatten)]
+    pub(crate) served: ServedArgs,
     /// No progress on standard error
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -72,6 +72,7 @@ mod help;
 mod judge;
 mod junit;
 mod lans;
+mod live;
 mod matrix;
 mod named;
 mod over_host;
@@ -161,6 +162,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Emit(Box<commands::emit::EmitArgs>),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
+    Serve(commands::serve::ServeArgs),
     Compare(commands::compare::CompareArgs),
     Certify(commands::certify::CertifyArgs),
     Verify(commands::verify::VerifyArgs),
@@ -252,6 +254,7 @@ fn run(command: Command) -> Result<u8, Failure> {
             &mut std::io::stderr().lock(),
         )),
         Command::Report(args) => commands::report::run(&args),
+        Command::Serve(args) => commands::serve::run(args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Certify(args) => commands::certify::run(&args),
         Command::Verify(args) => commands::verify::run(&args),

@@ -60,18 +60,23 @@ pub(crate) fn with_pages(report: &Report, pages: &PageArgs) -> Result<u8, Failur
 /// Report of the run in `file`, judged by `profile` or by the limits kept in the run.
 pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Failure> {
     let run = RunFile::open(file)?;
-    let recording = run::survey(&run)?;
     let view = run.view()?;
-    let profile = campaign::profile_of(&run, profile)?;
-    let search = campaign::search_of(&run)?;
-    let table = layout_of_plan(&run)?;
-    let procedure = campaign::procedure_of(&run, profile.as_ref())?;
+    of_view(&run, view, profile)
+}
+
+/// Report of a run that was read, judged by `profile` or by the limits kept in it.
+pub(crate) fn of_view(run: &RunFile, view: RunView, profile: Option<Profile>) -> Result<Report, Failure> {
+    let recording = run::survey(run)?;
+    let profile = campaign::profile_of(run, profile)?;
+    let search = campaign::search_of(run)?;
+    let table = layout_of_plan(run)?;
+    let procedure = campaign::procedure_of(run, profile.as_ref())?;
     let again = again::after(&view.info.arguments, view.duration_ns);
     let report = Report::new(view, profile.into_iter().collect())
         .with_recording(recording)
         .with_procedure(procedure)
         .with_again(again);
-    let timeline = timeline::of_longest(&run, &report.stalls)?;
+    let timeline = timeline::of_longest(run, &report.stalls)?;
     Ok(report.with_search(search).with_table(table).with_timeline(timeline))
 }
 

@@ -35,6 +35,7 @@ impl Origin {
             state: match run.state() {
                 RunState::Complete => "complete",
                 RunState::Interrupted => "interrupted",
+                RunState::Running => "running",
             },
             duration_ns: run.duration_ns(),
             version: info.tool_version.clone(),

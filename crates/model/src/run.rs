@@ -26,4 +26,6 @@ pub enum RunState {
     Complete,
     /// Ended by a signal or a full disk, or was never closed (killed, power cut). Every closed window is there.
     Interrupted,
+    /// Still being written, by a process that is known to exist.
+    Running,
 }

@@ -20,6 +20,7 @@ mod html;
 pub mod insight;
 pub mod junit;
 pub mod limits;
+pub mod live;
 pub mod matrix;
 pub mod one_way;
 pub mod pacing;

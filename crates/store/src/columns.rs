@@ -51,6 +51,7 @@ pub(crate) fn state_word(state: RunState) -> &'static str {
     match state {
         RunState::Complete => "complete",
         RunState::Interrupted => "interrupted",
+        RunState::Running => RUNNING,
     }
 }
 

@@ -6,6 +6,7 @@ mod ended;
 use crate::arguments::{PortArgs, RunArgs};
 use crate::ending::{self, Hangup};
 use crate::failure::{Failure, say};
+use crate::live::LiveProcess;
 use crate::over_host;
 use crate::page;
 use crate::progress::Progress;
@@ -17,6 +18,7 @@ use probes::copier::{CaptureSpec, Extent};
 use report::limits::Profile;
 use report::tables::Layout;
 use run::{NewRun, Stop, Thresholds};
+use serve::Bound;
 use session::detach::log_of;
 use session::preflight::Intent;
 use session::{RunSpec, SessionError, beside, window};
@@ -28,6 +30,8 @@ use units::CpuList;
 pub(crate) struct Run {
     run: session::Run,
     ending: Ending,
+    /// Ends with the run, after its report.
+    live: Option<LiveProcess>,
 }
 
 impl Deref for Run {
@@ -111,8 +115,15 @@ impl Run {
             .documents
             .extend(limits.map(|text| ("limits".to_owned(), text)));
         spec.thresholds = thresholds(profile.as_ref());
+        let bound = args.served.bound()?;
+        let others = spec.housekeeping.clone().unwrap_or_else(|| beside(&spec.measured));
         let run = started(spec, args.quiet)?;
+        let live = bound
+            .map(|bound| live(&bound, &args, run.session.file(), &others))
+            .transpose();
         Ok(Self {
+            // The run is not measured without the page that was asked for.
+            live: live.inspect_err(|_| run::remove(run.session.file()))?,
             run,
             ending: Ending {
                 profile,
@@ -148,6 +159,8 @@ impl Run {
         let mut ended = self.run.end(outcome);
         let why = ended.keeper.why();
         let result = self.ending.report(&mut ended);
+        // Until here it shows that the run is finishing.
+        drop(self.live);
         let (status, failure) = match &result {
             Ok(status) => (*status, None),
             Err(failure) => (failure.status(), Some(failure.to_string())),
@@ -173,6 +186,15 @@ impl Run {
         let beside = self.run.session.file().with_extension("html");
         self.ending.args.pages.html.get_or_insert(beside);
     }
+}
+
+/// Starts the process of the live page, and tells its address.
+fn live(bound: &Bound, args: &RunArgs, file: &Path, cpus: &CpuList) -> Result<LiveProcess, Failure> {
+    let live = LiveProcess::start(bound, &args.served, file, cpus)?;
+    if !args.quiet {
+        say(&format_args!("live page: {}", bound.address()));
+    }
+    Ok(live)
 }
 
 /// Starts a run that a signal can end, and shows its progress.

@@ -14,7 +14,7 @@ mod tests;
 pub use csv::csv;
 pub use frames::{LeftOut, frames};
 pub use hlog::hlog;
-pub use openmetrics::openmetrics;
+pub use openmetrics::{openmetrics, openmetrics_of_live};
 pub use place::place;
 pub use readings::readings;
 

@@ -57,6 +57,7 @@ fn run_entry(report: &Report) -> Run {
         state: match run.state {
             RunState::Complete => "complete",
             RunState::Interrupted => "interrupted",
+            RunState::Running => "running",
         },
         arguments: run.info.arguments.clone(),
         window_s: seconds(run.info.window_ns),

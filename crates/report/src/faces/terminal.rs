@@ -57,6 +57,7 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     let ended = match run.state {
         RunState::Complete => "",
         RunState::Interrupted => ", ended early",
+        RunState::Running => ", still measured",
     };
     let profiles: Vec<&str> = report.profiles.iter().map(|profile| profile.name.as_str()).collect();
     let limits = match profiles[..] {

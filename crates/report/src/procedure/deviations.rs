@@ -69,12 +69,12 @@ pub(super) fn of(report: &Report) -> Vec<Deviation> {
 /// The run ended early, its log is missing, or it contradicts itself.
 fn of_the_file(report: &Report) -> Vec<Deviation> {
     let run = &report.run;
-    let ended = (run.state == RunState::Interrupted).then(|| {
-        Deviation::of_run(
-            format!("the run ended early, after {}", Ns(run.duration_ns)),
-            "The verdict is about the part that was measured.",
-        )
-    });
+    let ended = match run.state {
+        RunState::Complete => None,
+        RunState::Interrupted => Some(format!("the run ended early, after {}", Ns(run.duration_ns))),
+        RunState::Running => Some(format!("the run is still measured, {} so far", Ns(run.duration_ns))),
+    };
+    let ended = ended.map(|text| Deviation::of_run(text, "The verdict is about the part that was measured."));
     let log = run.lacks_log.as_ref();
     let log = log.map(|text| Deviation::of_run(text.clone(), "Windows may be missing, and a worse value with them."));
     let found = report.judgement.contradictions.len();

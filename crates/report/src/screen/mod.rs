@@ -139,6 +139,7 @@ fn run(report: &Report) -> String {
     let ended = match run.state {
         RunState::Complete => "",
         RunState::Interrupted => ", ended early",
+        RunState::Running => ", still measured",
     };
     let profiles: Vec<&str> = report.profiles.iter().map(|profile| profile.name.as_str()).collect();
     let limits = match profiles[..] {

@@ -305,12 +305,15 @@ fn overrun(series: &SeriesView, nature: Nature, doubts: &mut Vec<Doubt>) {
 }
 
 fn interrupted(run: &RunView, nature: Nature, doubts: &mut Vec<Doubt>) {
-    if run.state == RunState::Interrupted {
-        doubts.push(Doubt {
-            text: format!("the run was ended early, after {}", Ns(run.duration_ns)),
-            explains_excess: nature == Nature::Received,
-        });
-    }
+    let text = match run.state {
+        RunState::Complete => return,
+        RunState::Interrupted => format!("the run was ended early, after {}", Ns(run.duration_ns)),
+        RunState::Running => format!("the run is still measured, {} so far", Ns(run.duration_ns)),
+    };
+    doubts.push(Doubt {
+        text,
+        explains_excess: nature == Nature::Received,
+    });
 }
 
 /// The effect of an event on a figure: `None`, a doubt, or a doubt that also explains an excess.

@@ -65,6 +65,7 @@ pub struct RunFile {
     info: RunInfo,
     state: RunState,
     duration_ns: u64,
+    is_open: bool,
     lacks_log: bool,
 }
 
@@ -76,6 +77,19 @@ impl RunFile {
     /// [`StoreError::Damaged`] if the run cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         open::open(path)
+    }
+
+    /// Opens a run of which all calls read the same moment, although it is still being written. The log of the run grows until this is dropped.
+    ///
+    /// # Errors
+    /// As of [`RunFile::open`].
+    pub fn open_as_it_is(path: &Path) -> Result<Self, StoreError> {
+        open::open_as_it_is(path)
+    }
+
+    /// True if the end of the run was not recorded: it is still being written, or its process was killed.
+    pub fn is_unended(&self) -> bool {
+        self.is_open
     }
 
     /// Path of the file.

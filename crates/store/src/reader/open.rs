@@ -43,6 +43,20 @@ struct Run {
     duration_ns: u64,
 }
 
+/// Opens the run at `path` as it is now: what is written later is not seen.
+pub(super) fn open_as_it_is(path: &Path) -> Result<RunFile, StoreError> {
+    let mut run = open(path)?;
+    let now = run.read("read the run as it is", |db| {
+        // A log keeps what a reader has begun to read, and the writer goes on.
+        db.execute_batch("BEGIN")?;
+        read_run(db)
+    })?;
+    run.state = now.state;
+    run.duration_ns = now.duration_ns;
+    run.is_open = now.is_open;
+    Ok(run)
+}
+
 /// Opens the run at `path`.
 pub(super) fn open(path: &Path) -> Result<RunFile, StoreError> {
     let has_log = has_content(path, "-wal");
@@ -63,6 +77,7 @@ pub(super) fn open(path: &Path) -> Result<RunFile, StoreError> {
         info,
         state,
         duration_ns,
+        is_open,
         lacks_log,
     })
 }

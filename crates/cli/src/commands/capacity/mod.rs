@@ -104,6 +104,7 @@ pub(crate) fn run(args: &CapacityArgs) -> Result<u8, Failure> {
         },
     };
     asked.refuse()?;
+    args.run.served.refuse_for("a search")?;
     let file = args.run.out.clone().unwrap_or_else(|| default_file("capacity"));
     args.run.out.as_deref().map_or(Ok(()), free)?;
     ending::on_signals(&asked.interrupted)?;

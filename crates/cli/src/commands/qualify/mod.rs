@@ -134,6 +134,7 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     // reported when a measurement starts.
     let _ = clean_up();
     if let Some(table) = plan.matrix.clone() {
+        args.run.served.refuse_for("a matrix")?;
         return matrix::run(&args, plan, &table);
     }
     refuse(&args, &plan)?;

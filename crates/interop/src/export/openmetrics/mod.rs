@@ -16,6 +16,7 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 use report::Report;
+use report::live::Live;
 use snapshot::{Series, Snapshot};
 use std::fmt;
 use std::io::Write;
@@ -29,9 +30,21 @@ const PREFIX: &str = "triptime";
 /// # Errors
 /// The output cannot be written.
 pub fn openmetrics(report: &Report, out: &mut impl Write) -> Result<(), ExportError> {
+    written(report, None, out)
+}
+
+/// Writes a run under way in the same way, with what it does now.
+///
+/// # Errors
+/// As of [`openmetrics`].
+pub fn openmetrics_of_live(report: &Report, live: &Live, out: &mut impl Write) -> Result<(), ExportError> {
+    written(report, Some(live), out)
+}
+
+fn written(report: &Report, live: Option<&Live>, out: &mut impl Write) -> Result<(), ExportError> {
     let report = &report.shown();
     let mut registry = Registry::with_prefix(PREFIX);
-    registry.register_collector(Box::new(Snapshot::of(&report.run)));
+    registry.register_collector(Box::new(Snapshot::of(&report.run, live)));
     registry.register_collector(Box::new(Judged::of(report)));
     let mut metrics = String::new();
     // Only the writer can fail, and a String never does.
@@ -95,11 +108,20 @@ impl Snapshot {
         family
             .encode_family(&command)?
             .encode_gauge(&i64::from(self.complete))?;
+        let help = "What the run does: always 1";
+        let mut family = encoder.encode_descriptor("run_state", help, None, MetricType::Gauge)?;
+        let state = [("command", self.command.as_str()), ("state", self.state)];
+        family.encode_family(&state)?.encode_gauge(&1i64)?;
         let seconds = Some(&Unit::Seconds);
+        if let Some(left_s) = self.left_s {
+            let help = "How long the run will still measure";
+            let mut family = encoder.encode_descriptor("run_left", help, seconds, MetricType::Gauge)?;
+            family.encode_family(&command)?.encode_gauge(&left_s)?;
+        }
         let help = "Start of the run, since 1970 UTC";
         let mut family = encoder.encode_descriptor("run_start_timestamp", help, seconds, MetricType::Gauge)?;
         family.encode_family(&command)?.encode_gauge(&self.started_s)?;
-        let help = "End of the run, since 1970 UTC: how old its figures are";
+        let help = "End of the run, or of the last window so far, since 1970 UTC: how old its figures are";
         let mut family = encoder.encode_descriptor("run_end_timestamp", help, seconds, MetricType::Gauge)?;
         family
             .encode_family(&command)?

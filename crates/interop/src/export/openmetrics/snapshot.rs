@@ -2,6 +2,7 @@
 
 use model::fact::HOST_NAME;
 use model::{Counter, Figure, IMPORTED, RunState, RunView, SeriesView};
+use report::live::{Live, LiveState};
 use stats::Histogram;
 
 /// Upper ends of the histogram's buckets in ns: 1, 2 and 5 in each decade from a microsecond on. Samples clipped at 60 s are above all of them.
@@ -41,6 +42,10 @@ pub(super) struct Snapshot {
     pub(super) command: String,
     /// True if it ran to its end.
     pub(super) complete: bool,
+    /// State in a word: how it ended, or the work under way.
+    pub(super) state: &'static str,
+    /// How long it will still measure, if that is known.
+    pub(super) left_s: Option<f64>,
     /// Start since 1970.
     pub(super) started_s: f64,
     /// Length.
@@ -75,8 +80,8 @@ pub(super) struct Series {
 }
 
 impl Snapshot {
-    /// The values of a run.
-    pub(super) fn of(run: &RunView) -> Self {
+    /// The values of a run, which may be under way.
+    pub(super) fn of(run: &RunView, live: Option<&Live>) -> Self {
         let host = HOST_NAME.of(&run.facts).unwrap_or_default();
         let identity = [
             ("run", run.info.id.clone()),
@@ -88,10 +93,21 @@ impl Snapshot {
             identity: identity.map(|(name, value)| (name.to_owned(), value)).to_vec(),
             command: run.info.command.clone(),
             complete: run.state == RunState::Complete,
+            state: live.map_or(ended(run.state), |live| live.state.word()),
+            left_s: live.and_then(|live| live.left_ns).map(|ns| seconds(ns as f64)),
             started_s: seconds(run.info.started.as_ns() as f64),
             duration_s: seconds(run.duration_ns as f64),
             series: run.series.iter().map(|series| Series::of(run, series)).collect(),
         }
+    }
+}
+
+/// How a run ended. One that is still measured is told by its server.
+fn ended(state: RunState) -> &'static str {
+    match state {
+        RunState::Complete => LiveState::Complete.word(),
+        RunState::Interrupted => LiveState::Interrupted.word(),
+        RunState::Running => LiveState::Measuring.word(),
     }
 }
 

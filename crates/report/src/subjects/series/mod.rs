@@ -37,6 +37,6 @@ impl Section for SeriesSection {
 }
 
 /// The name of a kind of series, for people.
-fn title(family: &str) -> String {
+pub(crate) fn title(family: &str) -> String {
     Kind::named(family).map_or_else(|| family.to_owned(), |kind| kind.title.to_owned())
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Chromedriver on a free port, and one browser session. Both end when it is dropped.
-pub(crate) struct Browser {
+pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
@@ -16,7 +16,11 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    pub(crate) fn open() -> Self {
+    /// Starts both, with an empty profile.
+    ///
+    /// # Panics
+    /// Chromium or its driver is missing.
+    pub fn open() -> Self {
         let port = TcpListener::bind("127.0.0.1:0")
             .and_then(|socket| socket.local_addr())
             .expect("a free port")
@@ -111,21 +115,23 @@ impl Browser {
         String::from_utf8(answer).map_err(|_| std::io::Error::other("an answer that is not text"))
     }
 
-    pub(crate) fn in_session(&self, method: &str, path: &str, body: &Value) -> Value {
+    /// One command of the session; the `value` of its answer.
+    pub fn in_session(&self, method: &str, path: &str, body: &Value) -> Value {
         self.ask(method, &format!("/session/{}{path}", self.session), body)
     }
 
-    pub(crate) fn go(&self, url: &str) {
+    /// Opens a page, and waits until it is loaded.
+    pub fn go(&self, url: &str) {
         self.in_session("POST", "/url", &json!({ "url": url }));
     }
 
     /// Runs the body of a script in the page and returns its result.
-    pub(crate) fn run(&self, script: &str) -> Value {
+    pub fn run(&self, script: &str) -> Value {
         self.in_session("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
     /// Waits until a script returns true.
-    pub(crate) fn wait_for(&self, what: &str, script: &str) {
+    pub fn wait_for(&self, what: &str, script: &str) {
         let until = Instant::now() + Duration::from_secs(10);
         while self.run(script) != json!(true) {
             assert!(Instant::now() < until, "not within 10 s: {what}");
@@ -133,22 +139,25 @@ impl Browser {
         }
     }
 
-    pub(crate) fn mouse(&self, actions: &Value) {
+    /// Moves and presses the mouse.
+    pub fn mouse(&self, actions: &Value) {
         let body = json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}]});
         self.in_session("POST", "/actions", &body);
     }
 
-    pub(crate) fn resize(&self, width: u32, height: u32) {
+    /// Sets the size of the window.
+    pub fn resize(&self, width: u32, height: u32) {
         self.in_session("POST", "/window/rect", &json!({"width": width, "height": height}));
     }
 
-    pub(crate) fn screenshot(&self, path: &Path) {
+    /// Writes a picture of the window.
+    pub fn screenshot(&self, path: &Path) {
         let png = self.in_session("GET", "/screenshot", &Value::Null);
         std::fs::write(path, from_base64(png.as_str().expect("base64"))).expect("the screenshot is written");
     }
 
     /// The page as PDF, as a person would print it.
-    pub(crate) fn print(&self) -> Vec<u8> {
+    pub fn print(&self) -> Vec<u8> {
         let pdf = self.in_session(
             "POST",
             "/print",
@@ -157,8 +166,17 @@ impl Browser {
         from_base64(pdf.as_str().expect("base64"))
     }
 
+    /// One command of Chrome's own protocol.
+    pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.in_session(
+            "POST",
+            "/goog/cdp/execute",
+            &json!({"cmd": command, "params": parameters}),
+        )
+    }
+
     /// Errors of the browser since the last call.
-    pub(crate) fn complaints(&self) -> Vec<Value> {
+    pub fn complaints(&self) -> Vec<Value> {
         let log = self.in_session("POST", "/se/log", &json!({"type": "browser"}));
         log.as_array().expect("a list").clone()
     }
