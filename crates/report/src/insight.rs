@@ -6,7 +6,7 @@ use crate::limits::Quantity;
 use crate::verdict::Judgement;
 use model::{RunView, SCHEDULED, SeriesView, WindowRow};
 use stats::claims::{Claim, YEAR_NS, claim};
-use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
+use stats::extreme::{NoLevel, ReturnLevel, return_level_of_maxima};
 use stats::stationarity::{Stationarity, check};
 use std::collections::BTreeMap;
 use units::{Ns, format_ns};
@@ -44,7 +44,7 @@ pub struct Insight {
     /// The steadiness of the window maxima.
     pub steadiness: Stationarity,
     /// The value that is exceeded once in this time, or the reason why none is given.
-    pub rare: Result<Rare, Refusal>,
+    pub rare: Result<Rare, NoLevel>,
     /// For a series of gaps: the time that they took.
     pub stolen: Option<Stolen>,
 }

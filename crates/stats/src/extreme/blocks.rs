@@ -1,6 +1,6 @@
 //! Preparing block maxima for a fit.
 
-use super::{BLOCKS_NEEDED, Refusal};
+use super::{BLOCKS_NEEDED, NoLevel};
 use crate::random::Random;
 use crate::ranks::{autocorrelation, mid_ranks};
 use crate::stationarity::{self, Steadiness};
@@ -23,7 +23,7 @@ pub(super) fn joined(maxima: &[f64], group: usize) -> Vec<f64> {
 
 /// Joins maxima in pairs until neighbours hardly depend on each other; also returns how many of the given blocks each of them
 /// covers.
-pub(super) fn independent(maxima: Vec<f64>) -> Result<(Vec<f64>, usize), Refusal> {
+pub(super) fn independent(maxima: Vec<f64>) -> Result<(Vec<f64>, usize), NoLevel> {
     let mut blocks = maxima;
     let mut group = 1;
     loop {
@@ -31,7 +31,7 @@ pub(super) fn independent(maxima: Vec<f64>) -> Result<(Vec<f64>, usize), Refusal
             return Ok((blocks, group));
         };
         if blocks.len() / 2 < BLOCKS_NEEDED {
-            return Err(Refusal::Dependent { autocorrelation });
+            return Err(NoLevel::Dependent { autocorrelation });
         }
         blocks = joined(&blocks, 2);
         group *= 2;
@@ -46,10 +46,10 @@ fn dependence(values: &[f64]) -> Option<f64> {
 }
 
 /// Refuses values that change over the run. If there are too few to decide, the caller refuses them.
-pub(super) fn check_steady(values: &[f64]) -> Result<(), Refusal> {
+pub(super) fn check_steady(values: &[f64]) -> Result<(), NoLevel> {
     let check = stationarity::check(values);
     match check.verdict {
-        Steadiness::Trend | Steadiness::Shift | Steadiness::TooAlike => Err(Refusal::NotSteady(check.text())),
+        Steadiness::Trend | Steadiness::Shift | Steadiness::TooAlike => Err(NoLevel::NotSteady(check.text())),
         Steadiness::Steady | Steadiness::TooShort => Ok(()),
     }
 }
@@ -57,15 +57,15 @@ pub(super) fn check_steady(values: &[f64]) -> Result<(), Refusal> {
 /// The values in ascending order, spread evenly within the clock's resolution: a value in whole microseconds, as cyclictest writes
 /// it, becomes a value anywhere in that microsecond, so that ties do not look like a bad fit. Refuses values that are all equal, or
 /// with too few different ones.
-pub(super) fn sorted(values: &[f64]) -> Result<Vec<f64>, Refusal> {
+pub(super) fn sorted(values: &[f64]) -> Result<Vec<f64>, NoLevel> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let distinct = sorted.chunk_by(|a, b| a == b).count();
     if distinct == 1 {
-        return Err(Refusal::Constant);
+        return Err(NoLevel::Constant);
     }
     if distinct < DISTINCT_NEEDED {
-        return Err(Refusal::Coarse {
+        return Err(NoLevel::Coarse {
             distinct,
             need: DISTINCT_NEEDED,
         });

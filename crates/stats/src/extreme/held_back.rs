@@ -1,7 +1,7 @@
 //! Checks a fit to the first part of a run against the rest, which it has not seen.
 
 use super::blocks::sorted;
-use super::{BLOCKS_NEEDED, Gev, Refusal};
+use super::{BLOCKS_NEEDED, Gev, NoLevel};
 use crate::exceedance;
 
 /// Share of the blocks, at the start of the run, that are fitted.
@@ -48,11 +48,11 @@ impl HeldBack {
     }
 
     /// Refuses a fit that the rest contradicts.
-    pub(super) fn check(self) -> Result<Self, Refusal> {
+    pub(super) fn check(self) -> Result<Self, NoLevel> {
         let least = exceedance::interval(self.over as u64, self.tested as u64, 2.0 * SURE - 1.0).0;
         // The level itself is uncertain: up to twice as many blocks as expected are no contradiction.
         if least > 2.0 * self.expected / self.tested as f64 {
-            return Err(Refusal::HeldBack {
+            return Err(NoLevel::HeldBack {
                 over: self.over,
                 tested: self.tested,
                 expected: self.expected,
@@ -73,7 +73,7 @@ impl HeldBack {
 #[cfg(test)]
 mod tests {
     use super::HeldBack;
-    use crate::extreme::Refusal;
+    use crate::extreme::NoLevel;
     use crate::random::Random;
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
         }
         let held = HeldBack::of(&blocks).expect("long enough");
         assert!(
-            matches!(held.check(), Err(Refusal::HeldBack { over: 40, .. })),
+            matches!(held.check(), Err(NoLevel::HeldBack { over: 40, .. })),
             "{held:?}"
         );
         assert_eq!(HeldBack::of(&blocks[..74]), None);

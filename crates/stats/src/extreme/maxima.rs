@@ -3,7 +3,7 @@
 use super::blocks::{check_steady, independent, joined, sorted};
 use super::gev::{Gev, Maxima};
 use super::{
-    BLOCKS_NEEDED, FIT_SIGNIFICANCE, HeldBack, MOST_BLOCKS, Refusal, ReturnLevel, bootstrap, check_question,
+    BLOCKS_NEEDED, FIT_SIGNIFICANCE, HeldBack, MOST_BLOCKS, NoLevel, ReturnLevel, bootstrap, check_question,
     check_reach, check_shape, mixture, tail, with_care,
 };
 
@@ -15,13 +15,13 @@ use super::{
 ///
 /// # Errors
 ///
-/// A [`Refusal`] if the data do not support a level: fewer than 50 blocks, a return period of more than ten times the test, blocks
+/// A [`NoLevel`] if the data do not support a level: fewer than 50 blocks, a return period of more than ten times the test, blocks
 /// that change over the run, that depend on each other or that are of two kinds, a few largest ones outside the tail of the others, a distribution that does not fit, or a last part
 /// of the run that contradicts a fit to the first.
-pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLevel, Refusal> {
+pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLevel, NoLevel> {
     check_question(maxima_ns, blocks_ahead, confidence)?;
     if maxima_ns.len() < BLOCKS_NEEDED {
-        return Err(Refusal::TooFewBlocks {
+        return Err(NoLevel::TooFewBlocks {
             have: maxima_ns.len(),
             need: BLOCKS_NEEDED,
         });
@@ -40,7 +40,7 @@ pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: 
 }
 
 /// The level for independent blocks of one kind, in ascending order.
-fn level(sorted: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLevel, Refusal> {
+fn level(sorted: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLevel, NoLevel> {
     let gev = Gev::fit(sorted);
     mixture::check(sorted, |values| Gev::fit(values).log_likelihood(values))?;
     check_shape(gev.shape)?;
@@ -49,7 +49,7 @@ fn level(sorted: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLev
     let fit = (parameters, maxima.with_gradient(&parameters).0);
     let outcome = bootstrap::evaluate(&maxima, &fit, sorted.len(), blocks_ahead, with_care(confidence));
     if outcome.fit_p < FIT_SIGNIFICANCE {
-        return Err(Refusal::BadFit { p: outcome.fit_p });
+        return Err(NoLevel::BadFit { p: outcome.fit_p });
     }
     let in_ns = |level: f64| gev.location + gev.scale * level;
     // If some hundred blocks suggest that the tail ends, that end is not trusted for the upper end of the interval.

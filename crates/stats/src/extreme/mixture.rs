@@ -4,7 +4,7 @@
 //! distribution describes both, but one with a heavy tail may seem to fit, since a tail has few values (TailID, ECRTS 2025, LIPIcs
 //! 335). So the values are split in two, where that explains them best, and the split is compared with the fit.
 
-use super::Refusal;
+use super::NoLevel;
 use std::f64::consts::{SQRT_2, TAU};
 
 /// A split is accepted if it makes the values more likely than the fit does by this much, in natural logarithms. It has three more
@@ -31,9 +31,9 @@ const KNOWN: f64 = 11.0;
 
 /// Refuses values of two kinds. `sorted` is in ascending order and above zero; `likelihood` fits the assumed distribution to values
 /// in ascending order, and returns the logarithm of their likelihood.
-pub(super) fn check(sorted: &[f64], likelihood: impl Fn(&[f64]) -> f64) -> Result<(), Refusal> {
+pub(super) fn check(sorted: &[f64], likelihood: impl Fn(&[f64]) -> f64) -> Result<(), NoLevel> {
     match best_split(sorted, likelihood) {
-        Some(split) if split.gain > GAIN && split.apart > APART => Err(Refusal::Bimodal {
+        Some(split) if split.gain > GAIN && split.apart > APART => Err(NoLevel::Bimodal {
             lower_to_ns: sorted[sorted.len() - split.upper - 1],
             upper_from_ns: sorted[sorted.len() - split.upper],
             upper: split.upper,

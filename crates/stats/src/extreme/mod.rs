@@ -2,7 +2,7 @@
 //!
 //! The largest value of each block of time follows a [`Gev`] distribution (S. Coles, An Introduction to Statistical Modeling of
 //! Extreme Values, 2001). That is valid for values of one kind, that hardly depend on each other, from a system that does not
-//! change; latency often violates all three conditions. So the data are checked first, and a [`Refusal`] explains in words what
+//! change; latency often violates all three conditions. So the data are checked first, and a [`NoLevel`] explains in words what
 //! they do not support (Santinelli and others, WCET 2014, doi 10.4230/OASIcs.WCET.2014.21). The shape is always fitted, never
 //! assumed to be zero (Silva, Arcaro and de Oliveira, RTSS 2017, doi 10.1109/RTSS.2017.00028).
 //!
@@ -17,9 +17,9 @@ mod held_back;
 mod maxima;
 mod mixture;
 mod near;
+mod no_level;
 mod optimise;
 mod reduced;
-mod refusal;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ mod tests;
 pub use gev::Gev;
 pub use held_back::HeldBack;
 pub use maxima::return_level_of_maxima;
-pub use refusal::Refusal;
+pub use no_level::NoLevel;
 
 use reduced::{expanded, reduced, slope_of_expanded, slope_of_reduced};
 
@@ -86,30 +86,30 @@ fn is_fitted(shape: f64) -> bool {
 }
 
 /// Checks that the question makes sense.
-fn check_question(values: &[f64], blocks_ahead: f64, confidence: f64) -> Result<(), Refusal> {
+fn check_question(values: &[f64], blocks_ahead: f64, confidence: f64) -> Result<(), NoLevel> {
     if !(blocks_ahead > 0.0 && blocks_ahead.is_finite()) {
-        return Err(Refusal::BadQuestion("the return period has to be longer than zero"));
+        return Err(NoLevel::BadQuestion("the return period has to be longer than zero"));
     }
     if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(Refusal::BadQuestion("the confidence has to lie between 0 and 1"));
+        return Err(NoLevel::BadQuestion("the confidence has to lie between 0 and 1"));
     }
     if values.iter().any(|value| !(value.is_finite() && *value > 0.0)) {
-        return Err(Refusal::BadQuestion("every value has to be a number above zero"));
+        return Err(NoLevel::BadQuestion("every value has to be a number above zero"));
     }
     Ok(())
 }
 
-fn check_reach(asked: f64, observed: f64) -> Result<(), Refusal> {
+fn check_reach(asked: f64, observed: f64) -> Result<(), NoLevel> {
     let supported = REACH * observed;
     if asked > supported {
-        return Err(Refusal::TooFar { asked, supported });
+        return Err(NoLevel::TooFar { asked, supported });
     }
     Ok(())
 }
 
-fn check_shape(shape: f64) -> Result<(), Refusal> {
+fn check_shape(shape: f64) -> Result<(), NoLevel> {
     if shape < SUPPORTED_SHAPES.0 || shape > SUPPORTED_SHAPES.1 {
-        return Err(Refusal::Shape { shape });
+        return Err(NoLevel::Shape { shape });
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 //! The fit is by least squares of the ordered values on the quantiles of a GEV distribution, without the candidates; the candidates
 //! must be near the values that it expects at their ranks. The largest excess, in standard deviations of these order statistics, is compared with those of simulated samples that were treated alike, which accounts for the error of the fit.
 
-use super::{HeldBack, Refusal};
+use super::{HeldBack, NoLevel};
 use crate::random::Random;
 
 /// Most candidates. More values of another cause than this make two groups, which [`super::mixture`] sees.
@@ -42,10 +42,10 @@ struct Outside {
 
 /// Refuses values, in ascending order, whose largest do not belong to the tail of the others. `held_back` is the check of the last
 /// part of the run, for the text.
-pub(super) fn check(sorted: &[f64], held_back: Option<HeldBack>) -> Result<(), Refusal> {
+pub(super) fn check(sorted: &[f64], held_back: Option<HeldBack>) -> Result<(), NoLevel> {
     match outside(sorted) {
         None => Ok(()),
-        Some(found) => Err(Refusal::Outside {
+        Some(found) => Err(NoLevel::Outside {
             largest: found.values,
             blocks: sorted.len(),
             from_ns: sorted[sorted.len() - found.values],

@@ -1,6 +1,6 @@
 //! Return levels of data whose true level is known, and of data that support none.
 
-use super::{Gev, Refusal, return_level_of_maxima};
+use super::{Gev, NoLevel, return_level_of_maxima};
 use crate::random::Random;
 
 /// Number of simulated runs for a coverage rate.
@@ -16,7 +16,7 @@ fn maxima(random: &mut Random, count: usize) -> Vec<f64> {
     (0..count).map(|_| TRUE.draw(random)).collect()
 }
 
-fn refusal(maxima: &[f64], blocks_ahead: f64) -> Refusal {
+fn refusal(maxima: &[f64], blocks_ahead: f64) -> NoLevel {
     match return_level_of_maxima(maxima, blocks_ahead, 0.95) {
         Err(refusal) => refusal,
         Ok(level) => panic!("not refused: {level:?}"),
@@ -72,15 +72,15 @@ fn what_the_data_do_not_support_is_refused_with_a_reason() {
     let good = maxima(&mut random, 200);
     assert!(matches!(
         refusal(&good[..49], 100.0),
-        Refusal::TooFewBlocks { have: 49, need: 50 }
+        NoLevel::TooFewBlocks { have: 49, need: 50 }
     ));
-    assert!(matches!(refusal(&good, 5_000.0), Refusal::TooFar { .. }));
+    assert!(matches!(refusal(&good, 5_000.0), NoLevel::TooFar { .. }));
     let rising: Vec<f64> = good
         .iter()
         .enumerate()
         .map(|(at, value)| value + 300.0 * at as f64)
         .collect();
-    assert!(matches!(refusal(&rising, 400.0), Refusal::NotSteady(_)));
+    assert!(matches!(refusal(&rising, 400.0), NoLevel::NotSteady(_)));
     // Maxima as on shared machines: most near 20 us, every tenth near 8 ms.
     let mixed: Vec<f64> = good
         .iter()
@@ -94,7 +94,7 @@ fn what_the_data_do_not_support_is_refused_with_a_reason() {
         .collect();
     let refused = refusal(&mixed, 400.0);
     assert!(
-        matches!(refused, Refusal::Bimodal { .. } | Refusal::BadFit { .. }),
+        matches!(refused, NoLevel::Bimodal { .. } | NoLevel::BadFit { .. }),
         "{refused}"
     );
     for refused in [refusal(&[20_000.0; 100], 200.0), refused, refusal(&good, 5_000.0)] {

@@ -4,7 +4,7 @@ use units::format_ns;
 
 /// Why the data do not support a return level. Its text gives the reason and a remedy.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Refusal {
+pub enum NoLevel {
     /// Not enough blocks for three parameters and a tail.
     #[error("not supported by the data: {have} of the {need} blocks needed; measure longer")]
     TooFewBlocks {
