@@ -11,7 +11,7 @@
 use relay::config::{Config, parse};
 use relay::disturbance::RowTap;
 use relay::events::Change;
-use relay::{ConfigError, Engine, Sample};
+use relay::{Engine, Sample};
 use rtrb::RingBuffer;
 use std::f64::consts::{SQRT_2, TAU};
 use std::time::Instant;
@@ -19,7 +19,7 @@ use wire::quality::SvQuality;
 
 const RATE: usize = 4800;
 
-fn config() -> Result<Config, ConfigError> {
+fn config() -> Result<Config, units::Refusal> {
     let functions = [
         "pioc = {}",
         "ptoc = { curve = 'iec-normal-inverse' }",

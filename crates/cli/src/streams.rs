@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
-use streamset::{SclChoice, SetError, StreamSet};
+use streamset::{SclChoice, StreamSet};
+use units::Refusal;
 
 /// Source of a set of streams.
 #[derive(Debug, Clone, clap::Args)]
@@ -52,9 +53,9 @@ fn read(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     }
 }
 
-impl From<SetError> for Failure {
-    fn from(error: SetError) -> Self {
-        Self::Usage(error.to_string())
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Usage(refusal.to_string())
     }
 }
 

@@ -24,6 +24,6 @@ pub mod words;
 
 pub use config::Config;
 pub use engine::{Engine, Sample};
-pub use error::{ConfigError, ReplayError};
+pub use error::ReplayError;
 pub use pace::Pace;
 pub use type_test::type_test;

@@ -38,6 +38,7 @@ mod tests {
             relay
                 .number_blocks(2)
                 .expect_err("130 octets")
+                .to_string()
                 .contains("more than 129 octets")
         );
     }

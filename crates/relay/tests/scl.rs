@@ -2,6 +2,7 @@
 
 use relay::Config;
 use relay::config::{Attribute, Feed, Signal, parse, parse_with};
+use units::refusal;
 
 /// Two merging units, and a relay that subscribes to the first; its trip block has a member of each kind.
 const STATION: &str = include_str!("data/station.scd");
@@ -31,7 +32,7 @@ name = "Q0"
 fn relay(text: &str) -> Result<Config, String> {
     let mut read = |file: &str| match file {
         "station.scd" => Ok(STATION.as_bytes().to_vec()),
-        _ => Err(format!("{file}: not there")),
+        _ => Err(refusal!("{file}: not there")),
     };
     parse_with(text, "relay.toml", &mut read).map_err(|error| error.to_string())
 }

@@ -4,6 +4,7 @@ use crate::error::Warning;
 use crate::model::Address;
 use crate::xml::{Element, Lines};
 use std::collections::{HashMap, HashSet};
+use units::{Refusal, refusal};
 use wire::ether::{Mac, VlanTag};
 
 /// Priority of a tag without a stated priority (IEC 61850-8-1, 9-2).
@@ -114,7 +115,7 @@ pub(crate) fn read(
     kind: BlockKind,
     lines: &Lines,
     warnings: &mut Vec<Warning>,
-) -> Result<Address, String> {
+) -> Result<Address, Refusal> {
     let parts: Vec<Element<'_, '_>> = element
         .first("Address")
         .map(|all| all.named("P").collect())
@@ -129,11 +130,11 @@ pub(crate) fn read(
     let name = format!("{} of {}", element.name(), element.text_of("cbName"));
     let mut warn = |what: String| warnings.push(lines.problem(element, name.clone(), what));
     let missing =
-        |what: &str, example: &str| format!("its address has no {what}: add <P type=\"{what}\">{example}</P>");
+        |what: &str, example: &str| refusal!("its address has no {what}: add <P type=\"{what}\">{example}</P>");
 
     let mac = part("MAC-Address").ok_or_else(|| missing("MAC-Address", "01-0C-CD-04-00-01"))?;
     let mac: Mac = mac.parse().map_err(|_| {
-        format!("MAC-Address `{mac}` is not valid: write six octets in hexadecimal, such as 01-0C-CD-04-00-01")
+        refusal!("MAC-Address `{mac}` is not valid: write six octets in hexadecimal, such as 01-0C-CD-04-00-01")
     })?;
     if mac.0[..4] != kind.multicast() {
         let [a, b, c, d] = kind.multicast();
@@ -143,7 +144,7 @@ pub(crate) fn read(
     }
     let appid = part("APPID").ok_or_else(|| missing("APPID", "4000"))?;
     let appid = hexadecimal(appid)
-        .ok_or_else(|| format!("APPID `{appid}` is not valid: write four hexadecimal digits, such as 4000"))?;
+        .ok_or_else(|| refusal!("APPID `{appid}` is not valid: write four hexadecimal digits, such as 4000"))?;
     if kind == BlockKind::SampledValues && !(0x4000..=0x7fff).contains(&appid) {
         warn(format!(
             "APPID {appid:04X} is outside 4000 to 7FFF, where sampled values belong"
@@ -152,7 +153,7 @@ pub(crate) fn read(
     let vid = match part("VLAN-ID") {
         None => None,
         Some(text) => Some(hexadecimal(text).filter(|vid| *vid <= 0x0fff).ok_or_else(|| {
-            format!("VLAN-ID `{text}` is not valid: write three hexadecimal digits, such as 064 for VLAN 100")
+            refusal!("VLAN-ID `{text}` is not valid: write three hexadecimal digits, such as 064 for VLAN 100")
         })?),
     };
     let priority = match part("VLAN-PRIORITY") {
@@ -161,7 +162,7 @@ pub(crate) fn read(
             text.parse::<u8>()
                 .ok()
                 .filter(|priority| *priority <= 7)
-                .ok_or_else(|| format!("VLAN-PRIORITY `{text}` is not valid: write 0 to 7"))?,
+                .ok_or_else(|| refusal!("VLAN-PRIORITY `{text}` is not valid: write 0 to 7"))?,
         ),
     };
     let vlan = match (vid, priority) {

@@ -1,6 +1,7 @@
 //! The quantities in a dataset of sampled values.
 
 use crate::model::{Basic, DataSet, Member};
+use units::{Refusal, refusal};
 
 /// The quantity that a channel measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl DataSet {
     ///
     /// # Errors
     /// Names the first other member, with its line.
-    pub fn layout(&self) -> Result<Layout, String> {
+    pub fn layout(&self) -> Result<Layout, Refusal> {
         let mut leaves = self
             .members
             .iter()
@@ -51,19 +52,19 @@ impl DataSet {
             let line = member.line;
             let name = value_name(member, &path);
             if basic != Basic::Integer(32) {
-                return Err(format!(
+                return Err(refusal!(
                     "dataset {}, line {line}: {name} is {basic}, not an INT32 value of a current or a voltage",
                     self.name
                 ));
             }
             let quantity = quantity(member, &name).ok_or_else(|| {
-                format!(
+                refusal!(
                     "dataset {}, line {line}: {name} is neither a current (TCTR) nor a voltage (TVTR)",
                     self.name
                 )
             })?;
             if !matches!(leaves.next(), Some((_, (_, Basic::Quality)))) {
-                return Err(format!(
+                return Err(refusal!(
                     "dataset {}, line {line}: {name} is not followed by its quality (q)",
                     self.name
                 ));
@@ -74,7 +75,7 @@ impl DataSet {
             });
         }
         if channels.is_empty() {
-            return Err(format!("dataset {} has no members", self.name));
+            return Err(refusal!("dataset {} has no members", self.name));
         }
         Ok(Layout(channels))
     }

@@ -6,6 +6,7 @@ use crate::error::Warning;
 use crate::model::{Address, DataSet, Goose, Location, SampledValues, SmpMod, SmvOptions};
 use crate::xml::Element;
 use std::str::FromStr;
+use units::{Refusal, refusal};
 
 /// A control block and its place in the file.
 #[derive(Debug, Clone, Copy)]
@@ -48,9 +49,11 @@ impl<'a> Control<'_, 'a, '_> {
     ///
     /// # Errors
     /// Why it can be neither published nor expected.
-    pub(crate) fn sampled_values(&self, warnings: &mut Vec<Warning>) -> Result<SampledValues, String> {
+    pub(crate) fn sampled_values(&self, warnings: &mut Vec<Warning>) -> Result<SampledValues, Refusal> {
         if self.block.truth("multicast") == Some(false) {
-            return Err("it is unicast (multicast=\"false\"), and only multicast is supported".into());
+            return Err(refusal!(
+                "it is unicast (multicast=\"false\"), and only multicast is supported"
+            ));
         }
         let (address, data_set) = self.whereto_and_what(warnings)?;
         let smp_rate = self.required("smpRate", "4800")?;
@@ -59,7 +62,7 @@ impl<'a> Control<'_, 'a, '_> {
             Some("SmpPerSec") => SmpMod::PerSecond,
             Some("SecPerSmp") => SmpMod::SecondsPerSample,
             Some(other) => {
-                return Err(format!(
+                return Err(refusal!(
                     "smpMod `{other}` is not valid: write SmpPerPeriod, SmpPerSec or SecPerSmp"
                 ));
             }
@@ -77,7 +80,7 @@ impl<'a> Control<'_, 'a, '_> {
             id => id.to_owned(),
         };
         if sv_id.len() > wire::sv::MAX_NAME {
-            return Err(format!(
+            return Err(refusal!(
                 "smvID has {} octets: shorten it to {} at most",
                 sv_id.len(),
                 wire::sv::MAX_NAME
@@ -100,9 +103,9 @@ impl<'a> Control<'_, 'a, '_> {
     ///
     /// # Errors
     /// Why it can be neither published nor expected.
-    pub(crate) fn goose(&self, warnings: &mut Vec<Warning>) -> Result<Goose, String> {
+    pub(crate) fn goose(&self, warnings: &mut Vec<Warning>) -> Result<Goose, Refusal> {
         if self.block.get("type") == Some("GSSE") {
-            return Err("it is GSSE (type=\"GSSE\"), and only GOOSE is supported".into());
+            return Err(refusal!("it is GSSE (type=\"GSSE\"), and only GOOSE is supported"));
         }
         let (address, data_set) = self.whereto_and_what(warnings)?;
         let place = self.place();
@@ -161,10 +164,10 @@ impl<'a> Control<'_, 'a, '_> {
         self.addresses.find(self.kind, ied, ld, name, self.access_point)
     }
 
-    fn whereto_and_what(&self, warnings: &mut Vec<Warning>) -> Result<(Address, DataSet), String> {
+    fn whereto_and_what(&self, warnings: &mut Vec<Warning>) -> Result<(Address, DataSet), Refusal> {
         let found = self.all_communication();
         let (access_point, element) = found.first().ok_or_else(|| {
-            format!(
+            refusal!(
                 "it has no address: no <{} ldInst=\"{}\" cbName=\"{}\"> in a <ConnectedAP iedName=\"{}\">; write one, or take the \
                  control block out if nothing is sent by it",
                 self.kind.element(),
@@ -185,10 +188,9 @@ impl<'a> Control<'_, 'a, '_> {
         let address = address::read(*element, self.kind, self.reading.lines, warnings)?;
         let name = self.block.text_of("datSet");
         if name.is_empty() {
-            return Err(
+            return Err(refusal!(
                 "it has no datSet: name the dataset it sends, or take the control block out if nothing is sent by it"
-                    .into(),
-            );
+            ));
         }
         let element = self
             .node
@@ -196,7 +198,7 @@ impl<'a> Control<'_, 'a, '_> {
             .find(|set| set.text_of("name") == name)
             .ok_or_else(|| {
                 let have: Vec<&str> = self.node.named("DataSet").map(|set| set.text_of("name")).collect();
-                format!("its logical node has no DataSet `{name}` (have: {})", have.join(", "))
+                refusal!("its logical node has no DataSet `{name}` (have: {})", have.join(", "))
             })?;
         let place = self.place();
         let data_set = self
@@ -205,7 +207,7 @@ impl<'a> Control<'_, 'a, '_> {
         Ok((address, data_set))
     }
 
-    fn conf_rev(&self, warnings: &mut Vec<Warning>) -> Result<u32, String> {
+    fn conf_rev(&self, warnings: &mut Vec<Warning>) -> Result<u32, Refusal> {
         match self.block.get("confRev").filter(|text| !text.is_empty()) {
             None => {
                 self.warn(warnings, "it has no confRev: 1 is taken".into());
@@ -215,24 +217,24 @@ impl<'a> Control<'_, 'a, '_> {
         }
     }
 
-    fn asdus(&self) -> Result<u8, String> {
+    fn asdus(&self) -> Result<u8, Refusal> {
         let asdus: u8 = self.required("nofASDU", "1")?;
         if (1..=wire::sv::MAX_ASDUS).contains(&usize::from(asdus)) {
             Ok(asdus)
         } else {
-            Err(format!(
+            Err(refusal!(
                 "nofASDU is {asdus}: 1 to {} are supported",
                 wire::sv::MAX_ASDUS
             ))
         }
     }
 
-    fn required<N: FromStr>(&self, attribute: &str, example: &str) -> Result<N, String> {
+    fn required<N: FromStr>(&self, attribute: &str, example: &str) -> Result<N, Refusal> {
         match self.block.get(attribute) {
-            None => Err(format!("it has no {attribute}: add {attribute}=\"{example}\"")),
+            None => Err(refusal!("it has no {attribute}: add {attribute}=\"{example}\"")),
             Some(text) => text
                 .parse()
-                .map_err(|_| format!("{attribute} `{text}` is not a possible number: write it as {example}")),
+                .map_err(|_| refusal!("{attribute} `{text}` is not a possible number: write it as {example}")),
         }
     }
 

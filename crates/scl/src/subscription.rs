@@ -133,6 +133,7 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use crate::parse;
+    use units::{Refusal, Refuse};
 
     /// Two merging units, the second without an address; and a relay with these `ExtRef`.
     fn station(inputs: &str) -> crate::Document {
@@ -157,9 +158,9 @@ mod tests {
         parse(&text).expect("SCL")
     }
 
-    fn sv_ids(inputs: &str) -> Result<Vec<String>, String> {
+    fn sv_ids(inputs: &str) -> Result<Vec<String>, Refusal> {
         let station = station(inputs);
-        let found = station.subscribed("R").map_err(|problem| problem.to_string())?;
+        let found = station.subscribed("R").refused()?;
         Ok(found.iter().map(|block| block.sv_id.clone()).collect())
     }
 
@@ -191,16 +192,21 @@ mod tests {
             format!(r#"<ExtRef iedName="B" {DATA} serviceType="SMV" srcLDInst="MU" srcCBName="CB"/>"#);
         let why = sv_ids(&without_address).expect_err("no address");
         assert!(
-            why.contains("ExtRef MU/TCTR1.Amp of IED R: its control block cannot be used"),
+            why.to_string()
+                .contains("ExtRef MU/TCTR1.Amp of IED R: its control block cannot be used"),
             "{why}"
         );
-        assert!(why.starts_with("line ") && why.contains("it has no address"), "{why}");
+        assert!(
+            why.to_string().starts_with("line ") && why.to_string().contains("it has no address"),
+            "{why}"
+        );
         let missing = without_address
             .replace("iedName=\"B\"", "iedName=\"A\"")
             .replace("\"CB\"", "\"CC\"");
         let why = sv_ids(&missing).expect_err("no such block");
         assert!(
-            why.ends_with("no SampledValueControl CC in logical device MU of IED A"),
+            why.to_string()
+                .ends_with("no SampledValueControl CC in logical device MU of IED A"),
             "{why}"
         );
     }

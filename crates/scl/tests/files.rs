@@ -318,7 +318,10 @@ fn datasets_that_are_no_currents_and_voltages_say_which_member() {
         assert!(STATION.contains(from), "{from}");
         let document = parse(&STATION.replacen(from, to, 1)).expect("a file");
         let error = block(&document, "MU01_A").data_set.layout().expect_err("no layout");
-        assert!(error.contains(part) && error.contains("line "), "{error}");
+        assert!(
+            error.to_string().contains(part) && error.to_string().contains("line "),
+            "{error}"
+        );
     }
 }
 

@@ -1,11 +1,11 @@
 //! The stream-set file; `docs/formats/stream-set.md` describes it.
 
-use crate::error::{SetError, line_of};
 use crate::name::{is_visible, sv_ids};
 use crate::spec::{Seen, StreamSpec};
 use crate::values::{DEFAULT_PRIORITY, MacValue, PcpValue, ProfileValue, QualityValue, VlanValue};
 use serde::Deserialize;
 use toml::Spanned;
+use units::{Refusal, line_of, refusal};
 use wire::ether::VlanTag;
 
 /// Largest number of streams. More than any network carries, so a larger number is a mistake.
@@ -51,7 +51,7 @@ impl Keys {
     ///
     /// # Errors
     /// No svID, or an impossible value.
-    pub fn streams(&self, origin: &str) -> Result<Vec<StreamSpec>, String> {
+    pub fn streams(&self, origin: &str) -> Result<Vec<StreamSpec>, Refusal> {
         let numbered = |(index, sv_id): (usize, String)| {
             let numbers = Numbers {
                 in_file: index,
@@ -62,9 +62,9 @@ impl Keys {
         self.sv_ids()?.into_iter().enumerate().map(numbered).collect()
     }
 
-    fn sv_ids(&self) -> Result<Vec<String>, String> {
+    fn sv_ids(&self) -> Result<Vec<String>, Refusal> {
         let sv_id = self.sv_id.as_ref().ok_or("it has no svID")?;
-        sv_ids(sv_id).map_err(|problem| format!("svID: {problem}"))
+        sv_ids(sv_id).map_err(|refusal| refusal.of_key("svID"))
     }
 }
 
@@ -72,27 +72,23 @@ impl Keys {
 ///
 /// # Errors
 /// The first error, with line and key.
-pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, SetError> {
-    let file: File = toml::from_str(text).map_err(|error| SetError::File {
-        file: name.to_owned(),
-        problem: error.to_string().trim_end().to_owned(),
-    })?;
+pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, Refusal> {
+    let file: File = toml::from_str(text).map_err(|error| refusal!("{}", error.to_string().trim_end()).of(name))?;
     if file.defaults.sv_id.is_some() {
-        return Err(SetError::File {
-            file: name.to_owned(),
-            problem: "[defaults]: svID: each [[stream]] has its own".into(),
-        });
+        return Err(refusal!("each [[stream]] has its own")
+            .of_key("[defaults]: svID")
+            .of(name));
     }
     let mut streams: Vec<StreamSpec> = Vec::new();
     for entry in &file.streams {
         let line = line_of(text, entry.span().start);
-        let refused = |problem: String| SetError::on_line(name, line, problem);
+        let refused = |refusal: Refusal| refusal.at_line(line).of(name);
         let keys = entry.get_ref();
         let names = keys.sv_ids().map_err(refused)?;
         let origin = format!("{name}, line {line}");
         for (index, sv_id) in names.into_iter().enumerate() {
             if streams.len() == MOST_STREAMS {
-                return Err(refused(format!("more than {MOST_STREAMS} streams")));
+                return Err(refused(refusal!("more than {MOST_STREAMS} streams")));
             }
             let numbers = Numbers {
                 in_file: streams.len(),
@@ -102,9 +98,7 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, SetError> {
         }
     }
     if streams.is_empty() {
-        return Err(SetError::Nothing(format!(
-            "{name}: no stream: add [[stream]] with svID = \"MU01\""
-        )));
+        return Err(refusal!("no stream: add [[stream]] with svID = \"MU01\"").of(name));
     }
     let mut seen = Seen::default();
     streams.iter().try_for_each(|stream| seen.add(stream))?;
@@ -118,7 +112,7 @@ struct Numbers {
     in_entry: usize,
 }
 
-fn spec(sv_id: &str, own: &Keys, defaults: &Keys, numbers: Numbers, origin: &str) -> Result<StreamSpec, String> {
+fn spec(sv_id: &str, own: &Keys, defaults: &Keys, numbers: Numbers, origin: &str) -> Result<StreamSpec, Refusal> {
     let base = StreamSpec::named(sv_id);
     let profile = own.profile.or(defaults.profile).map(|profile| profile.0);
     let base = profile.map_or(base.clone(), |profile| base.with_profile(profile));
@@ -128,26 +122,27 @@ fn spec(sv_id: &str, own: &Keys, defaults: &Keys, numbers: Numbers, origin: &str
         (None, Some(default)) => (default.0, numbers.in_file),
         (None, None) => (base.destination, numbers.in_file),
     };
-    let steps = u16::try_from(steps).map_err(|_| "dst: more streams than addresses".to_owned())?;
+    let steps = u16::try_from(steps).map_err(|_| refusal!("more streams than addresses").of_key("dst"))?;
     let entry = u16::try_from(numbers.in_entry).unwrap_or(u16::MAX);
     let appid_step = own.appid_step.or(defaults.appid_step).unwrap_or(0);
     let appid = own.appid.or(defaults.appid).unwrap_or(base.appid);
     let appid = entry
         .checked_mul(appid_step)
         .and_then(|steps| appid.checked_add(steps))
-        .ok_or("appid_step: the last APPID of the range is above 0xffff")?;
+        .ok_or_else(|| refusal!("the last APPID of the range is above 0xffff").of_key("appid_step"))?;
     let dat_set = own.dat_set.clone().or_else(|| defaults.dat_set.clone());
     if let Some(text) = dat_set.as_ref().filter(|text| !is_visible(text)) {
-        return Err(format!(
-            "datSet: `{text}` is not 1 to {} characters of visible ASCII",
+        return Err(refusal!(
+            "`{text}` is not 1 to {} characters of visible ASCII",
             wire::sv::MAX_NAME
-        ));
+        )
+        .of_key("datSet"));
     }
     let phase_deg = own.phase_deg.or(defaults.phase_deg).unwrap_or(0.0);
     let phase_step = own.phase_step_deg.or(defaults.phase_step_deg).unwrap_or(0.0);
     let phase_deg = phase_deg + phase_step * numbers.in_entry as f64;
     if !phase_deg.is_finite() {
-        return Err("phase_deg: not a number of degrees".into());
+        return Err(refusal!("not a number of degrees").of_key("phase_deg"));
     }
     Ok(StreamSpec {
         destination: StreamSpec::counted_up(first, steps),

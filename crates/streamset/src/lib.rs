@@ -5,12 +5,11 @@
 //! let set = streamset::parse("[[stream]]\nsvID = \"BAY{01..20}\"\nprofile = \"F4800S2I4U4\"\n", "bays.toml")?;
 //! assert_eq!(set.len(), 20);
 //! assert_eq!(set[19].sv_id, "BAY20");
-//! # Ok::<(), streamset::SetError>(())
+//! # Ok::<(), units::Refusal>(())
 //! ```
 #![forbid(unsafe_code)]
 
 mod count;
-mod error;
 mod file;
 pub mod goose;
 mod name;
@@ -20,7 +19,6 @@ mod spec;
 mod values;
 
 pub use count::{counted, following};
-pub use error::SetError;
 pub use file::{Keys, parse};
 pub use name::expand;
 pub use scl_streams::{Selection, from_scl, stream as scl_stream};

@@ -1,5 +1,7 @@
 //! Names with a range: `BAY{01..20}_MU`.
 
+use units::{Refusal, refusal};
+
 /// Largest number of streams in one range.
 const MOST: u32 = 10_000;
 
@@ -7,21 +9,21 @@ const MOST: u32 = 10_000;
 ///
 /// # Errors
 /// Defect of the text, and how to write it.
-pub fn expand(text: &str) -> Result<Vec<String>, String> {
+pub fn expand(text: &str) -> Result<Vec<String>, Refusal> {
     let Some((before, rest)) = text.split_once('{') else {
         return match text.contains('}') {
-            true => Err(format!("`{text}` has a }} without {{")),
+            true => Err(refusal!("`{text}` has a }} without {{")),
             false => Ok(vec![text.to_owned()]),
         };
     };
     let (range, after) = rest
         .split_once('}')
-        .ok_or_else(|| format!("`{text}` has a {{ without }}"))?;
+        .ok_or_else(|| refusal!("`{text}` has a {{ without }}"))?;
     if after.contains(['{', '}']) {
-        return Err(format!("`{text}` has more than one range"));
+        return Err(refusal!("`{text}` has more than one range"));
     }
     let (first, last, digits) =
-        numbers(range).ok_or_else(|| format!("`{{{range}}}` is not a range: write it as {{01..20}}"))?;
+        numbers(range).ok_or_else(|| refusal!("`{{{range}}}` is not a range: write it as {{01..20}}"))?;
     let name = |number| format!("{before}{number:0digits$}{after}");
     Ok((first..=last).map(name).collect())
 }
@@ -30,10 +32,10 @@ pub fn expand(text: &str) -> Result<Vec<String>, String> {
 ///
 /// # Errors
 /// Defect of the text, and how to write it.
-pub(crate) fn sv_ids(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn sv_ids(text: &str) -> Result<Vec<String>, Refusal> {
     let names = expand(text)?;
     match names.iter().find(|name| !is_visible(name)) {
-        Some(name) => Err(format!(
+        Some(name) => Err(refusal!(
             "`{name}` cannot be a svID: use 1 to {} characters of visible ASCII",
             wire::sv::MAX_NAME
         )),
@@ -82,7 +84,7 @@ mod tests {
             ("MÜ", "visible ASCII"),
         ] {
             let error = sv_ids(text).expect_err(text);
-            assert!(error.contains(part), "{text}: {error}");
+            assert!(error.to_string().contains(part), "{text}: {error}");
         }
     }
 }

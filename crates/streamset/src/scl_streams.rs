@@ -1,9 +1,9 @@
 //! Streams of an SCL file.
 
-use crate::error::SetError;
 use crate::set::{LeftOut, SclChoice};
 use crate::spec::{Content, Seen, StreamSpec};
 use scl::{Document, Layout, Quantity, SampledValues, SmpMod};
+use units::{Refusal, refusal};
 
 /// smpMod of samples a second.
 const PER_SECOND: u16 = 1;
@@ -27,10 +27,10 @@ pub struct Selection {
 ///
 /// # Errors
 /// No such IED, or none of its control blocks can be used, with the reason of the first.
-pub fn from_scl(document: &Document, name: &str, choice: SclChoice<'_>) -> Result<Selection, SetError> {
+pub fn from_scl(document: &Document, name: &str, choice: SclChoice<'_>) -> Result<Selection, Refusal> {
     if let Some(unknown) = choice.ieds.iter().find(|ied| !document.ieds.contains(ied)) {
         let have = document.ieds.join(", ");
-        return Err(SetError::Nothing(format!("{name}: no IED {unknown} (have: {have})")));
+        return Err(refusal!("no IED {unknown} (have: {have})").of(name));
     }
     let notes = document.warnings.iter().map(|warning| format!("{name}: {warning}"));
     let mut selection = Selection {
@@ -68,7 +68,7 @@ fn unread(document: &Document, name: &str, choice: SclChoice<'_>) -> Vec<LeftOut
 }
 
 /// Reasons why there are no streams: the reason of each wanted block that cannot be used, or that there is no block.
-fn nothing(selection: &Selection, document: &Document, name: &str, choice: SclChoice<'_>) -> SetError {
+fn nothing(selection: &Selection, document: &Document, name: &str, choice: SclChoice<'_>) -> Refusal {
     let is_wanted = |left: &&LeftOut| left.is_sampled_values || choice.goose_alone;
     let left_out = selection.left_out.iter().filter(is_wanted);
     let reasons: Vec<&str> = left_out.map(|left| left.why.as_str()).collect();
@@ -76,7 +76,7 @@ fn nothing(selection: &Selection, document: &Document, name: &str, choice: SclCh
         true => format!("{name}: {}", without_block(document, choice.ieds)),
         false => reasons.join("; "),
     };
-    SetError::Nothing(format!("{why}: nothing to publish or to expect"))
+    refusal!("{why}: nothing to publish or to expect")
 }
 
 impl Selection {
@@ -129,7 +129,7 @@ fn without_block(document: &Document, ieds: &[String]) -> String {
 ///
 /// # Errors
 /// Why it cannot be published or expected.
-pub fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String>) -> Result<StreamSpec, String> {
+pub fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String>) -> Result<StreamSpec, Refusal> {
     let who = format!("SampledValueControl {} of IED {}", block.place.name, block.place.ied);
     let rate = block
         .samples_per_second(hz)
@@ -141,7 +141,7 @@ pub fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String
                 }
                 SmpMod::PerSecond | SmpMod::SecondsPerSample => "",
             };
-            format!(
+            refusal!(
                 "{who}: smpRate {} at {hz} Hz is not a whole number of 1 to 65536 samples a second{of_period}",
                 block.smp_rate
             )
@@ -156,7 +156,7 @@ pub fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String
         Ok(content) => content,
         Err(why) => Content::Other {
             octets: block.data_set.sv_octets(),
-            why,
+            why: why.to_string(),
         },
     };
     let smp_rate = block
@@ -187,7 +187,7 @@ pub fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String
 }
 
 /// Currents, then voltages: the order of every profile.
-fn channels(layout: &Layout) -> Result<Content, String> {
+fn channels(layout: &Layout) -> Result<Content, Refusal> {
     let (currents, voltages) = layout.counts();
     let in_order = layout
         .0
@@ -197,11 +197,11 @@ fn channels(layout: &Layout) -> Result<Content, String> {
     if !in_order {
         let first = layout.0.iter().find(|channel| channel.quantity == Quantity::Voltage);
         let reference = first.map_or("", |channel| channel.reference.as_str());
-        return Err(format!(
+        return Err(refusal!(
             "{reference} is a voltage that comes before a current: only currents followed by voltages are published"
         ));
     }
-    let count = |count: usize| u8::try_from(count).map_err(|_| "more than 255 quantities".to_owned());
+    let count = |count: usize| u8::try_from(count).map_err(|_| refusal!("more than 255 quantities"));
     Ok(Content::Channels {
         currents: count(currents)?,
         voltages: count(voltages)?,

@@ -1,9 +1,9 @@
 //! Contents of one file: sampled values, and GOOSE control blocks.
 
-use crate::error::SetError;
 use crate::goose::{self, ControlBlock, ExpectedBlock};
 use crate::scl_streams::{Selection, from_scl};
 use scl::{Document, Goose};
+use units::{Refusal, Refuse, refusal};
 
 /// Streams in a file, to be published or expected.
 #[derive(Debug, Clone, Default)]
@@ -54,11 +54,8 @@ impl StreamSet {
     ///
     /// # Errors
     /// Same as [`parse`](crate::parse), and bytes that are not text.
-    pub fn of_toml(octets: Vec<u8>, file: String) -> Result<Self, SetError> {
-        let text = String::from_utf8(octets).map_err(|_| SetError::File {
-            file: file.clone(),
-            problem: "not UTF-8 text".into(),
-        })?;
+    pub fn of_toml(octets: Vec<u8>, file: String) -> Result<Self, Refusal> {
+        let text = String::from_utf8(octets).map_err(|_| refusal!("not UTF-8 text").of(&file))?;
         let selection = Selection {
             streams: crate::parse(&text, &file)?,
             ..Selection::default()
@@ -74,11 +71,8 @@ impl StreamSet {
     ///
     /// # Errors
     /// Same as [`from_scl`], and a file that is not SCL.
-    pub fn of_scl(octets: &[u8], file: String, choice: SclChoice<'_>) -> Result<Self, SetError> {
-        let document = scl::parse_bytes(octets).map_err(|error| SetError::File {
-            file: file.clone(),
-            problem: error.to_string(),
-        })?;
+    pub fn of_scl(octets: &[u8], file: String, choice: SclChoice<'_>) -> Result<Self, Refusal> {
+        let document = scl::parse_bytes(octets).refused_of(&file)?;
         let selection = from_scl(&document, &file, choice)?;
         let mut gooses = document.gooses;
         gooses.retain(|goose| choice.is_wanted(&goose.place.ied));

@@ -1,7 +1,7 @@
 //! One stream.
 
-use crate::error::SetError;
 use std::collections::HashMap;
+use units::{Refusal, Refuse, refusal};
 use wire::ether::{Mac, VlanTag};
 use wire::quality::SvQuality;
 use wire::sv::Profile;
@@ -120,11 +120,9 @@ impl StreamSpec {
     ///
     /// # Errors
     /// Reason why it cannot be published.
-    pub fn profile(&self) -> Result<Profile, SetError> {
-        let problem = |problem: String| SetError::Stream {
-            sv_id: self.sv_id.clone(),
-            problem: format!("{problem} ({})", self.origin),
-        };
+    pub fn profile(&self) -> Result<Profile, Refusal> {
+        let refused =
+            |refusal: Refusal| refusal!("{refusal} ({})", self.origin).of(format_args!("stream {}", self.sv_id));
         match &self.content {
             Content::Channels { currents, voltages } => Profile {
                 rate: self.rate,
@@ -133,8 +131,9 @@ impl StreamSpec {
                 voltages: *voltages,
             }
             .check()
-            .map_err(|error| problem(error.to_string())),
-            Content::Other { why, .. } => Err(problem(format!("cannot be published: {why}"))),
+            .refused()
+            .map_err(refused),
+            Content::Other { why, .. } => Err(refused(refusal!("cannot be published: {why}"))),
         }
     }
 
@@ -174,17 +173,15 @@ impl Seen {
     ///
     /// # Errors
     /// There is already such a stream; the error names the origin of both.
-    pub(crate) fn add(&mut self, stream: &StreamSpec) -> Result<(), SetError> {
+    pub(crate) fn add(&mut self, stream: &StreamSpec) -> Result<(), Refusal> {
         let vid = stream.vlan.map(VlanTag::vid);
         let key = (stream.destination, vid, stream.appid, stream.sv_id.clone());
         if let Some(origin) = self.0.get(&key) {
-            return Err(SetError::Stream {
-                sv_id: stream.sv_id.clone(),
-                problem: format!(
-                    "it is listed twice with the same svID, destination, VLAN and APPID: {origin} and {}",
-                    stream.origin
-                ),
-            });
+            return Err(refusal!(
+                "it is listed twice with the same svID, destination, VLAN and APPID: {origin} and {}",
+                stream.origin
+            )
+            .of(format_args!("stream {}", stream.sv_id)));
         }
         self.0.insert(key, stream.origin.clone());
         Ok(())

@@ -1,6 +1,7 @@
 //! Values of a stream-set file for which TOML has no type.
 
 use serde::Deserialize;
+use units::{Refusal, refusal};
 use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::Profile;
@@ -43,13 +44,13 @@ pub(crate) enum VlanValue {
 }
 
 impl TryFrom<toml::Value> for VlanValue {
-    type Error = String;
+    type Error = Refusal;
 
-    fn try_from(value: toml::Value) -> Result<Self, String> {
+    fn try_from(value: toml::Value) -> Result<Self, Refusal> {
         match &value {
             toml::Value::String(text) if text == "none" => Ok(Self::Untagged),
             toml::Value::Integer(vid) if (0..=4_095).contains(vid) => Ok(Self::Vid(*vid as u16)),
-            _ => Err(format!(
+            _ => Err(refusal!(
                 "{value} is not a VLAN: write 0 to 4095, or \"none\" for frames without a tag"
             )),
         }
@@ -62,14 +63,14 @@ impl TryFrom<toml::Value> for VlanValue {
 pub(crate) struct PcpValue(pub(crate) u8);
 
 impl TryFrom<i64> for PcpValue {
-    type Error = String;
+    type Error = Refusal;
 
-    fn try_from(pcp: i64) -> Result<Self, String> {
+    fn try_from(pcp: i64) -> Result<Self, Refusal> {
         u8::try_from(pcp)
             .ok()
             .filter(|pcp| *pcp <= 7)
             .map(Self)
-            .ok_or_else(|| format!("{pcp} is not a priority: write 0 to 7"))
+            .ok_or_else(|| refusal!("{pcp} is not a priority: write 0 to 7"))
     }
 }
 
@@ -79,18 +80,18 @@ impl TryFrom<i64> for PcpValue {
 pub(crate) struct QualityValue(pub(crate) SvQuality);
 
 impl TryFrom<toml::Value> for QualityValue {
-    type Error = String;
+    type Error = Refusal;
 
-    fn try_from(value: toml::Value) -> Result<Self, String> {
+    fn try_from(value: toml::Value) -> Result<Self, Refusal> {
         match &value {
             toml::Value::Integer(word) => u32::try_from(*word)
                 .map(|word| Self(SvQuality(word)))
-                .map_err(|_| format!("{word} is not a quality word: it has 32 bits")),
+                .map_err(|_| refusal!("{word} is not a quality word: it has 32 bits")),
             toml::Value::String(names) => names
                 .parse()
                 .map(Self)
-                .map_err(|error: wire::quality::QualityError| error.to_string()),
-            _ => Err(format!(
+                .map_err(|error: wire::quality::QualityError| Refusal::new(error)),
+            _ => Err(refusal!(
                 "{value} is not a quality: write \"good\", \"invalid, test\" or 0x0801"
             )),
         }

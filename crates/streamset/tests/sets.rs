@@ -2,14 +2,15 @@
 
 use proptest::prelude::{ProptestConfig, proptest};
 use scl::Document;
-use streamset::{Content, SclChoice, Selection, SetError, StreamSet, StreamSpec, counted, parse};
+use streamset::{Content, SclChoice, Selection, StreamSet, StreamSpec, counted, parse};
+use units::Refusal;
 use wire::ether::VlanTag;
 use wire::quality::SvQuality;
 
 const STATION: &str = include_str!("data/station.scd");
 
 /// The streams of these IEDs, which must have sampled values.
-fn of_ieds(document: &Document, ieds: &[String], frequency_hz: Option<f64>) -> Result<Selection, SetError> {
+fn of_ieds(document: &Document, ieds: &[String], frequency_hz: Option<f64>) -> Result<Selection, Refusal> {
     let choice = SclChoice {
         ieds,
         frequency_hz,
@@ -264,7 +265,7 @@ const BOTH: &str = r#"<SCL xmlns="http://www.iec.ch/61850/2003/SCL" version="200
 </LN0></LDevice></Server></AccessPoint></IED></SCL>"#;
 
 /// The file with `from` replaced, read as `subscribe` reads it.
-fn both(from: &str, to: &str) -> Result<StreamSet, SetError> {
+fn both(from: &str, to: &str) -> Result<StreamSet, Refusal> {
     assert!(from.is_empty() || BOTH.contains(from), "{from}");
     let choice = SclChoice {
         ieds: &[],

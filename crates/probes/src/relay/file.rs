@@ -5,6 +5,7 @@ use ::relay::Config;
 use ::relay::config::parse_with;
 use ::relay::library::{NAMES, file};
 use std::path::Path;
+use units::Refuse;
 
 /// A relay, with the text of its file.
 #[derive(Debug, Clone)]
@@ -28,7 +29,7 @@ pub fn find(name_or_path: &str) -> Result<Found, ProbeError> {
     let folder = Path::new(name_or_path).parent().unwrap_or(Path::new(""));
     let mut beside = |file: &str| {
         let path = folder.join(file);
-        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+        std::fs::read(&path).refused_of(path.display())
     };
     let config = parse_with(&text, name_or_path, &mut beside).map_err(|error| ProbeError::Usage(error.to_string()))?;
     Ok(Found { config, text })

@@ -118,6 +118,6 @@ impl Finder {
     }
 }
 
-fn usage(error: &streamset::SetError) -> ProbeError {
+fn usage(error: &units::Refusal) -> ProbeError {
     ProbeError::Usage(format!("trip: {error}"))
 }

@@ -7,11 +7,11 @@ use super::streams::{RatedKeys, StreamKeys};
 use super::trips::TripKeys;
 use super::values::{Span, Text};
 use super::{Config, Cpus, Recording, TaskLoad, goose};
-use crate::error::ConfigError;
 use crate::ptp::PtpLoss;
 use serde::Deserialize;
 use std::ops::RangeInclusive;
 use toml::Spanned;
+use units::{Refusal, line_of, refusal};
 
 const MS: u64 = 1_000_000;
 
@@ -70,15 +70,15 @@ struct LoadKeys {
 }
 
 /// Position of an error in the text, and the error.
-pub(super) type Problem = (usize, String);
+pub(super) type Problem = (usize, Refusal);
 
 /// Reads a relay file without further files; errors refer to it as `name`.
 ///
 /// # Errors
 /// The first error, with line and key. A file that takes streams from another file is also an error.
-pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
+pub fn parse(text: &str, name: &str) -> Result<Config, Refusal> {
     parse_with(text, name, &mut |file| {
-        Err(format!("{file}: no other file can be read here"))
+        Err(refusal!("{file}: no other file can be read here"))
     })
 }
 
@@ -90,24 +90,11 @@ pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
 pub fn parse_with(
     text: &str,
     name: &str,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
-) -> Result<Config, ConfigError> {
-    let file: File = toml::from_str(text).map_err(|error| ConfigError::File {
-        file: name.to_owned(),
-        problem: error.to_string().trim_end().to_owned(),
-    })?;
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, Refusal>,
+) -> Result<Config, Refusal> {
+    let file: File = toml::from_str(text).map_err(|error| refusal!("{}", error.to_string().trim_end()).of(name))?;
     file.config(text, name, read)
-        .map_err(|(offset, problem)| ConfigError::Line {
-            file: name.to_owned(),
-            line: line_of(text, offset),
-            problem,
-        })
-}
-
-/// Line of a byte of a text, from 1.
-fn line_of(text: &str, offset: usize) -> usize {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    1 + before.iter().filter(|octet| **octet == b'\n').count()
+        .map_err(|(offset, refusal)| refusal.at_line(line_of(text, offset)).of(name))
 }
 
 impl File {
@@ -115,7 +102,7 @@ impl File {
         self,
         text: &str,
         file: &str,
-        read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+        read: &mut dyn FnMut(&str) -> Result<Vec<u8>, Refusal>,
     ) -> Result<Config, Problem> {
         let start = self.relay.span().start;
         let relay = self.relay.into_inner();
@@ -130,7 +117,7 @@ impl File {
                 added.map_err(|problem| {
                     (
                         start,
-                        format!("[scl] {problem}: or write a [[stream]] with name and scl for each"),
+                        refusal!("[scl] {problem}: or write a [[stream]] with name and scl for each"),
                     )
                 })?;
             }
@@ -144,7 +131,7 @@ impl File {
             added.map_err(|problem| (start, problem))?;
         }
         if config.streams.is_empty() {
-            return Err((start, "no stream: add [[stream]] with name and sv, or [scl]".into()));
+            return Err((start, refusal!("no stream: add [[stream]] with name and sv, or [scl]")));
         }
         for entry in self.inputs {
             let start = entry.span().start;
@@ -178,7 +165,7 @@ impl File {
 
 impl RelayKeys {
     /// Makes the relay without streams, functions and outputs.
-    fn config(self) -> Result<Config, String> {
+    fn config(self) -> Result<Config, Refusal> {
         let task_ns = self.task.map_or(MS, |task| task.0);
         let wait_ns = self.wait.map_or(2 * MS, |wait| wait.0);
         let priority = self.priority.unwrap_or(80);
@@ -227,7 +214,7 @@ impl RecordKeys {
             ranged("post in ms", recording.post_ns / MS, 20..=2000)?;
             ranged("most", u64::from(recording.most), 1..=100_000)
         };
-        check().map_err(|problem| (start, format!("[record]: {problem}")))?;
+        check().map_err(|refusal: Refusal| (start, refusal.of_key("[record]")))?;
         Ok(recording)
     }
 }
@@ -252,15 +239,15 @@ impl LoadKeys {
             ranged("working-set-mib", u64::from(load.working_set_mib), 0..=65_536)?;
             ranged("busy in ms", load.busy_ns / MS, 0..=20)
         };
-        check().map_err(|problem| (start, format!("[load]: {problem}")))?;
+        check().map_err(|refusal: Refusal| (start, refusal.of_key("[load]")))?;
         Ok(load)
     }
 }
 
-fn ranged(what: &str, value: u64, range: RangeInclusive<u64>) -> Result<(), String> {
+fn ranged(what: &str, value: u64, range: RangeInclusive<u64>) -> Result<(), Refusal> {
     if range.contains(&value) {
         return Ok(());
     }
     let (low, high) = (range.start(), range.end());
-    Err(format!("{what} is {value}; it must be {low} to {high}"))
+    Err(refusal!("{what} is {value}; it must be {low} to {high}"))
 }

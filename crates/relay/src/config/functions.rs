@@ -6,8 +6,10 @@ use super::{Config, Instance};
 use protection::distance::{PdisSettings, check_zones};
 use protection::{FunctionSettings, Source};
 use serde::Deserialize;
+use std::fmt::Display;
 use streamset::expand;
 use toml::Spanned;
+use units::{Refusal, Refuse, refusal};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -73,17 +75,17 @@ fn add(orders: &mut Vec<u32>, more: &[u32]) {
 impl FunctionKeys {
     /// Makes one function for each number of the range in its name; its streams have the same number of names, or none.
     pub(super) fn each(self, start: usize) -> Result<Vec<Self>, Problem> {
-        let wrong = |problem: String| (start, format!("function \"{}\": {problem}", self.name));
+        let wrong = |refusal: Refusal| (start, refusal.of(format_args!("function \"{}\"", self.name)));
         let names = expand(&self.name).map_err(wrong)?;
         let count = names.len();
         let numbered = |stream: &Option<Spanned<String>>| -> Result<Vec<Option<Spanned<String>>>, Problem> {
             let Some(stream) = stream else {
                 return Ok(vec![None; count]);
             };
-            let here = |problem: String| (stream.span().start, problem);
+            let here = |refusal: Refusal| (stream.span().start, refusal);
             let found = expand(stream.get_ref()).map_err(here)?;
             if found.len() != 1 && found.len() != count {
-                let problem = format!(
+                let problem = refusal!(
                     "{} streams for {count} functions: write ranges of the same length",
                     found.len()
                 );
@@ -106,15 +108,15 @@ impl FunctionKeys {
 
     /// Makes the instance; its table begins at `start` in the text.
     pub(super) fn instance(self, config: &Config, start: usize) -> Result<Instance, Problem> {
-        let here = |problem: String| (start, format!("function \"{}\": {problem}", self.name));
+        let here = |refusal: Refusal| (start, refusal.of(format_args!("function \"{}\"", self.name)));
         let taken = config.functions.iter().map(|instance| &instance.name);
         free("function", &self.name, taken).map_err(|problem| (start, problem))?;
         let is_differential = matches!(self.settings, FunctionSettings::Pdif(_));
         let unbound = if is_differential { [0, 1] } else { [0, 0] };
         if self.settings.sets() != unbound {
-            return Err(here(
-                "settings has the number of a set: name its stream instead (stream, or sides of pdif)".into(),
-            ));
+            return Err(here(refusal!(
+                "settings has the number of a set: name its stream instead (stream, or sides of pdif)"
+            )));
         }
         let sets = match is_differential {
             true => self.two_sides(config, start)?,
@@ -122,8 +124,8 @@ impl FunctionKeys {
         };
         let settings = self.settings.of_sets(sets);
         let rated = config.rated_of(&settings, f64::from(config.rate));
-        let function = settings.make(&rated).map_err(|error| here(error.to_string()))?;
-        check_zones(&config.zones_with(&settings)).map_err(|error| here(error.to_string()))?;
+        let function = settings.make(&rated).refused().map_err(here)?;
+        check_zones(&config.zones_with(&settings)).refused().map_err(here)?;
         Ok(Instance {
             name: self.name,
             settings,
@@ -132,7 +134,7 @@ impl FunctionKeys {
     }
 
     fn two_sides(&self, config: &Config, start: usize) -> Result<[usize; 2], Problem> {
-        let problem = |what: &str| (start, format!("function \"{}\": {what}", self.name));
+        let problem = |what: &str| (start, self.refused(what));
         if self.stream.is_some() || self.current_stream.is_some() || self.voltage_stream.is_some() {
             return Err(problem(
                 "pdif takes sides = [\"one stream\", \"another\"], and no stream",
@@ -155,12 +157,13 @@ impl FunctionKeys {
         Ok(found)
     }
 
+    fn refused(&self, reason: impl Display) -> Refusal {
+        Refusal::new(reason).of(format_args!("function \"{}\"", self.name))
+    }
+
     fn one_source(&self, config: &Config, start: usize) -> Result<[usize; 2], Problem> {
         if self.sides.is_some() {
-            return Err((
-                start,
-                format!("function \"{}\": sides is for pdif only: write stream", self.name),
-            ));
+            return Err((start, self.refused("sides is for pdif only: write stream")));
         }
         let both = config.stream_or_only(self.stream.as_ref())?;
         let own = |name: &Option<Spanned<String>>| name.as_ref().map(|name| config.stream_named(name)).transpose();
@@ -172,10 +175,7 @@ impl FunctionKeys {
             _ => {
                 let have: Vec<&str> = config.streams.iter().map(|stream| stream.name.as_str()).collect();
                 let have = have.join(", ");
-                return Err((
-                    start,
-                    format!("function \"{}\": name its stream (have: {have})", self.name),
-                ));
+                return Err((start, self.refused(format_args!("name its stream (have: {have})"))));
             }
         };
         Ok([source.current, source.voltage])

@@ -1,9 +1,11 @@
 //! GOOSE output of a relay: control blocks whose members follow functions, trips and inputs.
 
+use super::file::Problem;
 use super::{Config, names};
 use crate::metering::{OF_MMXU, OF_MSQI};
 use protection::Phases;
 use streamset::goose::{Block, ControlBlock};
+use units::{Refusal, refusal};
 use wire::goose::Value;
 
 /// Maximum number of control blocks, which is the number of bits for changed ones.
@@ -83,7 +85,7 @@ impl Attribute {
         ("neut", Self::Phase(Phases::NEUTRAL)),
     ];
 
-    fn named(name: &str) -> Result<Self, String> {
+    fn named(name: &str) -> Result<Self, Refusal> {
         let names = Self::NAMES.iter().map(|(name, _)| *name);
         names::find("attribute", name, names).map(|found| Self::NAMES[found].1)
     }
@@ -99,20 +101,20 @@ impl Attribute {
 }
 
 /// Makes the output described by the keys of a control block, which begin at byte `start` of the file.
-pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<GooseOutput, (usize, String)> {
+pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<GooseOutput, Problem> {
     let block = keys.build()?;
     if config.gooses.len() == MOST {
-        return Err((start, format!("more than {MOST} control blocks")));
+        return Err((start, refusal!("more than {MOST} control blocks")));
     }
     if !block.changes.is_empty() {
         return Err((
             start,
-            "change is for `publish --goose`: members of a relay follow its functions and inputs".into(),
+            refusal!("change is for `publish --goose`: members of a relay follow its functions and inputs"),
         ));
     }
     let mut feeds = Vec::new();
     for (member, (name, at)) in keys.names().enumerate() {
-        let problem = |problem: String| (at, format!("member \"{name}\": {problem}"));
+        let problem = |refusal: Refusal| (at, refusal.of(format_args!("member \"{name}\"")));
         let Some(feed) = feed(name, config).map_err(problem)? else {
             continue;
         };
@@ -123,7 +125,7 @@ pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<Goos
 }
 
 /// Checks that a member with this value can follow that state.
-pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
+pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), Refusal> {
     let fits = match (feed, value) {
         (Feed::Signal(..) | Feed::Input(_) | Feed::Live(_) | Feed::Stream(..), Value::Boolean(_))
         | (Feed::Measured(..), Value::Float32(_))
@@ -139,12 +141,12 @@ pub(super) fn checked(feed: &Feed, value: &Value) -> Result<(), String> {
     };
     match fits {
         true => Ok(()),
-        false => Err(format!("its type has to be {wanted}")),
+        false => Err(refusal!("its type has to be {wanted}")),
     }
 }
 
 /// The state that a member with this name follows; `None` if it follows none.
-pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> {
+pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, Refusal> {
     let Some((kind, rest)) = name.split_once(':') else {
         return Ok(match name {
             "health" => Some(Feed::Health),
@@ -165,7 +167,7 @@ pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> 
         let found = trip()?;
         match config.trips[found].breaker_failure {
             Some(_) => Ok(found),
-            None => Err(format!("trip \"{owner}\" has no breaker-failure")),
+            None => Err(refusal!("trip \"{owner}\" has no breaker-failure")),
         }
     };
     let input = || {
@@ -204,7 +206,9 @@ pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> 
         9 => {
             let number = stream()?;
             let is_there = config.streams[number].fuse.is_some();
-            is_there.then_some(()).ok_or(format!("stream \"{rest}\" has no fuse"))?;
+            is_there
+                .then_some(())
+                .ok_or_else(|| refusal!("stream \"{rest}\" has no fuse"))?;
             return Ok(Some(Feed::Stream(number, Watch::Fuse)));
         }
         of_metering @ (11 | 12) => return measured(config, owner, attribute, of_metering == 11).map(Some),
@@ -213,7 +217,7 @@ pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> 
             let is_there = config.streams[number].swing.is_some();
             is_there
                 .then_some(())
-                .ok_or(format!("stream \"{rest}\" has no swing"))?;
+                .ok_or_else(|| refusal!("stream \"{rest}\" has no swing"))?;
             return Ok(Some(Feed::Stream(number, Watch::Swing)));
         }
     };
@@ -221,13 +225,13 @@ pub(super) fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> 
 }
 
 /// A value of MMXU, or of MSQI, of the stream with this name.
-fn measured(config: &Config, stream: &str, value: &str, is_mmxu: bool) -> Result<Feed, String> {
+fn measured(config: &Config, stream: &str, value: &str, is_mmxu: bool) -> Result<Feed, Refusal> {
     let streams = config.streams.iter().map(|stream| stream.name.as_str());
     let number = names::find("stream", stream, streams)?;
     let is_there = config.streams[number].metering.is_some();
     is_there
         .then_some(())
-        .ok_or(format!("stream \"{stream}\" has no metering"))?;
+        .ok_or_else(|| refusal!("stream \"{stream}\" has no metering"))?;
     let (names, before): (&[&str], _) = if is_mmxu {
         (&OF_MMXU, 0)
     } else {

@@ -4,6 +4,7 @@ use super::Config;
 use super::file::Problem;
 use super::names::free;
 use serde::Deserialize;
+use units::{Refusal, refusal};
 use wire::goose::{MAX_NAME, Member};
 
 /// A boolean that the relay subscribes to.
@@ -32,15 +33,15 @@ impl InputKeys {
     pub(super) fn input(self, config: &Config, start: usize) -> Result<GooseInput, Problem> {
         let taken = config.inputs.iter().map(|input| &input.name);
         free("input", &self.name, taken).map_err(|problem| (start, problem))?;
-        let here = |problem: String| (start, format!("input \"{}\": {problem}", self.name));
+        let here = |refusal: Refusal| (start, refusal.of(format_args!("input \"{}\"", self.name)));
         if !(1..=MAX_NAME).contains(&self.gocb_ref.len()) {
-            return Err(here(format!("gocb_ref has 1 to {MAX_NAME} characters")));
+            return Err(here(refusal!("gocb_ref has 1 to {MAX_NAME} characters")));
         }
         let member = self.member.as_deref().unwrap_or("0");
         Ok(GooseInput {
             member: member
                 .parse()
-                .map_err(|error: wire::goose::MemberError| here(format!("member: {error}")))?,
+                .map_err(|error: wire::goose::MemberError| here(Refusal::new(error).of_key("member")))?,
             gocb_ref: self.gocb_ref,
             name: self.name,
         })

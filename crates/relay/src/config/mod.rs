@@ -30,6 +30,7 @@ use protection::supervision::{FuseSettings, Questionable, SampleSupervision, Swi
 use protection::trip::PtrcSettings;
 use protection::{FunctionSettings, Node, Rated};
 use streamset::StreamSpec;
+use units::{Refusal, refusal};
 use waveform::sample::Dataset;
 use wire::goose::MAX_NAME;
 
@@ -170,13 +171,13 @@ impl Config {
     ///
     /// # Errors
     /// A name becomes too long.
-    pub fn number_blocks(&mut self, number: u32) -> Result<(), String> {
+    pub fn number_blocks(&mut self, number: u32) -> Result<(), Refusal> {
         for output in self.gooses.iter_mut().filter(|_| number > 1) {
             let name = &mut output.block.message.gocb_ref;
             *name = numbered(name, number);
             if name.len() > MAX_NAME {
                 let name = String::from_utf8_lossy(name);
-                return Err(format!("gocb_ref {name} has more than {MAX_NAME} octets: shorten it"));
+                return Err(refusal!("gocb_ref {name} has more than {MAX_NAME} octets: shorten it"));
             }
         }
         Ok(())

@@ -1,36 +1,38 @@
 //! Names that a relay file refers to.
 
+use units::{Refusal, refusal};
+
 /// Index of `wanted` among `names`; otherwise a sentence with the most similar name, or with all names.
 pub(super) fn find<'a>(
     what: &str,
     wanted: &str,
     names: impl Iterator<Item = &'a str> + Clone,
-) -> Result<usize, String> {
+) -> Result<usize, Refusal> {
     if let Some(found) = names.clone().position(|name| name == wanted) {
         return Ok(found);
     }
     let nearest = names.clone().min_by_key(|name| distance(name, wanted));
     Err(match nearest {
-        None => format!("no {what} \"{wanted}\": the file has none"),
+        None => refusal!("no {what} \"{wanted}\": the file has none"),
         Some(near) if distance(near, wanted) <= 1 + wanted.chars().count() / 3 => {
-            format!("no {what} \"{wanted}\": did you mean \"{near}\"?")
+            refusal!("no {what} \"{wanted}\": did you mean \"{near}\"?")
         }
         Some(_) => {
             let have: Vec<&str> = names.collect();
-            format!("no {what} \"{wanted}\" (have: {})", have.join(", "))
+            refusal!("no {what} \"{wanted}\" (have: {})", have.join(", "))
         }
     })
 }
 
 /// Checks that a name is not used yet, and has no characters that could be confused with the text around it.
-pub(super) fn free<'a>(what: &str, name: &str, mut taken: impl Iterator<Item = &'a String>) -> Result<(), String> {
+pub(super) fn free<'a>(what: &str, name: &str, mut taken: impl Iterator<Item = &'a String>) -> Result<(), Refusal> {
     if name.is_empty() || name.contains(['.', ':', ',']) || name.chars().any(char::is_control) {
-        return Err(format!(
+        return Err(refusal!(
             "{what} \"{name}\": a name has no dot, colon, comma or control character, and is not empty"
         ));
     }
     match taken.any(|other| other == name) {
-        true => Err(format!(
+        true => Err(refusal!(
             "{what} \"{name}\" is in the file twice: give each its own name"
         )),
         false => Ok(()),
@@ -65,9 +67,9 @@ mod tests {
         let names = ["bay1", "line"];
         assert_eq!(find("stream", "line", names.into_iter()), Ok(1));
         let near = find("stream", "bya1", names.into_iter()).expect_err("none");
-        assert_eq!(near, "no stream \"bya1\": did you mean \"bay1\"?");
+        assert_eq!(near.to_string(), "no stream \"bya1\": did you mean \"bay1\"?");
         let far = find("stream", "transformer", names.into_iter()).expect_err("none");
-        assert_eq!(far, "no stream \"transformer\" (have: bay1, line)");
+        assert_eq!(far.to_string(), "no stream \"transformer\" (have: bay1, line)");
         assert!(find("stream", "x", std::iter::empty()).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! Assigns the members of a dataset to the channels of a bay.
 
+use units::{Refusal, refusal};
 use waveform::sample::{Dataset, MemberRole, Quantity};
 use wire::quality::SvQuality;
 use wire::sv::Members;
@@ -42,10 +43,10 @@ impl Order {
     }
 
     /// Makes the order stated in a file: the names of the members; `-` for an unused one.
-    pub(super) fn of_names(names: &[String], dataset: &Dataset) -> Result<Self, String> {
+    pub(super) fn of_names(names: &[String], dataset: &Dataset) -> Result<Self, Refusal> {
         let members = dataset.members();
         if names.len() != members.len() {
-            return Err(format!(
+            return Err(refusal!(
                 "order has {} members, the profile {}: name each, and write \"-\" for one that is not used",
                 names.len(),
                 members.len()
@@ -56,10 +57,10 @@ impl Order {
             let channel = super::names::find("channel", name, CHANNELS.into_iter())?;
             let is_current = members[place].quantity == Quantity::Current;
             if is_current != (channel < 4) {
-                return Err(format!("order: member {} of the profile is not {name}", place + 1));
+                return Err(refusal!("order: member {} of the profile is not {name}", place + 1));
             }
             if places[channel].replace(place as u8).is_some() {
-                return Err(format!("order: {name} is given twice"));
+                return Err(refusal!("order: {name} is given twice"));
             }
         }
         Ok(Self {
@@ -149,9 +150,17 @@ mod tests {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             Order::of_names(&names, &Dataset::new(3, 1).expect("3I1U")).expect_err("refused")
         };
-        assert!(refusal(&["Ia", "Ib", "Ic"]).contains("3 members, the profile 4"));
-        assert!(refusal(&["Ia", "Ib", "Ia", "Ua"]).contains("twice"));
-        assert!(refusal(&["Ua", "Ib", "Ic", "-"]).contains("is not Ua"));
-        assert!(refusal(&["Ia", "Ib", "Id", "Ua"]).contains("no channel \"Id\""));
+        assert!(
+            refusal(&["Ia", "Ib", "Ic"])
+                .to_string()
+                .contains("3 members, the profile 4")
+        );
+        assert!(refusal(&["Ia", "Ib", "Ia", "Ua"]).to_string().contains("twice"));
+        assert!(refusal(&["Ua", "Ib", "Ic", "-"]).to_string().contains("is not Ua"));
+        assert!(
+            refusal(&["Ia", "Ib", "Id", "Ua"])
+                .to_string()
+                .contains("no channel \"Id\"")
+        );
     }
 }

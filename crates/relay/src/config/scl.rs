@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use streamset::goose::control_block;
 use streamset::{StreamSpec, scl_stream};
 use toml::Spanned;
+use units::{Refusal, Refuse, refusal};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,17 +44,18 @@ impl Station {
     pub(super) fn of(
         keys: Spanned<SclKeys>,
         frequency_hz: f64,
-        read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+        read: &mut dyn FnMut(&str) -> Result<Vec<u8>, Refusal>,
     ) -> Result<Self, Problem> {
         let start = keys.span().start;
         let SclKeys { file, ied, gooses } = keys.into_inner();
         let at = file.span().start;
         let file = file.into_inner();
-        let octets = read(&file).map_err(|problem| (at, format!("[scl] file: {problem}")))?;
-        let document = scl::parse_bytes(&octets).map_err(|error| (at, format!("[scl] {file}: {error}")))?;
+        let octets = read(&file).map_err(|problem| (at, problem.of_key("[scl] file")))?;
+        let document =
+            scl::parse_bytes(&octets).map_err(|error| (at, Refusal::new(error).of(format_args!("[scl] {file}"))))?;
         if !document.ieds.contains(ied.get_ref()) {
             let have = document.ieds.join(", ");
-            let problem = format!("[scl] {file}: no IED {} (have: {have})", ied.get_ref());
+            let problem = refusal!("no IED {} (have: {have})", ied.get_ref()).of(format_args!("[scl] {file}"));
             return Err((ied.span().start, problem));
         }
         Ok(Self {
@@ -68,11 +70,11 @@ impl Station {
 
     /// The streams that the IED subscribes to in its `ExtRef` elements.
     pub(super) fn subscribed(&self) -> Result<Vec<StreamSpec>, Problem> {
-        let here = |problem: String| (self.start, format!("[scl] {}: {problem}", self.file));
+        let here = |refusal: Refusal| (self.start, refusal.of(format_args!("[scl] {}", self.file)));
         let blocks = self.document.subscribed(&self.ied);
-        let blocks = blocks.map_err(|problem| here(problem.to_string()))?;
+        let blocks = blocks.refused().map_err(here)?;
         if blocks.is_empty() {
-            return Err(here(format!(
+            return Err(here(refusal!(
                 "IED {} subscribes to no sampled values (ExtRef): name control blocks, [[stream]] with name and scl = \"svID\" \
                  (have: {})",
                 self.ied,
@@ -83,7 +85,7 @@ impl Station {
     }
 
     /// The stream of the control block with this svID or reference.
-    pub(super) fn stream(&self, wanted: &str) -> Result<StreamSpec, String> {
+    pub(super) fn stream(&self, wanted: &str) -> Result<StreamSpec, Refusal> {
         let reference = |block: &scl::SampledValues| {
             let place = &block.place;
             format!("{}/{}$MS${}", place.ld_name, place.node, place.name)
@@ -92,7 +94,7 @@ impl Station {
         let mut found = self.document.sampled_values.iter().filter(is_it);
         match (found.next(), found.next()) {
             (Some(block), None) => self.spec(block),
-            (Some(one), Some(other)) => Err(format!(
+            (Some(one), Some(other)) => Err(refusal!(
                 "{}: {wanted} is the svID of {} (line {}) and {} (line {}): write the reference of the wanted one",
                 self.file,
                 reference(one),
@@ -100,7 +102,7 @@ impl Station {
                 reference(other),
                 other.place.line
             )),
-            (None, _) => Err(format!(
+            (None, _) => Err(refusal!(
                 "{}: no SampledValueControl with the svID or reference {wanted} (have: {}){}",
                 self.file,
                 self.sv_ids(),
@@ -129,10 +131,10 @@ impl Station {
         first.map_or_else(String::new, |left| format!("; left out: {}", left.problem))
     }
 
-    fn spec(&self, block: &scl::SampledValues) -> Result<StreamSpec, String> {
+    fn spec(&self, block: &scl::SampledValues) -> Result<StreamSpec, Refusal> {
         // Notes about the file concern its publisher, not the relay.
         scl_stream(block, &self.file, self.frequency_hz, &mut Vec::new())
-            .map_err(|problem| format!("line {}: {problem}", block.place.line))
+            .map_err(|refusal| refusal.at_line(block.place.line as usize))
     }
 
     /// The control blocks that the relay publishes: those of its IED named in `[[scl.goose]]`.
@@ -140,18 +142,18 @@ impl Station {
         let one = |keys: &Spanned<GooseKeys>| self.output(keys.get_ref(), keys.span().start, config);
         let outputs: Vec<GooseOutput> = self.gooses.iter().map(one).collect::<Result<_, _>>()?;
         match config.gooses.len() + outputs.len() > MOST {
-            true => Err((self.start, format!("more than {MOST} control blocks"))),
+            true => Err((self.start, refusal!("more than {MOST} control blocks"))),
             false => Ok(outputs),
         }
     }
 
     fn output(&self, keys: &GooseKeys, start: usize, config: &Config) -> Result<GooseOutput, Problem> {
-        let here = |problem: String| (start, format!("[[scl.goose]] {}: {problem}", self.file));
+        let here = |refusal: Refusal| (start, refusal.of(format_args!("[[scl.goose]] {}", self.file)));
         let of_ied = || self.document.gooses.iter().filter(|goose| goose.place.ied == self.ied);
         let is_it = |goose: &&scl::Goose| goose.place.name == keys.block || goose.gocb_ref == keys.block;
         let goose = of_ied().find(is_it).ok_or_else(|| {
             let have: Vec<&str> = of_ied().map(|goose| goose.place.name.as_str()).collect();
-            here(format!(
+            here(refusal!(
                 "IED {} has no GSEControl {} (have: {}){}",
                 self.ied,
                 keys.block,
@@ -163,11 +165,11 @@ impl Station {
         let mut feeds = qualities(&goose.data_set.members);
         for (reference, signal) in &keys.feed {
             let at = signal.span().start;
-            let problem = |problem: String| (at, format!("feed of \"{reference}\": {problem}"));
+            let problem = |refusal: Refusal| (at, refusal.of(format_args!("feed of \"{reference}\"")));
             let member = place(&goose.data_set.members, reference).map_err(problem)?;
             let feed = feed(signal.get_ref(), config).map_err(problem)?;
             let feed = feed.ok_or_else(|| {
-                problem(format!(
+                problem(refusal!(
                     "\"{}\" is not a state of this relay: write trip:NAME, start:NAME, operate:NAME, retrip:NAME, backtrip:NAME, \
                      input:NAME, health or quality",
                     signal.get_ref()
@@ -190,7 +192,7 @@ fn qualities(members: &[Member]) -> Vec<(usize, Feed)> {
 }
 
 /// Position of a member by its reference: `PTRC1.Tr.general`, or the full form `RELAY1LD0/PTRC1.Tr.general[ST]`.
-fn place(members: &[Member], wanted: &str) -> Result<usize, String> {
+fn place(members: &[Member], wanted: &str) -> Result<usize, Refusal> {
     let short = |member: &Member| {
         let behind = member
             .reference
@@ -201,10 +203,10 @@ fn place(members: &[Member], wanted: &str) -> Result<usize, String> {
     let is_it = |member: &Member| member.reference == wanted || short(member) == wanted;
     let found = members.iter().position(is_it).ok_or_else(|| {
         let have: Vec<String> = members.iter().map(short).collect();
-        format!("no such member of the dataset (have: {})", have.join(", "))
+        refusal!("no such member of the dataset (have: {})", have.join(", "))
     })?;
     match &members[found].value {
-        Type::Structure(_) => Err(format!(
+        Type::Structure(_) => Err(refusal!(
             "line {} of the SCL file: it is a whole data object: name its attribute in the dataset (daName) for it to follow something",
             members[found].line
         )),

@@ -10,6 +10,7 @@ use protection::supervision::{FuseSettings, FuseSupervision, Lsvs, Questionable,
 use protection::supervision::{SwingSettings, SwingSupervision};
 use serde::Deserialize;
 use streamset::{Content, Keys, StreamSpec, expand};
+use units::{Refusal, Refuse, refusal};
 use waveform::sample::Dataset;
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -49,12 +50,12 @@ impl StreamKeys {
         relay: RatedKeys,
         origin: &str,
         station: Option<&Station>,
-    ) -> Result<(), String> {
-        let named = |problem: String| format!("stream \"{}\": {problem}", self.name);
+    ) -> Result<(), Refusal> {
+        let named = |refusal: Refusal| refusal.of(format_args!("stream \"{}\"", self.name));
         let names = expand(&self.name).map_err(named)?;
         let specs = self.specs(origin, station).map_err(named)?;
         if names.len() != specs.len() {
-            return Err(named(format!(
+            return Err(named(refusal!(
                 "the name covers {}, and the svID {}: write ranges of the same length",
                 names.len(),
                 specs.len()
@@ -69,17 +70,18 @@ impl StreamKeys {
     }
 
     /// Addresses and contents of the streams: from `sv`, or from the station's file.
-    fn specs(&self, origin: &str, station: Option<&Station>) -> Result<Vec<StreamSpec>, String> {
+    fn specs(&self, origin: &str, station: Option<&Station>) -> Result<Vec<StreamSpec>, Refusal> {
         match (&self.sv, &self.scl, station) {
-            (Some(sv), None, _) => sv.streams(origin).map_err(|problem| format!("sv: {problem}")),
+            (Some(sv), None, _) => sv.streams(origin).refused_of("sv"),
             (None, Some(wanted), Some(station)) => {
                 let each = expand(wanted)?.into_iter().map(|wanted| station.stream(&wanted));
-                each.collect::<Result<_, _>>()
-                    .map_err(|problem| format!("scl: {problem}"))
+                each.collect::<Result<_, _>>().refused_of("scl")
             }
-            (None, Some(_), None) => Err("scl: name the file: [scl] with file and ied".into()),
-            (Some(_), Some(_), _) => Err("it has sv and scl: leave one of them out".into()),
-            (None, None, _) => Err("give its source: sv = { svID = \"MU01\" }, or scl = \"MU01\" with [scl]".into()),
+            (None, Some(_), None) => Err(refusal!("scl: name the file: [scl] with file and ied")),
+            (Some(_), Some(_), _) => Err(refusal!("it has sv and scl: leave one of them out")),
+            (None, None, _) => Err(Refusal::new(
+                "give its source: sv = { svID = \"MU01\" }, or scl = \"MU01\" with [scl]",
+            )),
         }
     }
 
@@ -102,7 +104,7 @@ impl StreamKeys {
     }
 
     /// Appends one stream with this source to those of `config`.
-    pub(super) fn add_one(&self, config: &mut Config, relay: RatedKeys, spec: StreamSpec) -> Result<(), String> {
+    pub(super) fn add_one(&self, config: &mut Config, relay: RatedKeys, spec: StreamSpec) -> Result<(), Refusal> {
         let stream = self.stream(&self.name, spec, config, relay)?;
         config.rate = stream.spec.rate;
         config.streams.push(stream);
@@ -110,25 +112,28 @@ impl StreamKeys {
     }
 
     /// Makes the stream with this name, to be appended to those of `config`.
-    fn stream(&self, name: &str, spec: StreamSpec, config: &Config, relay: RatedKeys) -> Result<Stream, String> {
+    fn stream(&self, name: &str, spec: StreamSpec, config: &Config, relay: RatedKeys) -> Result<Stream, Refusal> {
         free("stream", name, config.streams.iter().map(|stream| &stream.name))?;
-        let named = |problem: String| format!("stream \"{name}\": {problem}");
+        let named = |refusal: Refusal| refusal.of(format_args!("stream \"{name}\""));
         let (currents, voltages) = match &spec.content {
             Content::Channels { currents, voltages } => (*currents, *voltages),
             Content::Other { why, .. } => {
-                return Err(named(format!("its members are not currents and voltages: {why}")));
+                return Err(named(refusal!("its members are not currents and voltages: {why}")));
             }
         };
-        let dataset =
-            Dataset::new(usize::from(currents), usize::from(voltages)).map_err(|error| named(error.to_string()))?;
+        let dataset = Dataset::new(usize::from(currents), usize::from(voltages))
+            .refused()
+            .map_err(named)?;
         let order = match &self.order {
             Some(order) => Order::of_names(order, &dataset).map_err(named)?,
             None => Order::usual(&dataset),
         };
         if let Some(first) = config.streams.first().filter(|first| first.spec.rate != spec.rate) {
-            return Err(named(format!(
+            return Err(named(refusal!(
                 "{} samples a second, and stream \"{}\" has {}: all streams of a relay have one rate",
-                spec.rate, first.name, first.spec.rate
+                spec.rate,
+                first.name,
+                first.spec.rate
             )));
         }
         let usual = Rated::default();
@@ -157,29 +162,30 @@ impl StreamKeys {
             clock: self.clock,
         };
         let rated = config.rated(&stream, f64::from(stream.spec.rate));
-        Bay::new(&stream.measuring, &rated).map_err(|error| named(error.to_string()))?;
-        Lsvs::new(stream.supervision, &rated).map_err(|error| named(error.to_string()))?;
+        Bay::new(&stream.measuring, &rated).refused().map_err(named)?;
+        Lsvs::new(stream.supervision, &rated).refused().map_err(named)?;
         if let Some(fuse) = stream.fuse {
-            FuseSupervision::new(fuse, &rated).map_err(|error| named(error.to_string()))?;
+            FuseSupervision::new(fuse, &rated).refused().map_err(named)?;
         }
         let phases = [0, 1, 2, 4, 5, 6].into_iter().all(|channel| stream.order.has(channel));
         let needs = |key: &str| {
-            let text = format!("{key} needs the currents and voltages of three phases: give them, or leave {key} out");
-            if phases { Ok(()) } else { Err(named(text)) }
+            let refusal =
+                refusal!("{key} needs the currents and voltages of three phases: give them, or leave {key} out");
+            if phases { Ok(()) } else { Err(named(refusal)) }
         };
         if let Some(metering) = stream.metering {
             needs("metering")?;
-            metering.make(&rated).map_err(|error| named(error.to_string()))?;
+            metering.make(&rated).refused().map_err(named)?;
         }
         if let Some(swing) = stream.swing {
             needs("swing")?;
             let longest_us = (SwingSupervision::LONGEST_TASK * 1e6 / config.frequency_hz) as u64;
             if config.task_ns / 1000 > longest_us {
-                return Err(named(format!(
+                return Err(named(refusal!(
                     "swing needs a task of a quarter of a cycle at most, {longest_us} us: shorten task, or leave swing out"
                 )));
             }
-            SwingSupervision::new(swing, &rated).map_err(|error| named(error.to_string()))?;
+            SwingSupervision::new(swing, &rated).refused().map_err(named)?;
         }
         Ok(stream)
     }

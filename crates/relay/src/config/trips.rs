@@ -9,6 +9,7 @@ use protection::trip::{Ptrc, PtrcSettings};
 use serde::Deserialize;
 use streamset::expand;
 use toml::Spanned;
+use units::{Refusal, Refuse, refusal};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -31,7 +32,7 @@ struct BreakerKeys {
 impl TripKeys {
     /// Makes the row of the trip matrix; its table begins at `start` in the text.
     pub(super) fn row(self, config: &Config, start: usize) -> Result<TripMatrix, Problem> {
-        let here = |problem: String| (start, format!("trip \"{}\": {problem}", self.name));
+        let here = |refusal: Refusal| (start, refusal.of(format_args!("trip \"{}\"", self.name)));
         let taken = config.trips.iter().map(|trip| &trip.name);
         free("trip", &self.name, taken).map_err(|problem| (start, problem))?;
         let names = config.functions.iter().map(|instance| instance.name.as_str());
@@ -46,12 +47,12 @@ impl TripKeys {
             None => (0..config.functions.len()).collect(),
         };
         if functions.is_empty() {
-            return Err(here("no function operates it: list functions".into()));
+            return Err(here(refusal!("no function operates it: list functions")));
         }
         let breaker_failure = self.breaker_failure.as_ref();
         let breaker_failure = breaker_failure.map(|keys| keys.settings(config, start, &self.name));
         let rated = config.rated(&config.streams[0], f64::from(config.rate));
-        let conditioning = Ptrc::new(self.settings, &rated).map_err(|error| here(error.to_string()))?;
+        let conditioning = Ptrc::new(self.settings, &rated).refused().map_err(here)?;
         Ok(TripMatrix {
             settings: self.settings,
             node: conditioning.node(),
@@ -64,21 +65,23 @@ impl TripKeys {
 
 impl BreakerKeys {
     fn settings(&self, config: &Config, start: usize, trip: &str) -> Result<RbrfSettings, Problem> {
-        let here = |problem: String| (start, format!("trip \"{trip}\": breaker-failure: {problem}"));
+        let here = |refusal: Refusal| (start, refusal.of(format_args!("trip \"{trip}\": breaker-failure")));
         if self.settings.source != Source::default() {
-            return Err(here("settings has the number of a set: name the stream instead".into()));
+            return Err(here(refusal!(
+                "settings has the number of a set: name the stream instead"
+            )));
         }
         let Some(stream) = config.stream_or_only(self.stream.as_ref())? else {
-            return Err(here(
-                "name the stream with the breaker's current: stream = \"…\"".into(),
-            ));
+            return Err(here(refusal!(
+                "name the stream with the breaker's current: stream = \"…\""
+            )));
         };
         let settings = RbrfSettings {
             source: Source::of(stream),
             ..self.settings
         };
         let rated = config.rated(&config.streams[stream], f64::from(config.rate));
-        Rbrf::new(settings, &rated).map_err(|error| here(error.to_string()))?;
+        Rbrf::new(settings, &rated).refused().map_err(here)?;
         Ok(settings)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{ControlBlock, ExpectedBlock, USUAL_TIME_QUALITY, two_bits};
 use scl::{Basic, Goose, Member, Type};
+use units::{Refusal, Refuse, refusal};
 use wire::ether::Mac;
 use wire::goose::{Curve, Expectation, Message, Value};
 use wire::quality::GooseQuality;
@@ -13,13 +14,14 @@ const NS_PER_MS: u64 = 1_000_000;
 ///
 /// # Errors
 /// Reason why it cannot be published, with its line.
-pub fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBlock, String> {
-    let said = |line: u32, problem: String| {
+pub fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBlock, Refusal> {
+    let said = |line: u32, refusal: Refusal| {
         let (name, ied) = (&goose.place.name, &goose.place.ied);
-        format!("line {line}: GSEControl {name} of IED {ied}: {problem}")
+        let block = format_args!("GSEControl {name} of IED {ied}");
+        refusal.of_key(block).at_line(line as usize)
     };
     let value = |member: &Member| {
-        at_rest(member, &member.value, "").map_err(|what| said(member.line, format!("{}: {what}", member.reference)))
+        at_rest(member, &member.value, "").map_err(|refusal| said(member.line, refusal.of(&member.reference)))
     };
     let all_data: Vec<Value> = goose.data_set.members.iter().map(value).collect::<Result<_, _>>()?;
     let message = Message {
@@ -40,12 +42,11 @@ pub fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBlock, Stri
         nds_com: false,
         all_data,
     };
-    message
-        .encode()
-        .map_err(|error| said(goose.place.line, error.to_string()))?;
+    let encoded = message.encode().refused();
+    encoded.map_err(|refusal| said(goose.place.line, refusal))?;
     Ok(ControlBlock {
         message,
-        curve: curve(goose).map_err(|problem| said(goose.place.line, problem))?,
+        curve: curve(goose).map_err(|refusal| said(goose.place.line, refusal))?,
         changes: Vec::new(),
     })
 }
@@ -66,7 +67,7 @@ pub fn expected_block(goose: &Goose) -> ExpectedBlock {
 }
 
 /// MinTime and MaxTime; the usual ones if they are not stated.
-fn curve(goose: &Goose) -> Result<Curve, String> {
+fn curve(goose: &Goose) -> Result<Curve, Refusal> {
     let usual = Curve::default();
     let ns = |ms: Option<u32>| ms.map(|ms| u64::from(ms) * NS_PER_MS);
     let (min, max) = (ns(goose.min_time_ms), ns(goose.max_time_ms));
@@ -77,7 +78,7 @@ fn curve(goose: &Goose) -> Result<Curve, String> {
     };
     match curve.first_ns > 0 && curve.last_ns >= curve.first_ns {
         true => Ok(curve),
-        false => Err(format!(
+        false => Err(refusal!(
             "MinTime {} ms and MaxTime {} ms are not possible: MinTime is at least 1, and at most MaxTime",
             curve.first_ns / NS_PER_MS,
             curve.last_ns / NS_PER_MS
@@ -89,7 +90,7 @@ fn curve(goose: &Goose) -> Result<Curve, String> {
 ///
 /// # Errors
 /// Reason why the value is not known.
-fn at_rest(member: &Member, part: &Type, path: &str) -> Result<Value, String> {
+fn at_rest(member: &Member, part: &Type, path: &str) -> Result<Value, Refusal> {
     let basic = match part {
         Type::Basic(basic) => *basic,
         Type::Structure(parts) => {
@@ -106,10 +107,10 @@ fn at_rest(member: &Member, part: &Type, path: &str) -> Result<Value, String> {
     };
     match member.initial.iter().find(|(stated, _)| stated == path) {
         Some((_, text)) => {
-            stated(basic, text).ok_or_else(|| format!("its value `{text}` is not possible: it is {basic}"))
+            stated(basic, text).ok_or_else(|| refusal!("its value `{text}` is not possible: it is {basic}"))
         }
         None => usual(basic)
-            .ok_or_else(|| format!("it is {basic}, whose value at rest is not known: publish it with --goose FILE")),
+            .ok_or_else(|| refusal!("it is {basic}, whose value at rest is not known: publish it with --goose FILE")),
     }
 }
 
@@ -222,8 +223,8 @@ mod tests {
         assert_eq!(times(None, None), Ok((4, 1_000)));
         assert_eq!(times(None, Some(2)), Ok((2, 2)));
         assert_eq!(times(Some(5_000), None), Ok((5_000, 5_000)));
-        assert!(times(Some(0), None).is_err_and(|why| why.contains("MinTime 0 ms")));
-        assert!(times(Some(9), Some(8)).is_err_and(|why| why.contains("MaxTime 8 ms")));
+        assert!(times(Some(0), None).is_err_and(|why| why.to_string().contains("MinTime 0 ms")));
+        assert!(times(Some(9), Some(8)).is_err_and(|why| why.to_string().contains("MaxTime 8 ms")));
     }
 
     #[test]
@@ -234,7 +235,7 @@ mod tests {
         );
         let why = control_block(&block(&text), false).expect_err("a text");
         assert!(
-            why.contains("XCBR1.Pos.stVal[ST]: it is a text") && why.starts_with("line "),
+            why.to_string().contains("XCBR1.Pos.stVal[ST]: it is a text") && why.to_string().starts_with("line "),
             "{why}"
         );
     }
@@ -295,6 +296,10 @@ mod tests {
         assert!(matches!(&all[6], Value::Structure(parts) if parts[0] == Value::Boolean(true)));
         let wrong = text.replace("<Val>on</Val></DAI>", "<Val>ajar</Val></DAI>");
         let why = control_block(&block(&wrong), false).expect_err("no such position");
-        assert!(why.contains("its value `ajar` is not possible: it is Dbpos"), "{why}");
+        assert!(
+            why.to_string()
+                .contains("its value `ajar` is not possible: it is Dbpos"),
+            "{why}"
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Members of GOOSE datasets, by their names in an SCL file.
 
-use crate::SetError;
 use scl::{Basic, Document, Goose};
+use std::fmt::Display;
+use units::{Refusal, Refuse, refusal};
 use wire::goose::Member;
 
 /// The control blocks of an SCL file, for finding members.
@@ -16,16 +17,16 @@ impl NamedMembers {
     ///
     /// # Errors
     /// Not an SCL file, or one without GOOSE.
-    pub fn of_scl(octets: &[u8], file: &str) -> Result<Self, SetError> {
-        let of_file = |problem: String| SetError::of_file(file, problem);
-        let document = scl::parse_bytes(octets).map_err(|error| of_file(error.to_string()))?;
+    pub fn of_scl(octets: &[u8], file: &str) -> Result<Self, Refusal> {
+        let document = scl::parse_bytes(octets).refused_of(file)?;
         let Document { gooses, left_out, .. } = document;
         if gooses.is_empty() {
             let unread = left_out.iter().find(|left| !left.is_sampled_values);
-            return Err(of_file(unread.map_or_else(
-                || "no GOOSE control block is in it: give the file of the relay".into(),
-                |left| left.problem.to_string(),
-            )));
+            let refusal = unread.map_or_else(
+                || refusal!("no GOOSE control block is in it: give the file of the relay"),
+                |left| Refusal::new(&left.problem),
+            );
+            return Err(refusal.of(file));
         }
         Ok(Self {
             file: file.to_owned(),
@@ -37,18 +38,18 @@ impl NamedMembers {
     ///
     /// # Errors
     /// There is no such control block.
-    pub fn block(&self, gocb_ref: Option<&str>) -> Result<&Goose, SetError> {
+    pub fn block(&self, gocb_ref: Option<&str>) -> Result<&Goose, Refusal> {
         let mut fitting = self
             .gooses
             .iter()
             .filter(|goose| gocb_ref.is_none_or(|wanted| goose.gocb_ref == wanted));
         match (fitting.next(), fitting.next()) {
             (Some(goose), None) => Ok(goose),
-            (Some(_), Some(_)) => Err(self.problem(format!(
+            (Some(_), Some(_)) => Err(self.refused(format_args!(
                 "it has several control blocks: name the relay's (--goose): {}",
                 self.blocks()
             ))),
-            (None, _) => Err(self.problem(format!(
+            (None, _) => Err(self.refused(format_args!(
                 "no control block is called {}: it has {}",
                 gocb_ref.unwrap_or_default(),
                 self.blocks()
@@ -60,7 +61,7 @@ impl NamedMembers {
     ///
     /// # Errors
     /// There is no such member, or it is neither a boolean nor a position.
-    pub fn find(&self, goose: &Goose, name: &str) -> Result<Member, SetError> {
+    pub fn find(&self, goose: &Goose, name: &str) -> Result<Member, Refusal> {
         let leaves = leaves(goose);
         let wanted = name.split('[').next().unwrap_or(name);
         let is_meant =
@@ -76,15 +77,15 @@ impl NamedMembers {
                 } else {
                     ""
                 };
-                Err(self.problem(format!("{text} is {basic}{deep}: name a boolean or a position")))
+                Err(self.refused(format_args!("{text} is {basic}{deep}: name a boolean or a position")))
             }
-            [_, ..] => Err(self.problem(format!(
+            [_, ..] => Err(self.refused(format_args!(
                 "several members of {} are called {name}: name it with its logical device",
                 goose.gocb_ref
             ))),
             [] => {
                 let names: Vec<&str> = leaves.iter().map(|(text, ..)| text.as_str()).collect();
-                Err(self.problem(format!(
+                Err(self.refused(format_args!(
                     "no member of {} is called {name}: it has {}",
                     goose.gocb_ref,
                     names.join(", ")
@@ -98,8 +99,8 @@ impl NamedMembers {
         names.join(", ")
     }
 
-    fn problem(&self, problem: String) -> SetError {
-        SetError::of_file(&self.file, problem)
+    fn refused(&self, reason: impl Display) -> Refusal {
+        Refusal::new(reason).of(&self.file)
     }
 }
 

@@ -4,6 +4,7 @@ use super::config::{Config, FileType};
 use super::error::Problem;
 use super::lines::decode;
 use super::states::States;
+use units::{Refusal, refusal};
 
 /// The samples as written.
 #[derive(Debug, Default)]
@@ -86,7 +87,7 @@ impl Data {
         Ok(())
     }
 
-    fn ascii_sample<'a>(&mut self, config: &Config, fields: &mut impl Iterator<Item = &'a str>) -> Result<(), String> {
+    fn ascii_sample<'a>(&mut self, config: &Config, fields: &mut impl Iterator<Item = &'a str>) -> Result<(), Refusal> {
         let stamp = fields.next().unwrap_or_default();
         self.stamps.push(number(stamp, "the time stamp", false)?);
         for (values, channel) in self.analog.iter_mut().zip(&config.analog) {
@@ -144,14 +145,14 @@ impl Data {
 }
 
 /// The number of a field; `None` if it is missing: empty or, if `marked`, 99999.
-fn number(field: &str, what: &str, marked: bool) -> Result<Option<f64>, String> {
+fn number(field: &str, what: &str, marked: bool) -> Result<Option<f64>, Refusal> {
     if field.is_empty() || (marked && field == "99999") {
         return Ok(None);
     }
     match field.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(Some(number)),
         Ok(_) => Ok(None),
-        Err(_) => Err(format!("{what} is \"{field}\": expected a number")),
+        Err(_) => Err(refusal!("{what} is \"{field}\": expected a number")),
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Side, unit};
 use crate::WaveformError;
 use crate::comtrade::{AnalogChannel, ComtradeRecord, Values};
 use crate::sample::{Dataset, Member, MemberRole, Quantity};
+use units::{Refusal, refusal};
 
 /// A member and its assigned channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Assignment {
 ///
 /// # Errors
 /// A part that is not `member=channel`.
-pub fn parse_assignments(text: &str) -> Result<Vec<Assignment>, String> {
+pub fn parse_assignments(text: &str) -> Result<Vec<Assignment>, Refusal> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     parts
         .map(|part| match part.split_once('=') {
@@ -28,7 +29,7 @@ pub fn parse_assignments(text: &str) -> Result<Vec<Assignment>, String> {
                 member: member.trim().to_owned(),
                 channel: channel.trim().to_owned(),
             }),
-            _ => Err(format!(
+            _ => Err(refusal!(
                 "\"{part}\" is not a channel of a member: write it as Ia=IA_GC1 (name), Ia=5 (number) or Ia=5:A (with its unit)"
             )),
         })

@@ -5,6 +5,7 @@ use crate::comtrade::{ComtradeRecord, parse};
 use crate::sample::{Dataset, SampleTable, Sampling};
 use std::f64::consts::TAU;
 use std::fmt::Write;
+use units::{Refusal, Refuse};
 use wire::quality::SvQuality;
 
 /// A record of 50 Hz, 100 A peak per phase (in mA by 0.1) and 10 kV peak, secondary voltages of ratio 100.
@@ -270,7 +271,7 @@ fn a_member_without_channel_is_invalid_in_the_record_and_after_it() {
 }
 
 /// Description of a record of three samples with these channel lines.
-fn described(channels: &[&str]) -> Result<Vec<String>, String> {
+fn described(channels: &[&str]) -> Result<Vec<String>, Refusal> {
     let count = channels.len();
     let lines = format!("s,d,1999\n{count},{count}A,0D\n{}\n", channels.join("\n"));
     let config = lines + "50\n1\n1000,3\n1/1/24,0:0:0\n1/1/24,0:0:0\nASCII\n1\n";
@@ -278,7 +279,7 @@ fn described(channels: &[&str]) -> Result<Vec<String>, String> {
         .map(|number| format!("{number},0{}\n", ",1".repeat(count)))
         .collect();
     let record = parse((config.as_bytes(), "cfg"), (data.as_bytes(), "dat")).expect("a record");
-    describe(&record, &Dataset::default(), &Options::default()).map_err(|error| error.to_string())
+    describe(&record, &Dataset::default(), &Options::default()).refused()
 }
 
 #[test]
@@ -340,10 +341,12 @@ fn what_the_record_has_not_is_invalid_and_it_is_said() {
         "4,IA,,,,1,0,0,-9,9,1,1,P",
     ];
     let refused = described(&unit).expect_err("a channel without unit may be a current");
-    assert!(refused.starts_with("Ia: no analog channel"), "{refused}");
+    assert!(refused.to_string().starts_with("Ia: no analog channel"), "{refused}");
     let refused = described(&["7,f,,,Hz,1,0,0,-9,9,1,1,P"]).expect_err("no current and no voltage");
     assert!(
-        refused.contains("name channels, such as Ia=1 (have: 7 f [Hz])"),
+        refused
+            .to_string()
+            .contains("name channels, such as Ia=1 (have: 7 f [Hz])"),
         "{refused}"
     );
 }

@@ -9,6 +9,7 @@ use crate::network;
 use crate::sample::{Flaw, Sampling};
 use crate::synth::{self, Synth};
 use serde::Deserialize;
+use units::{Refusal, refusal};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,14 +56,14 @@ impl FileExpect {
 struct Phases([bool; 3]);
 
 impl TryFrom<String> for Phases {
-    type Error = String;
+    type Error = Refusal;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Refusal> {
         let phases = ["A", "B", "C"].map(|phase| text.contains(phase));
         let letters = phases.iter().filter(|has| **has).count();
         match letters == text.len() && letters > 0 {
             true => Ok(Self(phases)),
-            false => Err(format!(
+            false => Err(refusal!(
                 "\"{text}\" is not possible: use A, B and C, such as \"A\" or \"BC\""
             )),
         }

@@ -193,7 +193,7 @@ fn name(path: &Path) -> String {
 #[derive(Debug, Clone, Default)]
 struct Channels(Vec<Assignment>);
 
-fn channels(text: &str) -> Result<Channels, String> {
+fn channels(text: &str) -> Result<Channels, units::Refusal> {
     replay::parse_assignments(text).map(Channels)
 }
 

@@ -3,10 +3,11 @@
 mod value;
 
 use super::{Change, ControlBlock, USUAL_TIME_QUALITY};
-use crate::error::{SetError, line_of};
 use crate::values::{DEFAULT_PRIORITY, MacValue};
 use serde::Deserialize;
+use std::fmt::Display;
 use toml::Spanned;
+use units::{Refusal, Refuse, line_of, refusal};
 use value::Type;
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{Curve, Message, Value};
@@ -16,21 +17,17 @@ use wire::time::{TimeQuality, UtcTime};
 ///
 /// # Errors
 /// Not TOML, an unknown key, or an impossible value.
-pub fn parse(text: &str, name: &str) -> Result<Vec<ControlBlock>, SetError> {
-    let fail = |problem: String| SetError::File {
-        file: name.to_owned(),
-        problem,
-    };
-    let file: File = toml::from_str(text).map_err(|error| fail(error.to_string()))?;
+pub fn parse(text: &str, name: &str) -> Result<Vec<ControlBlock>, Refusal> {
+    let file: File = toml::from_str(text).refused_of(name)?;
     if file.goose.is_empty() {
-        return Err(fail("no control block: add a table [[goose]]".into()));
+        return Err(refusal!("no control block: add a table [[goose]]").of(name));
     }
-    let at = |(offset, problem): (usize, String)| SetError::on_line(name, line_of(text, offset), problem);
+    let at = |(offset, refusal): Problem| refusal.at_line(line_of(text, offset)).of(name);
     file.goose.iter().map(|block| block.build().map_err(at)).collect()
 }
 
 /// Place in the text, and the error.
-pub type Problem = (usize, String);
+pub type Problem = (usize, Refusal);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -146,7 +143,7 @@ impl Block {
         self.member.get_ref()
     }
 
-    fn curve(&self) -> Result<Curve, String> {
+    fn curve(&self) -> Result<Curve, Refusal> {
         let usual = Curve::default();
         let curve = Curve {
             first_ns: self.min_time.map_or(usual.first_ns, |time| time.0),
@@ -162,7 +159,7 @@ impl Block {
         Ok(curve)
     }
 
-    fn message(&self, all_data: Vec<Value>, quality: TimeQuality) -> Result<Message, String> {
+    fn message(&self, all_data: Vec<Value>, quality: TimeQuality) -> Result<Message, Refusal> {
         if self.vlan.is_some_and(|vid| vid > 4_095) || self.priority > 7 {
             return Err(self.said("vlan is 0 to 4095, priority 0 to 7"));
         }
@@ -190,12 +187,12 @@ impl Block {
         };
         match message.encode() {
             Ok(_) => Ok(message),
-            Err(error) => Err(self.said(&error.to_string())),
+            Err(error) => Err(self.said(error)),
         }
     }
 
-    fn said(&self, problem: &str) -> String {
-        format!("control block {}: {problem}", self.gocb_ref)
+    fn said(&self, problem: impl Display) -> Refusal {
+        Refusal::new(problem).of(format_args!("control block {}", self.gocb_ref))
     }
 
     fn change(&self, change: &FileChange) -> Result<Change, Problem> {
@@ -210,13 +207,13 @@ impl Block {
             let value = member
                 .kind
                 .value(value)
-                .map_err(|wanted| (start, format!("set: {name}: {wanted}")))?;
+                .map_err(|wanted| (start, wanted.of_key(format_args!("set: {name}"))))?;
             let first = member.first_value(TimeQuality(self.time_quality))?;
             match value::octets(&value) == value::octets(&first) {
                 true => Ok((index, value)),
                 false => Err((
                     start,
-                    format!("set: {name}: must take as many octets as its first value"),
+                    refusal!("must take as many octets as its first value").of_key(format_args!("set: {name}")),
                 )),
             }
         });
@@ -227,13 +224,13 @@ impl Block {
         })
     }
 
-    fn no_such_member(&self, name: &str) -> String {
+    fn no_such_member(&self, name: &str) -> Refusal {
         let have: Vec<&str> = self
             .members()
             .iter()
             .map(|member| member.name.get_ref().as_str())
             .collect();
-        self.said(&format!("set: no member \"{name}\" (have: {})", have.join(", ")))
+        self.said(format_args!("set: no member \"{name}\" (have: {})", have.join(", ")))
     }
 }
 
@@ -243,14 +240,17 @@ impl Member {
             let start = self.name.span().start;
             return self.kind.usual(quality).ok_or_else(|| {
                 let name = self.name.get_ref();
-                (start, format!("member \"{name}\": a value is missing"))
+                (
+                    start,
+                    refusal!("a value is missing").of(format_args!("member \"{name}\"")),
+                )
             });
         };
         let found = self.kind.value(value.get_ref());
         found.map_err(|wanted| {
             (
                 value.span().start,
-                format!("member \"{}\": {wanted}", self.name.get_ref()),
+                wanted.of(format_args!("member \"{}\"", self.name.get_ref())),
             )
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::goose::two_bits;
 use serde::Deserialize;
+use units::{Refusal, refusal};
 use wire::goose::Value;
 use wire::quality::GooseQuality;
 use wire::time::{TimeQuality, UtcTime};
@@ -47,7 +48,7 @@ impl Type {
     }
 
     /// Reads a value; the error lists the possible values.
-    pub(super) fn value(self, written: &toml::Value) -> Result<Value, String> {
+    pub(super) fn value(self, written: &toml::Value) -> Result<Value, Refusal> {
         let found = match self {
             Self::Boolean => written.as_bool().map(Value::Boolean),
             Self::Dbpos => written.as_str().and_then(position).map(two_bits),
@@ -62,7 +63,7 @@ impl Type {
             Self::Float64 => number(written).map(Value::Float64),
             Self::VisibleString => text(written),
         };
-        found.ok_or_else(|| format!("{written} is not possible: {}", self.wanted()))
+        found.ok_or_else(|| refusal!("{written} is not possible: {}", self.wanted()))
     }
 
     fn wanted(self) -> &'static str {

@@ -9,6 +9,7 @@ use crate::sample::Sampling;
 use crate::synth::Duration;
 use serde::Deserialize;
 use std::path::Path;
+use units::{Refusal, refusal};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,15 +39,15 @@ enum Inception {
 }
 
 impl TryFrom<String> for Inception {
-    type Error = String;
+    type Error = Refusal;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Refusal> {
         match text.as_str() {
             "found" => Ok(Self::Found),
             "trigger" => Ok(Self::Trigger),
             _ => units::parse_ns(&text)
                 .map(Self::After)
-                .map_err(|error| format!("{error}; or write \"found\" or \"trigger\"")),
+                .map_err(|error| refusal!("{error}; or write \"found\" or \"trigger\"")),
         }
     }
 }
