@@ -14,6 +14,10 @@ const SLACK: usize = 10;
 /// The same for the other types of a guarded word.
 const TYPES_SLACK: usize = 2;
 
+/// Functions and fields of `crates/*/src` with a text as error: facts and readings, whose reason is stored and shown as text, and the crates
+/// that do not use `units::Refusal` yet. The number may only fall: write a lower one down here.
+const TEXTS_AS_ERRORS: usize = 466;
+
 /// First words of a clause that stands for a noun: "What is read", where "The fields that are read" is meant.
 const CLAUSE: [&str; 7] = ["What", "Who", "Whom", "Whose", "Which", "Those", "Whether"];
 
@@ -204,4 +208,64 @@ fn the_words_of_the_screen_are_explained() {
     for word in ON_SCREEN {
         assert!(page.contains(&format!("\n| {word} | ")), "{word}");
     }
+}
+
+/// True if the arguments of a generic type, which stand before its `>`, end in `String`.
+fn end_in_string(arguments: &str) -> bool {
+    let (mut depth, mut last) = (0, None);
+    for (at, sign) in arguments.char_indices() {
+        match sign {
+            '>' if arguments[..at].ends_with(['-', '=']) => {}
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' if depth > 0 => depth -= 1,
+            '>' => return last.is_some_and(|last| arguments[last..at].trim() == "String"),
+            ',' if depth == 0 && !arguments[at + 1..].trim_start().starts_with('>') => last = Some(at + 1),
+            ',' if depth == 0 => return last.is_some_and(|last| arguments[last..at].trim() == "String"),
+            ';' | '{' if depth == 0 => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Number of results in a source that have a text as error.
+fn texts_as_errors(text: &str) -> usize {
+    let after = text
+        .match_indices("Result<")
+        .map(|(at, found)| &text[at + found.len()..]);
+    after.filter(|arguments| end_in_string(arguments)).count()
+}
+
+#[test]
+fn fewer_errors_are_texts() {
+    let mut all = Vec::new();
+    let crates = root().join("crates");
+    for folder in read_dir(&crates).expect("crates").flatten() {
+        files(&folder.path().join("src"), &[".rs"], &mut all);
+    }
+    let mut by_crate: BTreeMap<String, usize> = BTreeMap::new();
+    for path in &all {
+        let inside = path.strip_prefix(&crates).expect("below the crates");
+        let name = inside.iter().next().unwrap_or_default().display().to_string();
+        *by_crate.entry(name).or_default() += texts_as_errors(&read_to_string(path).unwrap_or_default());
+    }
+    by_crate.retain(|_, count| *count > 0);
+    let count: usize = by_crate.values().sum();
+    assert!(
+        count <= TEXTS_AS_ERRORS,
+        "{count} results have a String as error, {TEXTS_AS_ERRORS} are allowed: use units::Refusal; by crate: {by_crate:?}"
+    );
+    assert!(
+        count + SLACK > TEXTS_AS_ERRORS,
+        "{count} results have a String as error, {TEXTS_AS_ERRORS} are allowed: write the lower number into TEXTS_AS_ERRORS in tests/words.rs"
+    );
+}
+
+#[test]
+fn a_text_as_error_is_found_in_each_form() {
+    let found = "fn a() -> Result<Vec<u8>, String> {}\ntype B = fn(u8) -> Result<Box<dyn Fn() -> u8>, String>;\n\
+                 fn c(\n) -> Result<\n    u8,\n    String,\n> {}\nlet d: Option<&Result<(u8, u8), String>>;\n";
+    assert_eq!(texts_as_errors(found), 4);
+    let others = "fn a() -> Result<BTreeMap<u8, String>, Error> {}\nfn b() -> Result<String> {}\nfn c() -> Result<String, Refusal> {}\n";
+    assert_eq!(texts_as_errors(others), 0);
 }
