@@ -143,7 +143,6 @@ impl<T, E: Display> Refuse<T> for Result<T, E> {
 #[cfg(test)]
 mod tests {
     use super::{Refusal, Refuse};
-    use crate::refusal;
 
     #[test]
     fn the_parts_have_one_order() {
