@@ -26,6 +26,14 @@ pub enum PlaceKind {
 }
 
 impl PlaceKind {
+    /// The kinds that a plan can name.
+    pub const OF_PLANS: [Self; 4] = [Self::Native, Self::Container, Self::Vm, Self::ContainerInVm];
+
+    /// The kind with this name, of those that a plan can name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::OF_PLANS.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Its name in plans, settings and tables.
     pub fn name(self) -> &'static str {
         match self {

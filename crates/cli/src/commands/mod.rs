@@ -27,6 +27,7 @@ pub(crate) mod relay;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod serve;
+pub(crate) mod site;
 pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod subscribe;
