@@ -1,5 +1,6 @@
 //! The tables of a run in a folder with the runs of many hosts: partitioned by host, and the long ones by day.
 
+use crate::counted::Counted;
 use crate::origin::Origin;
 use crate::table::ParquetTable;
 use crate::{
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 use store::RunFile;
 use units::foreign::Show;
 
-/// A day of a run, in UTC.
+/// A day of a run, in UTC. The days of a run divide all instants between them, so each row of it is on one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Day {
     /// Its date: `2026-11-30`.
@@ -55,6 +56,23 @@ impl Day {
         }
         days
     }
+
+    /// The first day of a run, and each other one on which something of it is: a file can claim any duration.
+    fn with_rows(run: &RunFile, origin: &Origin) -> Result<Vec<Self>, ColumnarError> {
+        let mut instants = vec![0];
+        for (id, _) in run.series()? {
+            instants.extend(run.windows(id)?.iter().map(|window| window.start_ns));
+            instants.extend(run.spikes(id)?.iter().map(|spike| spike.at_ns));
+        }
+        instants.extend(run.changes()?.iter().map(|change| change.at_ns));
+        let mut days = Self::all(origin.started_ns, run.duration_ns());
+        instants.sort_unstable();
+        days.retain(|day| {
+            let first = instants.partition_point(|at| *at < day.within.start);
+            instants.get(first).is_some_and(|at| day.has(*at))
+        });
+        Ok(days)
+    }
 }
 
 /// A table of the folder.
@@ -88,7 +106,7 @@ pub fn fleet(run: &RunFile) -> Result<Vec<FleetFile>, ColumnarError> {
     };
     let file = format!("{}.parquet", encoded(&origin.run));
     let mut files = Vec::new();
-    for day in Day::all(origin.started_ns, run.duration_ns()) {
+    for day in Day::with_rows(run, &origin)? {
         let of_day = [
             ("windows", Content::Windows(day.clone())),
             ("spikes", Content::Spikes(day.clone())),
@@ -140,14 +158,15 @@ impl FleetFile {
 
 /// Windows that begin on a day, or all of them.
 pub(crate) fn windows_of(run: &RunFile, day: Option<&Day>, out: impl Write + Send) -> Result<(), ColumnarError> {
-    let (origin, series) = (Origin::of(run)?, run.series()?.shown());
+    let (origin, series, lacks) = (Origin::of(run)?, run.series()?.shown(), run.lacks()?);
+    let counted: Vec<Counted<'_>> = series.iter().map(|(_, spec)| Counted::of(spec, &lacks)).collect();
     let mut table = ParquetTable::create(out, windows::columns(), &origin, WINDOWS_SCHEMA)?;
-    for (id, spec) in &series {
+    for ((id, _), counted) in series.iter().zip(&counted) {
         let rows = run.windows(*id)?.into_iter();
         let rows = rows.filter(|window| day.is_none_or(|day| day.has(window.start_ns)));
         let rows = rows.map(|window| windows::Row {
             origin: &origin,
-            series: &spec.name,
+            counted,
             window,
         });
         table.write(&rows.collect::<Vec<_>>())?;
@@ -185,14 +204,15 @@ fn changes_of(run: &RunFile, day: &Day, out: impl Write + Send) -> Result<(), Co
 }
 
 fn days_of(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
-    let (origin, series) = (Origin::of(run)?, run.series()?.shown());
-    let all = Day::all(origin.started_ns, run.duration_ns());
+    let (origin, series, lacks) = (Origin::of(run)?, run.series()?.shown(), run.lacks()?);
+    let counted: Vec<Counted<'_>> = series.iter().map(|(_, spec)| Counted::of(spec, &lacks)).collect();
+    let all = Day::with_rows(run, &origin)?;
     let mut table = ParquetTable::create(out, days::columns(), &origin, DAYS_SCHEMA)?;
-    for (id, spec) in &series {
+    for ((id, _), counted) in series.iter().zip(&counted) {
         let windows = run.windows(*id)?;
         let rows = all
             .iter()
-            .filter_map(|day| days::Row::of(&origin, &spec.name, day, &windows));
+            .filter_map(|day| days::Row::of(&origin, counted, day, &windows));
         table.write(&rows.collect::<Vec<_>>())?;
     }
     table.close()

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod changes;
+mod counted;
 mod days;
 mod facts;
 mod fleet;

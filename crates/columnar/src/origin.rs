@@ -72,6 +72,7 @@ pub(crate) fn columns<R: OfRun>(more: Vec<Column<R>>) -> Vec<Column<R>> {
         Column::new("host", Value::Text(|row: &R| row.origin().host.as_str().into())),
         Column::new("command", Value::Text(|row: &R| row.origin().command.as_str().into())),
         Column::new("started_ns", Value::Whole(|row: &R| row.origin().started_ns)),
+        Column::new("state", Value::Text(|row: &R| row.origin().state.into())),
     ];
     columns.extend(more);
     columns

@@ -2,7 +2,7 @@
 
 use crate::ColumnarError;
 use crate::origin::Origin;
-use model::{Counter, Counters};
+use model::Counter;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -23,8 +23,8 @@ pub(crate) enum Value<R> {
     MaybeText(fn(&R) -> Option<ByteArray>),
     /// A count, or a time since the start in ns.
     Count(fn(&R) -> u64),
-    /// One of the counters.
-    Counter(fn(&R) -> &Counters, Counter),
+    /// One of the counters, or NULL if it was not counted.
+    Counter(fn(&R, Counter) -> Option<u64>, Counter),
     /// Like `Count`, or NULL.
     MaybeCount(fn(&R) -> Option<u64>),
     /// A whole number that may be negative.
@@ -57,7 +57,7 @@ impl<R> Column<R> {
             _ => (Physical::INT64, None),
         };
         let repetition = match self.value {
-            Value::Text(_) | Value::Count(_) | Value::Counter(..) | Value::Whole(_) => Repetition::REQUIRED,
+            Value::Text(_) | Value::Count(_) | Value::Whole(_) => Repetition::REQUIRED,
             _ => Repetition::OPTIONAL,
         };
         Type::primitive_type_builder(self.name, physical)
@@ -71,8 +71,8 @@ impl<R> Column<R> {
             Value::Text(value) => required::<ByteArrayType>(out, rows.iter().map(value)),
             Value::MaybeText(value) => optional::<ByteArrayType>(out, rows.iter().map(value)),
             Value::Count(value) => required::<Int64Type>(out, rows.iter().map(|row| signed(value(row)))),
-            Value::Counter(of, counter) => {
-                required::<Int64Type>(out, rows.iter().map(|row| signed(of(row).get(counter))))
+            Value::Counter(value, counter) => {
+                optional::<Int64Type>(out, rows.iter().map(|row| value(row, counter).map(signed)))
             }
             Value::MaybeCount(value) => optional::<Int64Type>(out, rows.iter().map(|row| value(row).map(signed))),
             Value::Whole(value) => required::<Int64Type>(out, rows.iter().map(value)),

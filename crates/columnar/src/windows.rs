@@ -1,5 +1,6 @@
 //! The columns of a window.
 
+use crate::counted::Counted;
 use crate::origin::{self, OfRun, Origin};
 use crate::table::{Column, Value};
 use model::{Counter, WindowRow};
@@ -8,8 +9,8 @@ use model::{Counter, WindowRow};
 pub(crate) struct Row<'a> {
     /// The run.
     pub(crate) origin: &'a Origin,
-    /// Name of the series.
-    pub(crate) series: &'a str,
+    /// The series.
+    pub(crate) counted: &'a Counted<'a>,
     /// The window.
     pub(crate) window: WindowRow,
 }
@@ -22,7 +23,7 @@ impl OfRun for Row<'_> {
 
 pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
     let mut columns: Vec<Column<Row<'a>>> = vec![
-        Column::new("series", Value::Text(|row| row.series.into())),
+        Column::new("series", Value::Text(|row| row.counted.series.into())),
         Column::new("start_ns", Value::Count(|row| row.window.start_ns)),
         Column::new("end_ns", Value::Count(|row| row.window.end_ns)),
     ];
@@ -42,6 +43,9 @@ pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
 fn counter<'a>(counter: Counter) -> Column<Row<'a>> {
     Column::new(
         counter.name(),
-        Value::Counter(|row: &Row<'a>| &row.window.counters, counter),
+        Value::Counter(
+            |row: &Row<'a>, counter| row.counted.value(&row.window.counters, counter),
+            counter,
+        ),
     )
 }
