@@ -27,8 +27,8 @@ around AS (
            dated.before AS before, dated.after AS after,
            median(CASE WHEN days.day < dated.changed THEN days.max_ns END) / 1e3 AS before_us,
            median(CASE WHEN days.day >= dated.changed THEN days.max_ns END) / 1e3 AS after_us,
-           count(CASE WHEN days.day < dated.changed THEN days.max_ns END) AS days_before,
-           count(CASE WHEN days.day >= dated.changed THEN days.max_ns END) AS days_after
+           count(DISTINCT CASE WHEN days.day < dated.changed AND days.max_ns IS NOT NULL THEN days.day END) AS days_before,
+           count(DISTINCT CASE WHEN days.day >= dated.changed AND days.max_ns IS NOT NULL THEN days.day END) AS days_after
     FROM dated JOIN days ON dated.host = days.host
     WHERE days.day >= dated.changed - INTERVAL 14 DAY AND days.day < dated.changed + INTERVAL 14 DAY
     GROUP BY dated.host, days.series, dated.changed, dated.subject, dated.name, dated.before, dated.after

@@ -1,8 +1,9 @@
 -- Hosts with the same hardware (processor, board, product): the facts by which each one differs from the one with the smallest wake-up latency among
--- them. The latest run of a host tells its facts; a fact that could not be read is told as unknown.
+-- them. Facts and latency are those of the latest complete run of a host; a fact that could not be read is told as unknown. A host whose hardware is not
+-- known is left out, and so is one with less than a tenth of the samples that others of the same hardware have: a short run has a small maximum.
 WITH
 latest AS (
-    SELECT host, max(started_ns) AS started_ns FROM facts GROUP BY host
+    SELECT host, max(started_ns) AS started_ns FROM facts WHERE state = 'complete' GROUP BY host
 ),
 known AS (
     SELECT facts.host AS host, facts.topic AS topic, facts.name AS name,
@@ -17,12 +18,19 @@ hardware AS (
     FROM known GROUP BY host
 ),
 worst AS (
-    SELECT host, max(max_ns) / 1e3 AS max_us FROM days WHERE series LIKE 'wakeup/%' AND max_ns IS NOT NULL GROUP BY host
+    SELECT days.host AS host, max(days.max_ns) / 1e3 AS max_us, sum(days.received) AS samples
+    FROM days JOIN latest ON days.host = latest.host AND days.started_ns = latest.started_ns
+    WHERE days.series LIKE 'wakeup/%' AND days.max_ns IS NOT NULL GROUP BY days.host
+),
+sized AS (
+    SELECT hardware.host AS host, hardware.machine AS machine, worst.max_us AS max_us, worst.samples AS samples,
+           max(worst.samples) OVER (PARTITION BY hardware.machine) AS most_samples
+    FROM hardware JOIN worst ON hardware.host = worst.host
+    WHERE hardware.machine NOT LIKE '%unknown: %' AND hardware.machine <> ', , '
 ),
 ranked AS (
-    SELECT hardware.host AS host, hardware.machine AS machine, worst.max_us AS max_us,
-           row_number() OVER (PARTITION BY hardware.machine ORDER BY worst.max_us, hardware.host) AS place
-    FROM hardware JOIN worst ON hardware.host = worst.host
+    SELECT host, machine, max_us, row_number() OVER (PARTITION BY machine ORDER BY max_us, host) AS place
+    FROM sized WHERE samples * 10 >= most_samples
 ),
 pairs AS (
     SELECT best.machine AS machine, best.host AS best, best.max_us AS best_us, other.host AS host, other.max_us AS max_us

@@ -37,7 +37,7 @@ def like(duck, real, table, select):
 
 def make(duck, real, hosts, days):
     months = f"SELECT h, m FROM range({hosts}) AS h(h), range({(days + 29) // 30}) AS m(m)"
-    run = f"printf('bay%04d', h) AS host, printf('run-%d-%d', h, m) AS run, 'qualify' AS command, epoch_ns({START} + to_days(30 * m::INTEGER)) AS started_ns"
+    run = f"printf('bay%04d', h) AS host, printf('run-%d-%d', h, m) AS run, 'qualify' AS command, 'complete' AS state, epoch_ns({START} + to_days(30 * m::INTEGER)) AS started_ns"
     noise = "hash(h, m, d, series) % 5000"
     slow = f"CASE WHEN h = 7 AND 30 * m + d >= {days // 2 // 30 * 30} THEN 60000 ELSE 0 END + CASE WHEN h = 9 THEN 9000 ELSE 0 END"
     rows = f"""SELECT {run}, series, strftime({START} + to_days((30 * m + d)::INTEGER), '%Y-%m-%d') AS day, 4320 AS windows, 432000000 AS received,
