@@ -38,6 +38,8 @@ fn each_alert_fires_and_stays_quiet_as_its_rule_says() {
             tests.contains(&format!("alertname: {alert}\n")),
             "{alert} never fires in a test"
         );
+        let quiet = |line: &str| line.contains(&format!("{{alertname: {alert},")) && line.ends_with("exp_alerts: []}");
+        assert!(tests.lines().any(quiet), "{alert} is never quiet in a test");
     }
 }
 
