@@ -99,6 +99,40 @@ fn a_playbook_qualifies_two_hosts_and_changes_nothing_the_second_time() {
     assert_eq!(hosts.on(0, "ls /var/lib/triptime/*.triptime | wc -l").trim(), "2");
 
     drop_ins_take_the_run(&hosts);
+    a_cut_off_run_is_measured_again_and_none_is_hidden(&hosts);
+}
+
+/// A run killed in the middle in place of the complete one, a file that is none, and a folder with a slash at its end.
+fn a_cut_off_run_is_measured_again_and_none_is_hidden(hosts: &Hosts) {
+    hosts.on(
+        1,
+        "cd /var/lib/triptime; file=$(ls quick-*.triptime); rm -f quick-*; \
+         /usr/local/bin/triptime wakeup --policy other --cpus 0 --window 100ms --duration 60s --out \"$file\" >/dev/null 2>&1 & \
+         until [ -s \"$file-wal\" ]; do sleep 0.1; done; sleep 1; kill -9 $!; wait; echo damaged > bad.triptime",
+    );
+    let played = hosts.play(
+        "triptime.host.acceptance",
+        &["-e", "triptime_qualify_folder=/var/lib/triptime/"],
+    );
+    assert!(
+        counts(&played).iter().all(|(_, failed)| *failed == 0),
+        "{}",
+        text(&played)
+    );
+    let files = hosts.on(1, "ls /var/lib/triptime");
+    let again = files
+        .lines()
+        .filter(|name| name.starts_with("quick-") && name.ends_with(".triptime"));
+    assert_eq!(again.count(), 1, "measured again: {files}");
+    let table = fs::read_to_string(hosts.path().join("collected/fleet.md")).expect("a table");
+    let row = |words: &[&str]| {
+        let has = |line: &&str| line.starts_with("| relays2 |") && words.iter().all(|word| line.contains(word));
+        assert!(table.lines().any(|line| has(&line)), "{words:?}: {table}");
+    };
+    row(&["cut-off-", ", interrupted"]);
+    row(&["bad", "cannot be read"]);
+    let complete = |line: &&str| line.starts_with("| relays2 | quick-") && !line.contains("interrupted");
+    assert_eq!(table.lines().filter(complete).count(), 1, "{table}");
 }
 
 /// Each of the three drop-in roles, with the run on the hosts.
