@@ -46,6 +46,9 @@ pub struct EdgeShot {
     pub error_percent: f64,
     /// Distance of neighbouring values.
     pub resolution: f64,
+    /// The lowest and the highest value of the line. `None` in files of earlier versions.
+    #[serde(default)]
+    pub ends: Option<[f64; 2]>,
     /// A trip later than this, in ns from the begin of the fault, is none of this characteristic.
     pub within_ns: u64,
     /// For this long before, in ns, the value was one at which the relay must not trip: that of a fault further away. A trip in that time is one at
@@ -54,6 +57,21 @@ pub struct EdgeShot {
 }
 
 impl EdgeShot {
+    /// True if a search can have made it: its values are finite, and those that divide are above 0.
+    pub fn is_possible(&self) -> bool {
+        let ends = self.ends.unwrap_or_default();
+        let values = [
+            self.along,
+            self.value,
+            self.wanted,
+            self.error_percent,
+            self.resolution,
+            ends[0],
+            ends[1],
+        ];
+        values.iter().all(|value| value.is_finite()) && self.wanted > 0.0 && self.resolution > 0.0
+    }
+
     /// True if the relay tripped in time, false if it did not; `None` if the shot shows neither.
     pub fn tripped(&self, outcome: Outcome, trip_ns: Option<i64>) -> Option<bool> {
         match (outcome, trip_ns) {
@@ -81,6 +99,7 @@ mod tests {
             wanted: 9.9,
             error_percent: 5.0,
             resolution: 0.05,
+            ends: Some([1.0, 20.0]),
             within_ns: 40,
             approach_ns: 100,
         };

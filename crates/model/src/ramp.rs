@@ -43,7 +43,20 @@ pub struct CurrentRamp {
     pub signal: RampSignal,
 }
 
+/// Most steps upwards, and longest step in ns, of a ramp that can have been played.
+const MOST_STEPS: u32 = 100_000;
+const LONGEST_STEP_NS: u64 = 1_000_000_000_000;
+
 impl CurrentRamp {
+    /// True if a test set can have played it: a run file of somebody else may claim anything.
+    pub fn is_possible(&self) -> bool {
+        let values = [self.setting_a, self.error_percent, self.from_a, self.step_a];
+        (1..=MOST_STEPS).contains(&self.steps)
+            && (1..=LONGEST_STEP_NS).contains(&self.step_ns)
+            && values.iter().all(|value| value.is_finite())
+            && self.setting_a > 0.0
+    }
+
     /// Duration of the whole ramp in ns.
     pub fn lasts_ns(&self) -> u64 {
         2 * u64::from(self.steps) * self.step_ns

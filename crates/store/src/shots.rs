@@ -3,7 +3,7 @@
 use crate::columns::{integer, optional_unsigned, unsigned};
 use crate::error::{Fault, StoreError};
 use crate::reader::{RunFile, rows};
-use model::{Cell, Outcome, Shot};
+use model::{Cell, CurrentRamp, EdgeShot, Outcome, Shot};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
@@ -138,15 +138,29 @@ fn from_json<T: DeserializeOwned>(column: usize, text: &str) -> Result<T, rusqli
     serde_json::from_str(text).map_err(damaged)
 }
 
+/// A cell that no test set can have played.
+fn impossible(column: usize) -> rusqlite::Error {
+    let why = "a ramp or a search that cannot be played".into();
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why)
+}
+
 fn cell_of(row: &Row<'_>) -> Result<Option<Cell>, rusqlite::Error> {
     if let (Some(sir), Some(fault), Some(position)) = (row.get(6)?, row.get(7)?, row.get(8)?) {
         return Ok(Some(Cell::Distance { sir, fault, position }));
     }
     if let Some(text) = row.get::<_, Option<String>>(14)? {
-        return from_json(14, &text).map(|ramp| Some(Cell::Ramp(ramp)));
+        let ramp: CurrentRamp = from_json(14, &text)?;
+        return ramp
+            .is_possible()
+            .then_some(Some(Cell::Ramp(ramp)))
+            .ok_or_else(|| impossible(14));
     }
     if let Some(text) = row.get::<_, Option<String>>(16)? {
-        return from_json(16, &text).map(|edge| Some(Cell::Edge(edge)));
+        let edge: EdgeShot = from_json(16, &text)?;
+        return edge
+            .is_possible()
+            .then_some(Some(Cell::Edge(edge)))
+            .ok_or_else(|| impossible(16));
     }
     let curve = (row.get(9)?, optional_unsigned(row, 10)?, optional_unsigned(row, 11)?);
     let (Some(multiple), Some(expected_ns), Some(tolerance_ns)) = curve else {
@@ -220,6 +234,7 @@ mod tests {
             wanted: 9.9,
             error_percent: 4.0,
             resolution: 0.05,
+            ends: Some([0.99, 19.8]),
             within_ns: 40_000_000,
             approach_ns: 100_000_000,
         };
@@ -243,5 +258,48 @@ mod tests {
             .expect("as an older version made it");
         drop(db);
         assert_eq!(RunFile::open(&path).expect("opened").shots().expect("read"), []);
+    }
+
+    /// A ramp of ten million steps, and a search in steps of nothing: a file of somebody else.
+    #[test]
+    fn a_ramp_or_search_that_nobody_can_have_played_is_damage() {
+        let ramp = |steps, step_ns| {
+            format!(
+                r#"{{"phases":"A","setting_a":800.0,"error_percent":3.0,"from_a":1.0,"step_a":4.0,"step_ns":{step_ns},"steps":{steps},"signal":"trip"}}"#
+            )
+        };
+        let edge = r#"{"of":"reach","fault":"AB","along":75.0,"value":9.1,"wanted":9.9,"error_percent":4.0,"resolution":0.0,"within_ns":1,"approach_ns":1}"#;
+        for (column, text) in [
+            ("ramp", ramp(10_000_000, 1)),
+            ("ramp", ramp(60, u64::MAX)),
+            ("ramp", ramp(0, 1)),
+            ("edge", edge.to_owned()),
+        ] {
+            let directory = tempfile::tempdir().expect("tempdir");
+            let path = directory.path().join("shots.triptime");
+            let info = RunInfo {
+                id: "x".to_owned(),
+                command: "trip".to_owned(),
+                arguments: Vec::new(),
+                tool_version: "0".to_owned(),
+                started: Realtime::from_ns(1),
+                window_ns: 1_000_000_000,
+            };
+            let mut writer = RunWriter::create(&path, &info, None).expect("a file");
+            let shots = vec![shot(1, Outcome::Tripped, Some(8), None)];
+            writer
+                .write(&Batch {
+                    shots,
+                    ..Batch::default()
+                })
+                .expect("written");
+            writer.finish(RunState::Complete, 5).expect("closed");
+            let db = rusqlite::Connection::open(&path).expect("opened");
+            db.execute(&format!("UPDATE shot SET {column} = ?1"), [&text])
+                .expect("changed");
+            drop(db);
+            let read = RunFile::open(&path).and_then(|file| file.shots());
+            assert!(read.is_err(), "{text} was read");
+        }
     }
 }

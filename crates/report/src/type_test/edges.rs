@@ -66,7 +66,9 @@ impl EdgeLine {
         let (last_below, first_above) = (of(true).reduce(f64::max), of(false).reduce(f64::min));
         match (last_below, first_above) {
             (None, None) => Edge::Unknown,
-            _ if self.tried.len() < 2 => Edge::Unknown,
+            // Without the end of the line, the border may be in what was not tried.
+            (Some(low), None) if !self.is_at_end(1, low) => Edge::Unknown,
+            (None, Some(high)) if !self.is_at_end(0, high) => Edge::Unknown,
             (Some(_), None) if below => Edge::Always,
             (None, Some(_)) if !below => Edge::Always,
             (Some(_), None) | (None, Some(_)) => Edge::Never,
@@ -74,6 +76,12 @@ impl EdgeLine {
             (Some(low), Some(high)) if high - low > WIDEST_STEPS * self.line.resolution => Edge::Unknown,
             (Some(low), Some(high)) => Edge::Between([low, high]),
         }
+    }
+
+    /// True if this value is the lowest (0) or the highest (1) of the line.
+    fn is_at_end(&self, end: usize, value: f64) -> bool {
+        let ends = self.line.ends.as_ref();
+        ends.is_some_and(|ends| (ends[end] - value).abs() < self.line.resolution / 2.0)
     }
 
     /// Middle of the bracket; `None` without a border.

@@ -183,6 +183,7 @@ fn searched(of: Characteristic, shots: &[(f64, Outcome)]) -> Vec<Shot> {
             wanted: 100.0,
             error_percent: 4.0,
             resolution: 1.0,
+            ends: Some([10.0, 200.0]),
             within_ns: 40_000_000,
             approach_ns: 0,
         };
@@ -228,6 +229,9 @@ fn a_border_is_shown_only_where_the_shots_show_one() {
             Edge::Unsteady([97.0, 98.0]),
         ),
         (Reach, &[(96.0, Tripped), (104.0, Quiet)], Edge::Unknown),
+        // Its time ran out after two trips: nothing says that it always trips.
+        (Reach, &[(96.0, Tripped), (104.0, False)], Edge::Unknown),
+        (Bias, &[(96.0, Quiet), (104.0, Failed)], Edge::Unknown),
         (Reach, &[(96.0, NotCounted), (96.0, NotCounted)], Edge::Unknown),
     ] {
         let line = edge(of, shots);

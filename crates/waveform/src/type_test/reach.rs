@@ -114,6 +114,7 @@ impl Reach {
             wanted,
             error_percent: self.scale.error_percent,
             resolution: wanted * self.scale.step_percent / 100.0,
+            ends: Some([self.scale.least_percent, self.scale.most_percent].map(|percent| wanted * percent / 100.0)),
             within_ns: self.within_ns,
             approach_ns: self.approach_ns(),
         };
