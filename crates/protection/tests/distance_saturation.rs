@@ -9,9 +9,10 @@ use common::{Seed, rated};
 use feeder::Feeder;
 use line::{Circuit, LineFault, Network};
 use protection::distance::{Pdis, PdisSettings, Shape};
+use protection::measure::Blocks;
 use protection::{Complex, Rated};
 use std::f64::consts::TAU;
-use transformer::{SHARP_S, SOFT_S, Transformer};
+use transformer::{LINEAR_S, SHARP_S, SOFT_S, Transformer};
 
 const RATE: f64 = 4800.0;
 const TASK: u64 = 5;
@@ -123,6 +124,7 @@ fn transformed(case: &Case, mut samples: Vec<[f64; 8]>) -> Vec<[f64; 8]> {
             limit,
             flux: 0.0,
             saturated_s: case.knee_s,
+            linear_s: LINEAR_S,
         };
         let mut before = 0.0;
         for (number, sample) in samples.iter_mut().enumerate() {
@@ -307,10 +309,10 @@ fn an_oscillation_is_seldom_taken_for_saturation() {
     assert!(found.iter().all(|one| one[0] == 80 && one[2] == 80), "{found:?}");
 }
 
-/// A suspected fuse and a lost sample do not end the time in which the window has a saturated current.
+/// A suspected fuse, lost frames and a lost sample do not end the time in which the window has a saturated current.
 #[test]
 fn a_block_in_a_saturated_current_does_not_end_its_time() {
-    let [mut blown, mut lost] = [0; 2];
+    let [mut blown, mut blocked, mut lost] = [0; 3];
     let mut trips = 0;
     for case in &cases(1, 400, &[1.05, 1.1], true) {
         let samples = transformed(case, primary(case));
@@ -318,19 +320,20 @@ fn a_block_in_a_saturated_current_does_not_end_its_time() {
         trips += usize::from(without.is_some());
         if let Some(at) = without {
             // Before the task in which it would operate.
-            blown += usize::from(played(case, &samples, true, Break::Fuse(at)).is_some());
+            blown += usize::from(played(case, &samples, true, Break::Block(Blocks::FUSE, at)).is_some());
+            blocked += usize::from(played(case, &samples, true, Break::Block(Blocks::LOST, at)).is_some());
             lost += usize::from(played(case, &samples, true, Break::Lost(at - 2)).is_some());
         }
     }
     assert!(trips > 20, "{trips}");
-    assert_eq!((blown, lost), (0, 0), "of {trips}");
+    assert_eq!((blown, blocked, lost), (0, 0, 0), "of {trips}");
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Break {
     None,
-    /// A fuse seems to be blown in the 20 samples before this one.
-    Fuse(u64),
+    /// For this reason the voltages are blocked in the 20 samples before this one.
+    Block(Blocks, u64),
     /// This sample cannot be looked at.
     Lost(u64),
 }
@@ -344,8 +347,10 @@ fn played(case: &Case, samples: &[[f64; 8]], saturation: bool, with: Break) -> O
     }
     for (n, sample) in (0..).zip(samples) {
         feeder.push(*sample);
-        if matches!(with, Break::Fuse(at) if (at.saturating_sub(20)..at).contains(&n)) {
-            feeder.blow();
+        if let Break::Block(blocks, at) = with
+            && (at.saturating_sub(20)..at).contains(&n)
+        {
+            feeder.block(blocks);
         }
         if n % TASK == 0 && n > 200 && feeder.task(&mut zone, true).operated.any() {
             return Some(n);

@@ -31,10 +31,14 @@ const THROUGH: f64 = 0.25;
 const FEEDS: f64 = 0.1;
 const BOTH: f64 = 0.25;
 
-/// Share of the largest differential current of a cycle below which it has a gap, and the part of a cycle (one in so many) that a gap lasts longer than: a
-/// fault current with all its direct component has 14 % of a cycle there, an inrush at least a third of one for most fluxes.
+/// Share of the largest differential current of a cycle within which it stays in a gap, and the part of a cycle (one in so many) that a gap lasts longer than.
+/// An inrush is flat for at least a third of a cycle for most fluxes. It is seldom zero there: the magnetising current of a current transformer is left. A
+/// fault current with all its direct component changes by 6.7 % in a sixth of a cycle at its crest.
 const GAP: f64 = 0.05;
 const GAP_PART: u64 = 6;
+
+/// Current of both sides in x rated, as RMS, below which a fault is over.
+const OVER: f64 = 0.15;
 
 /// Restraint in x rated, as RMS, from which a transformer may saturate: more than any load that lasts.
 const HIGH: f64 = 1.5;
@@ -120,6 +124,8 @@ pub(super) struct Saturation {
     has_bent: bool,
     /// Sample up to which the harmonics are those of saturation.
     inside_until: u64,
+    /// Samples in a row without a current on either side.
+    quiet: u64,
 }
 
 impl Saturation {
@@ -138,6 +144,7 @@ impl Saturation {
             knees: [(); 2].map(|()| Knees::new(rated, 1.0)),
             has_bent: false,
             inside_until: 0,
+            quiet: 0,
         }
     }
 
@@ -147,6 +154,17 @@ impl Saturation {
         self.knees.iter_mut().for_each(Knees::reset);
         self.has_bent = false;
         self.inside_until = 0;
+        self.quiet = 0;
+    }
+
+    /// Ends the release of the harmonic block a cycle after the fault: the next current may be an inrush, as after a reclosing.
+    fn rest(&mut self, now: &[Pair; 3]) {
+        let over = OVER * std::f64::consts::SQRT_2;
+        let is_quiet = now.iter().all(|pair| pair.one.abs().max(pair.other.abs()) < over);
+        self.quiet = if is_quiet { self.quiet + 1 } else { 0 };
+        if self.quiet > self.durations.cycle {
+            self.inside_until = 0;
+        }
     }
 
     /// True if the harmonics of the differential current at sample `at` are those of saturated transformers in a fault of the object.
@@ -208,7 +226,9 @@ impl Saturation {
             let currents = [0, 1].map(side);
             self.look_for_knees(before.unwrap_or(0), currents);
             let pairs = |number| pairs(waves, number, sides, compensations, rated_a);
-            if let (Some(now), Some(before)) = (pairs(number), number.checked_sub(cycle).and_then(pairs)) {
+            let now = pairs(number);
+            now.iter().for_each(|now| self.rest(now));
+            if let (Some(now), Some(before)) = (now, number.checked_sub(cycle).and_then(pairs)) {
                 for (phase, (now, before)) in self.phases.iter_mut().zip(now.into_iter().zip(before)) {
                     phase.step(number, now, before, self.durations);
                 }
@@ -239,6 +259,38 @@ fn pairs(
     }))
 }
 
+/// Differential current of a phase since it was last outside a band of the width of a gap.
+#[derive(Debug, Clone, Copy)]
+struct Band {
+    low: f64,
+    high: f64,
+    samples: u64,
+}
+
+impl Band {
+    const NONE: Self = Self {
+        low: f64::INFINITY,
+        high: f64::NEG_INFINITY,
+        samples: 0,
+    };
+
+    fn step(&mut self, value: f64, width: f64) {
+        let (low, high) = (self.low.min(value), self.high.max(value));
+        *self = match high - low <= width {
+            true => Self {
+                low,
+                high,
+                samples: self.samples + 1,
+            },
+            false => Self {
+                low: value,
+                high: value,
+                samples: 1,
+            },
+        };
+    }
+}
+
 /// True if the differential current of no phase has a gap in the cycle up to sample `number`; false if one of its samples is missing.
 fn is_gapless(number: u64, cycle: u64, pairs: impl Fn(u64) -> Option<[Pair; 3]>) -> bool {
     let numbers = || (number + 1).saturating_sub(cycle)..=number;
@@ -253,14 +305,13 @@ fn is_gapless(number: u64, cycle: u64, pairs: impl Fn(u64) -> Option<[Pair; 3]>)
     }
     // A phase without a fault has no gap, but no current either.
     let least = BEGINS * std::f64::consts::SQRT_2;
-    let mut gaps = [0_u64; 3];
+    let mut bands = [Band::NONE; 3];
     for pairs in numbers().filter_map(pairs) {
-        for ((gap, most), pair) in gaps.iter_mut().zip(most).zip(pairs) {
-            let is_low = most > least && pair.differential() < GAP * most;
-            *gap = if is_low { *gap + 1 } else { 0 };
-        }
-        if gaps.iter().any(|gap| gap * GAP_PART > cycle) {
-            return false;
+        for ((band, most), pair) in bands.iter_mut().zip(most).zip(pairs) {
+            band.step(pair.one + pair.other, GAP * most);
+            if most > least && band.samples * GAP_PART > cycle {
+                return false;
+            }
         }
     }
     true

@@ -174,12 +174,15 @@ impl Pdis {
         self.knees.reset();
     }
 
-    /// A task that cannot measure. A suspected fuse may be a fault: the voltage before it and the saturation in it are needed afterwards.
+    /// A task that cannot measure. A suspected fuse may be a fault: the voltage before it and the saturation in it are needed afterwards. A transformer that
+    /// is saturated before another block, such as one by lost samples, is saturated after it.
     fn wait(&mut self, inputs: &Inputs<'_>, blocks: Blocks) {
-        let current = inputs.sets.get(self.settings.source.current);
-        let Some(current) = current.filter(|_| blocks == Blocks::FUSE) else {
+        let Some(current) = inputs.sets.get(self.settings.source.current) else {
             return self.reset();
         };
+        if blocks != Blocks::FUSE {
+            self.memory.reset();
+        }
         self.look(inputs.waves, current.at);
         self.pace = Pace::default();
         self.same = 0;

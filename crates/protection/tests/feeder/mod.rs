@@ -36,9 +36,9 @@ impl Feeder {
         self.rig.push(samples);
     }
 
-    /// Until the next sample a fuse seems to be blown.
-    pub(crate) fn blow(&mut self) {
-        self.rig.set.health.voltages = Blocks::FUSE;
+    /// Until the next sample the voltages are blocked.
+    pub(crate) fn block(&mut self, blocks: Blocks) {
+        self.rig.set.health.voltages = blocks;
     }
 
     /// A run of the task; without `waves` the function has phasors only.
