@@ -34,6 +34,17 @@ fn an_unknown_interface_is_named_with_those_there_are() {
 }
 
 #[test]
+fn limits_that_are_missing_are_found_before_a_run_begins() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let out = in_directory(directory.path(), "run.triptime");
+    for more in ["--dry-run", "--detach"] {
+        let output = run(&["qualify", "quick", more, "--limits", "/nowhere/site.toml", "--out", &out]);
+        refused(&output, 2, &["limit profile \"/nowhere/site.toml\""]);
+    }
+    assert!(!Path::new(&out).exists());
+}
+
+#[test]
 fn a_cpu_that_does_not_exist_leaves_no_run_file() {
     let directory = tempfile::tempdir().expect("tempdir");
     let out = in_directory(directory.path(), "run.triptime");

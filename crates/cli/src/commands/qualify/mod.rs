@@ -14,6 +14,7 @@ use crate::ending::leave_session;
 use crate::failure::{Failure, say};
 use crate::far::FarArgs;
 use crate::guest::MachineArgs;
+use crate::run_file::judged_by;
 use crate::verdict::write;
 use bed::partition::clean_up;
 use lasting::Again;
@@ -148,6 +149,9 @@ fn measure(mut args: QualifyArgs) -> Result<u8, Failure> {
     if args.show {
         return prepared.show(&args);
     }
+    // Before a run that nobody looks at begins, and where one is only tried.
+    let limits = args.run.limits.as_deref().unwrap_or(&prepared.plan.limits);
+    judged_by(Some(limits), prepared.plan.own_limits()?.as_deref())?;
     let need = prepared.check(&args)?;
     if !args.dry_run && !args.detach {
         steward::left_over().iter().for_each(|told| say(told));
@@ -230,14 +234,8 @@ fn rest(args: &mut QualifyArgs, plan: Plan) -> Result<Option<Rest>, Failure> {
 
 /// A place by its name.
 pub(crate) fn kind(text: &str) -> Result<PlaceKind, String> {
-    let known = [
-        PlaceKind::Native,
-        PlaceKind::Container,
-        PlaceKind::Vm,
-        PlaceKind::ContainerInVm,
-    ];
-    let found = known.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| format!("use {}", known.map(PlaceKind::name).join(", ")))
+    let names = || PlaceKind::OF_PLANS.map(PlaceKind::name).join(", ");
+    PlaceKind::named(text).ok_or_else(|| format!("use {}", names()))
 }
 
 /// A runtime by its name.
