@@ -38,7 +38,15 @@ fn limits_that_are_missing_are_found_before_a_run_begins() {
     let directory = tempfile::tempdir().expect("tempdir");
     let out = in_directory(directory.path(), "run.triptime");
     for more in ["--dry-run", "--detach"] {
-        let output = run(&["qualify", "quick", more, "--limits", "/nowhere/site.toml", "--out", &out]);
+        let output = run(&[
+            "qualify",
+            "quick",
+            more,
+            "--limits",
+            "/nowhere/site.toml",
+            "--out",
+            &out,
+        ]);
         refused(&output, 2, &["limit profile \"/nowhere/site.toml\""]);
     }
     assert!(!Path::new(&out).exists());
