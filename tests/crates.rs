@@ -68,7 +68,7 @@ const ROWS: [&[&str]; 9] = [
     &["cli", "testing"],
     &["campaign", "matrix"],
     &["plan", "report", "interop", "merge", "columnar", "serve"],
-    &["session", "lab"],
+    &["session", "lab", "logbook"],
     &["bed", "place"],
     &["probes", "run"],
     &["trace", "tune"],

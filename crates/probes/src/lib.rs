@@ -55,7 +55,7 @@ pub use need::{Machine, Need};
 pub use nic::{Directions, NicStamps, ReceiveStamps, Stamps};
 pub use port::Port;
 pub use probe::{About, Probe};
-pub use reception::Receive;
+pub use reception::{Listen, Listening, Overheard, Receive};
 pub use redundant::{LanFault, Numbers, Pair};
 pub use rest::Rest;
 pub use sender::SenderEnd;

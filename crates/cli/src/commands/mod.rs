@@ -26,6 +26,7 @@ pub(crate) mod reflect;
 pub(crate) mod relay;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod sentinel;
 pub(crate) mod serve;
 pub(crate) mod site;
 pub(crate) mod status;

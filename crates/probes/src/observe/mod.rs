@@ -11,7 +11,7 @@ mod options;
 mod series;
 
 pub use options::{ObserveOptions, ObservedRelay};
-pub use series::{LABEL, limits, series};
+pub use series::{LABEL, limits, limits_of, series};
 
 use crate::error::ProbeError;
 use crate::hot::{Beside, HotThread, Running};

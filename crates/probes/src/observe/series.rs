@@ -25,6 +25,12 @@ pub fn limits(within_ns: Option<u64>) -> String {
         .collect()
 }
 
+/// Limits of relays in service, each with its name and its required time, if it has one; as [`limits`].
+pub fn limits_of<'a>(relays: impl Iterator<Item = (&'a str, Option<u64>)>) -> String {
+    let required = relays.filter_map(|(name, ns)| Some(within(name, name, ns?, "the file of the sentinel")));
+    required.chain([FAILURES.to_owned(), FALSE.to_owned()]).collect()
+}
+
 /// A series. `from` says where the frames come from: an interface, a capture.
 pub fn series(config: &Config, of: Series, from: (&str, &str), within_ns: Option<u64>) -> SeriesSpec {
     let begin = match config.rule {

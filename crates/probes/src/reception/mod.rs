@@ -2,6 +2,7 @@
 
 mod kernel_clock;
 mod lans;
+mod listening;
 mod routed;
 
 use crate::error::ProbeError;
@@ -10,6 +11,7 @@ use crate::nic::NicClock;
 use crate::port::Port;
 use kernel_clock::KernelClock;
 pub(crate) use lans::Lans;
+pub use listening::{Listen, Listening, Overheard};
 pub(crate) use routed::Routed;
 use run::{Feed, Stop};
 use serde::Deserialize;

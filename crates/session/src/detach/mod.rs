@@ -7,7 +7,7 @@ mod unit;
 
 pub use detached::{Detached, log_of};
 pub use notify::Notify;
-pub use unit::{ENDING as UNIT_ENDING, FOLDER as UNIT_FOLDER, Unit, unit_name};
+pub use unit::{ENDING as UNIT_ENDING, FOLDER as UNIT_FOLDER, Unit, service_text, unit_name};
 
 use std::path::Path;
 

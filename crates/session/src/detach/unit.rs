@@ -29,6 +29,23 @@ pub struct Unit {
     pub environment: Vec<(String, String)>,
 }
 
+/// The text of a unit file with these keys of `[Service]`, which starts a command at each boot. `made_by` is a remark for a person.
+pub fn service_text(made_by: &str, description: &str, keys: &[(&str, &str)], command: &[String]) -> String {
+    let mut text = format!(
+        "# {made_by}\n[Unit]\nDescription={}\nAfter=network.target\n\n[Service]\n",
+        escaped(description)
+    );
+    for (key, value) in keys {
+        let _ = writeln!(text, "{key}={value}");
+    }
+    let _ = write!(
+        text,
+        "ExecStart={}\n\n[Install]\nWantedBy=multi-user.target\n",
+        command_line(command)
+    );
+    text
+}
+
 /// The name of the unit for a run.
 pub fn unit_name(run: &str) -> String {
     format!("triptime-{run}")
@@ -106,15 +123,10 @@ impl Unit {
         for (name, value) in &self.environment {
             let _ = writeln!(text, "Environment={}", quoted(&format!("{name}={value}")));
         }
-        let command: Vec<String> = self
-            .command
-            .iter()
-            .map(|word| quoted(&word.replace('$', "$$")))
-            .collect();
         let _ = write!(
             text,
             "ExecStart={}\n\n[Install]\nWantedBy=multi-user.target\n",
-            command.join(" ")
+            command_line(&self.command)
         );
         text
     }
@@ -131,6 +143,12 @@ fn place(key: &str, path: &Path) -> String {
         "WorkingDirectory" => path.to_string(),
         _ => format!("append:{path}"),
     }
+}
+
+/// A command as systemd.service(5) reads it.
+fn command_line(command: &[String]) -> String {
+    let words: Vec<String> = command.iter().map(|word| quoted(&word.replace('$', "$$"))).collect();
+    words.join(" ")
 }
 
 /// Escapes `%`, which begins a specifier in a unit file (systemd.unit(5)).

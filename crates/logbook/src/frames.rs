@@ -1,0 +1,223 @@
+//! The capture of one problem: frames before it, of it and after it.
+
+use crate::budget::{drop_oldest, hold, sync_folder};
+use capture::{Captured, Direction, PcapngWriter};
+use sentinel::{Kept, Ring};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Ending of the captures.
+pub(crate) const ENDING: &str = "pcapng";
+
+/// Octets of frames that are copied out of the ring at once, while the watch waits.
+const AT_ONCE: usize = 64 << 10;
+
+/// Octets of one capture at most, as a share of the room for all: a flood must not push out all others.
+const SHARE: u64 = 4;
+
+/// Length of a VLAN tag, and its place in a frame.
+const TAG: usize = 4;
+const TAG_AT: usize = 12;
+
+/// Frames that were copied out of the ring.
+#[derive(Debug, Default)]
+pub(crate) struct Copied {
+    octets: Vec<u8>,
+    frames: Vec<(usize, Kept)>,
+}
+
+/// Settings of captures.
+#[derive(Debug, Clone)]
+pub(crate) struct Room {
+    pub(crate) folder: PathBuf,
+    pub(crate) most_octets: u64,
+    pub(crate) interface: String,
+}
+
+/// A capture that is being written.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    path: PathBuf,
+    file: Arc<File>,
+    writer: PcapngWriter<Arc<File>>,
+    /// Octets of whole blocks: a block that was torn by a full disk is cut off again.
+    good: u64,
+    next: u64,
+    pub(crate) until_ns: i64,
+    pub(crate) last_ns: i64,
+    missing: u64,
+    failure: Option<String>,
+    is_full: bool,
+}
+
+impl Problem {
+    /// Begins the capture with this file name, from frame number `first` on. The oldest captures make room.
+    ///
+    /// # Errors
+    /// The file cannot be made, whatever was removed.
+    pub(crate) fn begin(room: &Room, name: &str, first: u64, [until_ns, last_ns]: [i64; 2]) -> io::Result<Self> {
+        std::fs::create_dir_all(&room.folder)?;
+        hold(&room.folder, ENDING, room.most_octets - room.most_octets / SHARE, None);
+        let path = room.folder.join(name);
+        loop {
+            match Self::make(&path, &room.interface) {
+                Ok((file, writer, good)) => {
+                    return Ok(Self {
+                        path,
+                        file,
+                        writer,
+                        good,
+                        next: first,
+                        until_ns,
+                        last_ns,
+                        missing: 0,
+                        failure: None,
+                        is_full: false,
+                    });
+                }
+                Err(error) if is_full(&error) && drop_oldest(&room.folder, ENDING, Some(&path)) => {}
+                Err(error) => {
+                    let _ = std::fs::remove_file(&path);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn make(path: &Path, interface: &str) -> io::Result<(Arc<File>, PcapngWriter<Arc<File>>, u64)> {
+        let file = Arc::new(File::create(path)?);
+        let writer = PcapngWriter::new(Arc::clone(&file), "triptime sentinel", interface)?;
+        let good = (&*file).stream_position()?;
+        Ok((file, writer, good))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of the next frame that it wants.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Why its frames are not all there, if they are not.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        let full = self.is_full.then_some("its capture has its share of the room");
+        self.failure.as_deref().or(full)
+    }
+
+    /// Frames that had left the ring before they were written.
+    pub(crate) fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// Copies the next frames before number `until` out of the ring. False if there is none.
+    pub(crate) fn copy(&mut self, ring: &Ring, until: u64, into: &mut Copied) -> bool {
+        into.octets.clear();
+        into.frames.clear();
+        let (octets, frames) = (&mut into.octets, &mut into.frames);
+        let until_ns = self.until_ns;
+        let mut beyond = None;
+        let (next, missing) = ring.copy(self.next, until, AT_ONCE, |kept, pieces| {
+            if kept.at_ns > until_ns {
+                beyond = beyond.or(Some(kept.number));
+                return;
+            }
+            pieces.iter().for_each(|piece| octets.extend_from_slice(piece));
+            frames.push((octets.len(), *kept));
+        });
+        self.missing += missing;
+        let next = beyond.unwrap_or(next);
+        let has_moved = next > self.next;
+        self.next = next;
+        has_moved && beyond.is_none()
+    }
+
+    /// True if it takes no more frames.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_full || self.failure.is_some()
+    }
+
+    /// Writes frames. A disk that refuses them is told by [`Self::failure`].
+    pub(crate) fn write(&mut self, copied: &Copied, room: &Room) {
+        let mut begin = 0;
+        for (end, kept) in &copied.frames {
+            let data = &copied.octets[begin..*end];
+            begin = *end;
+            if self.failure.is_some() || self.is_full {
+                continue;
+            }
+            if self.good > room.most_octets / SHARE {
+                self.is_full = true;
+                continue;
+            }
+            self.write_one(data, kept, room);
+        }
+    }
+
+    fn write_one(&mut self, data: &[u8], kept: &Kept, room: &Room) {
+        let tag = kept.vlan.map(|vlan| {
+            let mut octets = [0; TAG];
+            octets[..2].copy_from_slice(&vlan.tpid.to_be_bytes());
+            octets[2..].copy_from_slice(&vlan.tci.to_be_bytes());
+            octets
+        });
+        let tag = tag.as_ref().map_or(&[][..], |tag| &tag[..]);
+        let at = TAG_AT.min(data.len());
+        let frame = Captured {
+            time_ns: kept.wall_ns.max(0),
+            direction: Direction::Inbound,
+            pieces: &[&data[..at], tag, &data[at..]],
+            original_len: u32::try_from(data.len() + tag.len()).unwrap_or(u32::MAX),
+            comment: None,
+        };
+        loop {
+            match self.writer.write(&frame) {
+                Ok(()) => {
+                    self.good = (&*self.file).stream_position().unwrap_or(self.good);
+                    return;
+                }
+                Err(error) => {
+                    let is_cut = self.cut();
+                    if is_cut && is_full(&error) && drop_oldest(&room.folder, ENDING, Some(&self.path)) {
+                        continue;
+                    }
+                    self.failure = Some(error.to_string());
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Cuts off a block that was written in part.
+    fn cut(&mut self) -> bool {
+        let is_cut = self.file.set_len(self.good).is_ok();
+        is_cut && (&*self.file).seek(SeekFrom::Start(self.good)).is_ok()
+    }
+
+    /// Waits until all that was written is on the disk.
+    pub(crate) fn sync(&mut self, room: &Room) {
+        let synced = self.file.sync_all().and_then(|()| sync_folder(&room.folder));
+        if let Err(error) = synced {
+            self.failure = Some(error.to_string());
+        }
+    }
+
+    /// Ends the capture.
+    pub(crate) fn end(mut self, wall_ns: i64, room: &Room) -> Option<String> {
+        self.sync(room);
+        let _ = self.writer.finish(wall_ns.max(0), self.missing);
+        let _ = self.file.sync_all();
+        self.failure
+    }
+}
+
+/// True if the disk, or the room that this user has on it, is full.
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}

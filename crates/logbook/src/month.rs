@@ -1,0 +1,259 @@
+//! The run file of a month, and those that an earlier process left.
+
+use crate::budget::{files, hold};
+use crate::ledger::{Ledger, LedgerLine, Totals};
+use crate::settings::{BookError, Now, Settings};
+use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesSpec, Window};
+use sentinel::{Month, Watched, stamp};
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use store::{Batch, RunFile, RunWriter, StoreError};
+use units::Realtime;
+
+/// Ending of run files.
+pub(crate) const ENDING: &str = "triptime";
+
+/// Files of one second, at most.
+const MOST_OF_A_NAME: u32 = 100;
+
+/// The newest files in which the end of the last watch is looked for.
+const NEWEST: usize = 4;
+
+/// A run file that is being written.
+#[derive(Debug)]
+pub(crate) struct MonthRun {
+    writer: RunWriter,
+    pub(crate) month: Month,
+    /// Its begin on the watch's clock, in ns.
+    pub(crate) begun_ns: i64,
+    series: Vec<(String, Totals)>,
+    watched_before: Vec<Watched>,
+    pub(crate) file: PathBuf,
+}
+
+impl MonthRun {
+    /// Begins a run file now.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(crate) fn begin(
+        settings: &Settings,
+        series: &[SeriesSpec],
+        watched: Vec<Watched>,
+        now: Now,
+    ) -> Result<Self, StoreError> {
+        let info = RunInfo {
+            id: format!("{:x}-{:x}", now.wall_ns, std::process::id()),
+            command: "sentinel".to_owned(),
+            arguments: settings.arguments.clone(),
+            tool_version: settings.tool_version.clone(),
+            started: Realtime::from_ns(now.wall_ns),
+            window_ns: settings.window_ns,
+        };
+        let (file, mut writer) = create(settings, &info, now.wall_ns)?;
+        for (name, text) in &settings.documents {
+            writer.put_document(name, text)?;
+        }
+        for spec in series {
+            writer.add_series(spec)?;
+        }
+        Ok(Self {
+            writer,
+            month: Month::of(now.wall_ns),
+            begun_ns: now.at_ns,
+            series: series
+                .iter()
+                .map(|spec| (spec.name.clone(), Totals::default()))
+                .collect(),
+            watched_before: watched,
+            file,
+        })
+    }
+
+    /// Writes a batch; its windows count from now on.
+    ///
+    /// # Errors
+    /// The disk refuses it; then nothing of it is written.
+    pub(crate) fn write(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        self.writer.write(batch)?;
+        for window in &batch.windows {
+            if let Some((_, totals)) = self.series.get_mut(window.series.0 as usize) {
+                totals.add(window);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the file, writes its line into the ledger, and takes the right to write from it.
+    ///
+    /// # Errors
+    /// The disk refuses the end or the ledger. The file then reads as interrupted, and a later start writes its line.
+    pub(crate) fn end(mut self, settings: &Settings, watched: &[(String, Watched)], now: Now) -> Result<(), BookError> {
+        let duration_ns = u64::try_from(now.at_ns - self.begun_ns).unwrap_or(0);
+        let mut lines = self.lines();
+        let mut events = Vec::new();
+        for (number, (relay, time)) in watched.iter().enumerate() {
+            let before = self.watched_before.get(number).copied().unwrap_or_default();
+            let time = Watched {
+                watched_ns: time.watched_ns.saturating_sub(before.watched_ns),
+                unwatched_ns: time.unwatched_ns.saturating_sub(before.unwatched_ns),
+            };
+            lines.push(self.watched_line(relay, time));
+            events.push(Event {
+                at_ns: duration_ns,
+                since_ns: Some(duration_ns),
+                kind: EventKind::Note,
+                series: None,
+                text: format!(
+                    "{relay}: watched for {}, not watched for {}",
+                    units::Ns(time.watched_ns),
+                    units::Ns(time.unwatched_ns)
+                ),
+            });
+        }
+        self.writer.write(&Batch {
+            events,
+            ..Batch::default()
+        })?;
+        self.writer.finish(RunState::Complete, duration_ns)?;
+        Ledger::of(&settings.folder).add(&lines)?;
+        seal(&self.file)?;
+        hold(&settings.folder, ENDING, settings.runs_octets, Some(&self.file));
+        Ok(())
+    }
+
+    fn lines(&self) -> Vec<LedgerLine> {
+        let series = self.series.iter();
+        series.map(|(name, totals)| self.line(name.clone(), *totals)).collect()
+    }
+
+    fn watched_line(&self, relay: &str, time: Watched) -> LedgerLine {
+        let counters = Counters {
+            watched_ns: time.watched_ns,
+            ..Counters::default()
+        };
+        self.line(
+            format!("watched/{relay}"),
+            Totals {
+                counters,
+                ..Totals::default()
+            },
+        )
+    }
+
+    fn line(&self, series: String, totals: Totals) -> LedgerLine {
+        LedgerLine {
+            month: self.month.to_string(),
+            run: file_name(&self.file),
+            state: "complete".to_owned(),
+            series,
+            totals,
+        }
+    }
+}
+
+fn create(settings: &Settings, info: &RunInfo, wall_ns: i64) -> Result<(PathBuf, RunWriter), StoreError> {
+    let name = stamp(wall_ns);
+    let mut number = 1;
+    loop {
+        let file = match number {
+            1 => format!("sentinel-{name}.{ENDING}"),
+            _ => format!("sentinel-{name}-{number:02}.{ENDING}"),
+        };
+        let file = settings.folder.join(file);
+        match RunWriter::create(&file, info, Some(settings.file_budget)) {
+            Err(StoreError::Exists { .. }) if number < MOST_OF_A_NAME => number += 1,
+            made => return made.map(|writer| (file, writer)),
+        }
+    }
+}
+
+/// Takes the right to write from a file that is complete.
+fn seal(file: &Path) -> io::Result<()> {
+    fs::set_permissions(file, fs::Permissions::from_mode(0o444))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Writes the lines of run files that an earlier process left without one: it was killed. Returns how many these were.
+///
+/// # Errors
+/// The ledger cannot be read or written.
+pub(crate) fn adopt(folder: &Path) -> io::Result<u64> {
+    let ledger = Ledger::of(folder);
+    ledger.mend()?;
+    let known: std::collections::HashSet<String> = ledger.read()?.into_iter().map(|line| line.run).collect();
+    let mut adopted = 0;
+    for file in files(folder, ENDING)? {
+        let name = file_name(&file.path);
+        if known.contains(&name) {
+            continue;
+        }
+        // A file that was left before it had a table tells nothing.
+        if let Ok(lines) = lines_of(&file.path, &name) {
+            ledger.add(&lines)?;
+            adopted += 1;
+        }
+    }
+    Ok(adopted)
+}
+
+fn lines_of(path: &Path, name: &str) -> Result<Vec<LedgerLine>, StoreError> {
+    let run = RunFile::open(path)?;
+    let month = Month::of(run.info().started.as_ns()).to_string();
+    let state = match run.state() {
+        RunState::Complete => "complete",
+        // Nobody else writes here: this process holds the folder, and the one that began the file was killed.
+        RunState::Interrupted | RunState::Running => "interrupted",
+    };
+    run.series()?
+        .into_iter()
+        .map(|(id, spec)| {
+            let totals = run.totals(id)?;
+            Ok(LedgerLine {
+                month: month.clone(),
+                run: name.to_owned(),
+                state: state.to_owned(),
+                series: spec.name,
+                totals: Totals {
+                    counters: totals.counters,
+                    min_ns: totals.min_ns,
+                    max_ns: totals.max_ns,
+                },
+            })
+        })
+        .collect()
+}
+
+/// When the last watch of this folder ended, in ns since 1970 UTC: the end of its last closed window. `None` if there was none.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn last_end_ns(folder: &Path) -> io::Result<Option<i64>> {
+    let files = match files(folder, ENDING) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let ends = files.iter().rev().take(NEWEST).filter_map(|file| {
+        let run = RunFile::open(&file.path).ok()?;
+        let duration_ns = i64::try_from(run.duration_ns()).ok()?;
+        Some(run.info().started.as_ns().saturating_add(duration_ns))
+    });
+    Ok(ends.max())
+}
+
+/// Adds a window to one of the same series that waits before it.
+pub(crate) fn join(into: &mut Window, window: &Window) {
+    into.end_ns = into.end_ns.max(window.end_ns);
+    into.counters.add(&window.counters);
+    into.sum_ns += window.sum_ns;
+    into.min_ns = into.min_ns.into_iter().chain(window.min_ns).min();
+    into.max_ns = into.max_ns.max(window.max_ns);
+    into.histogram.merge(&window.histogram);
+}
