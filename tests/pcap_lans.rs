@@ -180,6 +180,87 @@ fn both_lans_whole_pass_and_a_silent_one_never_does() {
     }
 }
 
+/// The captures of both LANs with supervision frames of another node only, and frames of a stream as `data` makes them.
+fn beside_a_node(directory: &Path, data: impl Fn(&[u8], Lan, usize) -> Option<Vec<u8>>) -> [PathBuf; 2] {
+    let mut template = template(0);
+    Lan::BOTH.map(|lan| {
+        let path = directory.join(format!("{}.pcap", lan.letter()));
+        let mut writer = PcapWriter::new(File::create(&path).unwrap()).unwrap();
+        for number in 0..FRAMES {
+            let at = START_NS + number as i64 * SPACING_NS + BEHIND_NS * lan.number() as i64;
+            if number.is_multiple_of(1_000) {
+                let node = Supervision {
+                    path: 0,
+                    version: 1,
+                    sequence: number as u16,
+                    node: Node::PrpDiscard,
+                    mac: Mac([2, 0, 0, 0, 0, 0x77]),
+                    red_box: None,
+                };
+                let mut frame = node.encode(node.mac);
+                add(&mut frame, Protocol::Prp, lan, (number / 1_000) as u16).unwrap();
+                writer.write(at - 1_000, &frame).unwrap();
+            }
+            template.asdu_mut(0).unwrap().set_smp_cnt((number % 4_000) as u16);
+            if let Some(frame) = data(template.bytes(), lan, number) {
+                writer.write(at, &frame).unwrap();
+            }
+        }
+        writer.finish().unwrap();
+        path
+    })
+}
+
+/// Cuts the frames of a capture as a snap length does.
+fn cut(path: &Path, octets: usize) {
+    const HEADER: usize = 24;
+    const RECORD: usize = 16;
+    let whole = std::fs::read(path).unwrap();
+    let mut short = whole[..HEADER].to_vec();
+    let mut rest = &whole[HEADER..];
+    while let Some((record, after)) = rest.split_at_checked(RECORD) {
+        let kept = u32::from_le_bytes(record[8..12].try_into().unwrap()) as usize;
+        let cut = kept.min(octets);
+        short.extend_from_slice(&record[..8]);
+        short.extend_from_slice(&(cut as u32).to_le_bytes());
+        short.extend_from_slice(&record[12..]);
+        short.extend_from_slice(&after[..cut]);
+        rest = &after[kept..];
+    }
+    std::fs::write(path, short).unwrap();
+}
+
+/// Supervision frames come on both LANs; they say nothing about the streams of others.
+#[test]
+fn frames_without_marks_are_not_proven_by_those_of_another_node() {
+    let directory = tempfile::tempdir().unwrap();
+    // A publisher with one port, on LAN A.
+    let [a, b] = beside_a_node(directory.path(), |frame, lan, _| {
+        (lan == Lan::A).then(|| frame.to_vec())
+    });
+    let (document, verdicts) = judged(directory.path(), &[text(&a), "--lan-b", text(&b)]);
+    assert_eq!(counts(&document, "lan/A"), (8, 0));
+    assert_eq!(verdicts[..2], ["lan/A: inconclusive", "lan/B: pass"], "{document}");
+    // Without ports, the frames may have been on either LAN.
+    let (document, verdicts) = judged(directory.path(), &[text(&a)]);
+    assert_eq!(verdicts[0], "lan/A: inconclusive", "{document}");
+    // The snap length cuts the marks; LAN B loses a quarter.
+    let [a, b] = beside_a_node(directory.path(), |frame, lan, number| {
+        let mut frame = frame.to_vec();
+        add(&mut frame, Protocol::Prp, lan, number as u16).unwrap();
+        (lan == Lan::A || number < 6_000).then_some(frame)
+    });
+    for path in [&a, &b] {
+        cut(path, 96);
+    }
+    let (document, verdicts) = judged(directory.path(), &[text(&a), "--lan-b", text(&b)]);
+    assert_eq!(
+        verdicts[..2],
+        ["lan/A: inconclusive", "lan/B: inconclusive"],
+        "{document}"
+    );
+}
+
 /// The end of one capture before that of the other decides nothing, on either LAN.
 #[test]
 fn a_lan_is_not_judged_while_it_was_not_captured() {

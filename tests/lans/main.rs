@@ -326,6 +326,33 @@ fn frames_of_a_publisher_with_one_port_prove_nothing_about_a_lan() {
     );
 }
 
+/// A node that marks its frames must not answer for a publisher with one port.
+#[test]
+fn marks_of_another_node_prove_nothing_about_a_publisher_with_one_port() {
+    if !root_or_skip("marks_of_another_node_prove_nothing_about_a_publisher_with_one_port") {
+        return;
+    }
+    let namespace = two_lans();
+    let [directory, other] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
+    let set = other.path().join("goose.toml");
+    std::fs::write(&set, GOOSE).expect("a file");
+    let far = begin(&namespace, directory.path(), "publish v0 --streams 1");
+    let node = format!("publish v0 --lan-b w0 --goose {}", set.display());
+    let node = begin(&namespace, other.path(), &node);
+    until_sent(&far, "v0", 100);
+    until_sent(&node, "w0", 10);
+    let near = "subscribe v1 --lan-b w1 --duration 2s --limits substation";
+    let near = wait(begin(&namespace, directory.path(), near), &["subscribe"]);
+    let _ = (end(far, &["publish"]), end(node, &["publish"]));
+    let document = json(&near);
+    assert!(count(&document, "lan/A", "received") > 0, "{document}");
+    let mut checks = document["checks"].as_array().expect("checks").iter();
+    let check = checks.find(|check| check["series"] == "lan/A" && check["limit"] == "redundancy.lost");
+    let check = check.expect("a check of LAN A");
+    assert_eq!(check["verdict"], "inconclusive", "{check}");
+    assert!(check["why"].to_string().contains("no marks of PRP or HSR"), "{check}");
+}
+
 /// A profile for streams also judges the LANs.
 #[test]
 fn a_dead_lan_does_not_pass_by_the_other_one() {

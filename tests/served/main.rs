@@ -319,7 +319,6 @@ fn fifty_readers_leave_memory_as_it_is() {
     drop(silent);
     let idle = fs::read_dir(format!("/proc/{server}/fd")).expect("files").count();
     assert!(idle < 130, "{idle} open files");
-    println!("{asked} answers; {before} KiB before, {after} KiB after");
 }
 
 /// Has so many readers ask for page and figures for a while; returns the number of answers.

@@ -51,7 +51,7 @@ pub struct LanSummary {
     pub frames: u64,
     /// Frames without marks: of nodes with one port, or cut by the capture.
     pub unmarked: u64,
-    /// Those whose loss on this LAN does not show.
+    /// Sources whose loss on this LAN does not show.
     pub unproven: Unproven,
     /// Stamps of its first and last frame.
     pub span_ns: Option<(i64, i64)>,

@@ -2,34 +2,7 @@
 
 use crate::question::{QUESTIONS, Question, frame};
 use std::collections::BTreeMap;
-
-/// An answer that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{key}: {problem}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-pub struct Wrong {
-    /// Its line in the file, if it comes from one.
-    pub line: Option<usize>,
-    /// The key of its question.
-    pub key: String,
-    /// The reason.
-    pub problem: String,
-}
-
-/// A file of answers that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AnswersError {
-    /// It is not TOML.
-    #[error("line {line}: {problem}")]
-    NotToml {
-        /// Line of the mistake.
-        line: usize,
-        /// The reason.
-        problem: String,
-    },
-    /// One of its answers is refused.
-    #[error(transparent)]
-    Wrong(#[from] Wrong),
-}
+use units::{Refusal, line_of, refusal};
 
 /// The answers given so far, by the key of their question. A question without one is open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,20 +13,17 @@ impl Answers {
     ///
     /// # Errors
     /// Invalid TOML, an unknown key, or an answer that its question refuses, with the line.
-    pub fn parse(text: &str) -> Result<Self, AnswersError> {
-        let line = |at: usize| 1 + text[..at.min(text.len())].matches('\n').count();
-        let table: BTreeMap<toml::Spanned<String>, toml::Spanned<String>> =
-            toml::from_str(text).map_err(|error| AnswersError::NotToml {
-                line: line(error.span().map_or(0, |span| span.start)),
-                problem: error.message().to_owned(),
-            })?;
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let line = |at: usize| line_of(text, at);
+        let table: BTreeMap<toml::Spanned<String>, toml::Spanned<String>> = toml::from_str(text)
+            .map_err(|error| Refusal::new(error.message()).at_line(line(error.span().map_or(0, |span| span.start))))?;
         let mut answers = Self::default();
         for (key, value) in table {
-            let at = Some(line(key.span().start));
-            let question = Question::of(key.get_ref()).ok_or_else(|| unknown(at, key.get_ref()))?;
+            let at = line(key.span().start);
+            let question = Question::of(key.get_ref()).ok_or_else(|| unknown(key.get_ref()).at_line(at))?;
             answers
                 .give(question, value.get_ref())
-                .map_err(|wrong| Wrong { line: at, ..wrong })?;
+                .map_err(|wrong| wrong.at_line(at))?;
         }
         answers.fit()?;
         Ok(answers)
@@ -63,13 +33,13 @@ impl Answers {
     ///
     /// # Errors
     /// The question refuses it.
-    pub fn give(&mut self, question: &Question, answer: &str) -> Result<(), Wrong> {
+    pub fn give(&mut self, question: &Question, answer: &str) -> Result<(), Refusal> {
         let answer = answer.trim();
         if answer.is_empty() {
             self.0.remove(question.key);
             return Ok(());
         }
-        (question.check)(answer).map_err(|problem| wrong(question.key, problem))?;
+        (question.check)(answer).map_err(|wrong| wrong.of_key(question.key))?;
         self.0.insert(question.key, answer.to_owned());
         Ok(())
     }
@@ -78,11 +48,11 @@ impl Answers {
     ///
     /// # Errors
     /// The rate and the ASDUs do not make a frame.
-    pub fn fit(&self) -> Result<(), Wrong> {
+    pub fn fit(&self) -> Result<(), Refusal> {
         let (Some(rate), Some(asdus)) = (self.of("rate"), self.of("asdus")) else {
             return Ok(());
         };
-        frame(rate, asdus).map(drop).map_err(|problem| wrong("asdus", problem))
+        frame(rate, asdus).map(drop).map_err(|wrong| wrong.of_key("asdus"))
     }
 
     /// The answer to the question with this key.
@@ -91,21 +61,9 @@ impl Answers {
     }
 }
 
-fn wrong(key: &str, problem: String) -> Wrong {
-    Wrong {
-        line: None,
-        key: key.to_owned(),
-        problem,
-    }
-}
-
-fn unknown(line: Option<usize>, key: &str) -> Wrong {
+fn unknown(key: &str) -> Refusal {
     let keys: Vec<&str> = QUESTIONS.iter().map(|question| question.key).collect();
-    Wrong {
-        line,
-        key: key.to_owned(),
-        problem: format!("no question has this key; have: {}", keys.join(", ")),
-    }
+    refusal!("no question has this key; have: {}", keys.join(", ")).of_key(key)
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use streamset::StreamSet;
 
 /// An answer that was found, with its source in words.
-type Answer = (String, String);
+type Sourced = (String, String);
 
 /// Answers that nobody needs to be asked for, and candidates for those that a person has to choose.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    answers: BTreeMap<&'static str, Answer>,
+    answers: BTreeMap<&'static str, Sourced>,
     candidates: BTreeMap<&'static str, Vec<String>>,
 }
 

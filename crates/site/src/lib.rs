@@ -13,7 +13,7 @@ mod form;
 mod found;
 mod question;
 
-pub use answers::{Answers, AnswersError, Wrong};
+pub use answers::Answers;
 pub use commands::{Command, commands};
 pub use files::{File, files};
 pub use form::form;

@@ -2,7 +2,7 @@
 
 use place::PlaceKind;
 use report::limits::Profile;
-use units::{CpuList, parse_ns};
+use units::{CpuList, Refusal, Refuse, parse_ns, refusal};
 use wire::sv::Profile as FrameProfile;
 
 /// A question of the form.
@@ -19,7 +19,7 @@ pub struct Question {
     /// The effect of leaving it open.
     pub open: &'static str,
     /// Checks an answer; returns the reason for a refusal.
-    pub check: fn(&str) -> Result<(), String>,
+    pub check: fn(&str) -> Result<(), Refusal>,
 }
 
 /// All questions.
@@ -46,7 +46,7 @@ pub const QUESTIONS: [Question; 16] = [
         how: "`cat /sys/devices/system/cpu/isolated`; for a guest `virsh vcpupin DOMAIN`; `triptime qualify --show` says which it would take",
         example: "2-3",
         open: "all but the housekeeping ones, or the isolated ones if there are any by then",
-        check: |text| text.parse::<CpuList>().map(drop).map_err(|error| error.to_string()),
+        check: |text| text.parse::<CpuList>().map(drop).refused(),
     },
     Question {
         key: "interface",
@@ -118,7 +118,7 @@ pub const QUESTIONS: [Question; 16] = [
         how: "the protection concept: fault clearing time, minus breaker, minus margin; or the relay's data sheet",
         example: "20ms",
         open: "each scenario's own time is required, no other",
-        check: |text| parse_ns(text).map(drop).map_err(|error| error.to_string()),
+        check: |text| parse_ns(text).map(drop).refused(),
     },
     Question {
         key: "trip_source",
@@ -134,7 +134,7 @@ pub const QUESTIONS: [Question; 16] = [
         how: "a stall of once a day needs days: 24h for an acceptance, 7d as the published statements; `--duration` overrides it",
         example: "24h",
         open: "10min",
-        check: |text| parse_ns(text).map(drop).map_err(|error| error.to_string()),
+        check: |text| parse_ns(text).map(drop).refused(),
     },
     Question {
         key: "object",
@@ -161,40 +161,42 @@ impl Question {
     }
 }
 
-fn one_line(text: &str) -> Result<(), String> {
+fn one_line(text: &str) -> Result<(), Refusal> {
     match text.chars().any(char::is_control) {
-        true => Err("has a control character".into()),
+        true => Err(refusal!("has a control character")),
         false => Ok(()),
     }
 }
 
-fn place(text: &str) -> Result<(), String> {
+fn place(text: &str) -> Result<(), Refusal> {
     let names = || PlaceKind::OF_PLANS.map(PlaceKind::name).join(", ");
     PlaceKind::named(text)
         .map(drop)
-        .ok_or_else(|| format!("must be one of {}", names()))
+        .ok_or_else(|| refusal!("must be one of {}", names()))
 }
 
-fn whole(text: &str, least: u32, most: u32) -> Result<(), String> {
+fn whole(text: &str, least: u32, most: u32) -> Result<(), Refusal> {
     match text.parse::<u32>() {
         Ok(number) if (least..=most).contains(&number) => Ok(()),
-        _ => Err(format!("must be a whole number from {least} to {most}")),
+        _ => Err(refusal!("must be a whole number from {least} to {most}")),
     }
 }
 
 /// The kernel's rule for names of interfaces (`dev_valid_name`).
-fn interface(text: &str) -> Result<(), String> {
+fn interface(text: &str) -> Result<(), Refusal> {
     let is_bad = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
     match text.len() > 15 || text == "." || text == ".." || text.contains(is_bad) {
-        true => Err("is not the name of an interface: at most 15 bytes, no blank, slash or colon".into()),
+        true => Err(refusal!(
+            "is not the name of an interface: at most 15 bytes, no blank, slash or colon"
+        )),
         false => Ok(()),
     }
 }
 
-fn references(text: &str) -> Result<(), String> {
+fn references(text: &str) -> Result<(), Refusal> {
     let bad = text.split(',').map(str::trim).find(|one| !is_reference(one));
     bad.map_or(Ok(()), |one| {
-        Err(format!("\"{one}\" is not a reference such as IED1LD0/LLN0$GO$gcbTrip"))
+        Err(refusal!("\"{one}\" is not a reference such as IED1LD0/LLN0$GO$gcbTrip"))
     })
 }
 
@@ -203,17 +205,15 @@ fn is_reference(text: &str) -> bool {
     text.contains("$GO$") && text.len() <= 129 && text.chars().all(plain)
 }
 
-fn profile(text: &str) -> Result<(), String> {
+fn profile(text: &str) -> Result<(), Refusal> {
     let names = Profile::embedded_names();
     match names.contains(&text) {
         true => Ok(()),
-        false => Err(format!("must be one of {}", names.join(", "))),
+        false => Err(refusal!("must be one of {}", names.join(", "))),
     }
 }
 
 /// Checks that rate and ASDUs make a possible frame.
-pub(crate) fn frame(rate: &str, asdus: &str) -> Result<FrameProfile, String> {
-    format!("F{rate}S{asdus}I4U4")
-        .parse::<FrameProfile>()
-        .map_err(|error| error.to_string())
+pub(crate) fn frame(rate: &str, asdus: &str) -> Result<FrameProfile, Refusal> {
+    format!("F{rate}S{asdus}I4U4").parse::<FrameProfile>().refused()
 }

@@ -53,7 +53,10 @@ pub(crate) fn run(args: ServeArgs) -> Result<u8, Failure> {
     let token = args.token.as_deref().map(Token::read).transpose()?;
     let bound = match args.of_run {
         Some(_) => {
-            let socket = io::stdin().as_fd().try_clone_to_owned().map_err(cannot)?;
+            let socket = io::stdin()
+                .as_fd()
+                .try_clone_to_owned()
+                .map_err(|error| cannot(&error))?;
             Bound::passed(socket, args.listen)?
         }
         None => {
@@ -75,7 +78,7 @@ pub(crate) fn run(args: ServeArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn cannot(error: io::Error) -> Failure {
+fn cannot(error: &io::Error) -> Failure {
     Failure::CouldNotMeasure(format!("cannot serve: {error}"))
 }
 
@@ -101,9 +104,10 @@ struct Until {
 
 impl Until {
     fn of(run: Option<i32>) -> Result<Self, Failure> {
-        let (signal, told) = UnixStream::pair().map_err(cannot)?;
+        let (signal, told) = UnixStream::pair().map_err(|error| cannot(&error))?;
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            pipe::register(number, told.try_clone().map_err(cannot)?).map_err(cannot)?;
+            pipe::register(number, told.try_clone().map_err(|error| cannot(&error))?)
+                .map_err(|error| cannot(&error))?;
         }
         let run = run.map(process).transpose()?;
         Ok(Self { signal, run })
@@ -135,6 +139,6 @@ fn process(number: i32) -> Result<rustix::fd::OwnedFd, Failure> {
     match opened {
         Ok(process) if getppid() == Some(pid) => Ok(process),
         Ok(_) => Err(gone()),
-        Err(errno) => Err(cannot(errno.into())),
+        Err(errno) => Err(cannot(&errno.into())),
     }
 }

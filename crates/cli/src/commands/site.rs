@@ -3,13 +3,13 @@
 use crate::failure::Failure;
 use crate::verdict::write;
 use host::Host;
-use site::{Answers, AnswersError, Found, QUESTIONS, Question, commands, files, form};
+use site::{Answers, Found, QUESTIONS, Question, commands, files, form};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use streamset::{SclChoice, StreamSet};
-use units::foreign;
+use units::{Refusal, Refuse, foreign};
 
 /// File of the answers, in the folder.
 const ANSWERS: &str = "site.toml";
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &SiteArgs) -> Result<u8, Failure> {
         given.map_err(|wrong| Failure::Usage(format!("--scl: {wrong}")))?;
     }
     if let Some(file) = answers.of("scl") {
-        take_scl(file, &mut found).map_err(Failure::Usage)?;
+        take_scl(file, &mut found).map_err(|wrong| Failure::Usage(wrong.to_string()))?;
     }
     if args.answers.is_none() {
         if !io::stdin().is_terminal() {
@@ -69,17 +69,17 @@ pub(crate) fn run(args: &SiteArgs) -> Result<u8, Failure> {
 fn read(path: &Path) -> Result<Answers, Failure> {
     let name = path.display();
     let text = fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    Answers::parse(&text).map_err(|error: AnswersError| Failure::Usage(format!("{name}: {error}")))
+    Answers::parse(&text).map_err(|wrong| Failure::Usage(wrong.of(name).to_string()))
 }
 
-fn take_scl(file: &str, found: &mut Found) -> Result<(), String> {
-    let octets = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+fn take_scl(file: &str, found: &mut Found) -> Result<(), Refusal> {
+    let octets = fs::read(file).refused_of(file)?;
     let choice = SclChoice {
         ieds: &[],
         frequency_hz: None,
         goose_alone: true,
     };
-    let set = StreamSet::of_scl(&octets, file.to_owned(), choice).map_err(|error| error.to_string())?;
+    let set = StreamSet::of_scl(&octets, file.to_owned(), choice)?;
     found.take_scl(&set);
     Ok(())
 }
@@ -132,18 +132,16 @@ fn answered(
         }
         let before = answers.clone();
         let given = answers.give(question, &line).and_then(|()| answers.fit());
-        let usable = given
-            .map_err(|wrong| wrong.problem)
-            .and_then(|()| match (question.key, answers.of("scl")) {
-                ("scl", Some(file)) => take_scl(file, found),
-                _ => Ok(()),
-            });
+        let usable = given.and_then(|()| match (question.key, answers.of("scl")) {
+            ("scl", Some(file)) => take_scl(file, found),
+            _ => Ok(()),
+        });
         let Err(problem) = usable else { return Ok(true) };
         *answers = before;
         writeln!(
             screen,
             "  {} (such as {})",
-            foreign::message(&problem),
+            foreign::message(&problem.to_string()),
             question.example
         )?;
     }

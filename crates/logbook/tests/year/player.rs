@@ -12,30 +12,30 @@ use wire::ether::Mac;
 use wire::goose::{Member, Message, Value};
 use wire::time::{TimeQuality, UtcTime};
 
-pub const MS: i64 = 1_000_000;
-pub const SECOND: i64 = 1_000 * MS;
-pub const HOUR: i64 = 3_600 * SECOND;
-pub const DAY: i64 = 24 * HOUR;
+pub(crate) const MS: i64 = 1_000_000;
+pub(crate) const SECOND: i64 = 1_000 * MS;
+pub(crate) const HOUR: i64 = 3_600 * SECOND;
+pub(crate) const DAY: i64 = 24 * HOUR;
 /// 2026-01-01 UTC.
-pub const NEW_YEAR: i64 = 1_767_225_600 * SECOND;
+pub(crate) const NEW_YEAR: i64 = 1_767_225_600 * SECOND;
 /// Time from one message at rest to the next.
-pub const BEAT: i64 = 60 * SECOND;
-pub const RELAY: &str = "IED1LD0/LLN0$GO$gcbTrip";
-pub const RING: usize = 1 << 20;
-pub const CAPTURES: u64 = 1 << 20;
-pub const RUNS: u64 = 8 << 20;
+pub(crate) const BEAT: i64 = 60 * SECOND;
+pub(crate) const RELAY: &str = "IED1LD0/LLN0$GO$gcbTrip";
+pub(crate) const RING: usize = 1 << 20;
+pub(crate) const CAPTURES: u64 = 1 << 20;
+pub(crate) const RUNS: u64 = 8 << 20;
 
 /// All that was told.
 #[derive(Debug, Default, Clone)]
-pub struct Heard {
-    pub told: BTreeMap<AlarmKind, u64>,
-    pub suppressed: BTreeMap<AlarmKind, u64>,
-    pub texts: Vec<String>,
-    pub not_kept: u64,
+pub(crate) struct Heard {
+    pub(crate) told: BTreeMap<AlarmKind, u64>,
+    pub(crate) suppressed: BTreeMap<AlarmKind, u64>,
+    pub(crate) texts: Vec<String>,
+    pub(crate) not_kept: u64,
 }
 
 /// Listens to alarms, and looks at their frames the moment they are told.
-pub struct Ear(pub Arc<Mutex<Heard>>);
+pub(crate) struct Ear(pub Arc<Mutex<Heard>>);
 
 impl Tell for Ear {
     fn tell(&mut self, told: &Told<'_>) {
@@ -68,11 +68,11 @@ fn holds(path: &Path, told: &Told<'_>) {
 }
 
 /// The relay, the watch, and the clock of both.
-pub struct Player {
-    pub now_ns: i64,
-    pub folder: PathBuf,
-    pub heard: Arc<Mutex<Heard>>,
-    pub watch: Watch,
+pub(crate) struct Player {
+    pub(crate) now_ns: i64,
+    pub(crate) folder: PathBuf,
+    pub(crate) heard: Arc<Mutex<Heard>>,
+    pub(crate) watch: Watch,
     book: Option<Logbook>,
     st_num: u32,
     sq_num: u32,
@@ -81,7 +81,7 @@ pub struct Player {
 }
 
 impl Player {
-    pub fn begin(folder: &Path, now_ns: i64) -> Self {
+    pub(crate) fn begin(folder: &Path, now_ns: i64) -> Self {
         let heard = Arc::new(Mutex::new(Heard::default()));
         let (watch, book) = open(folder, &heard, now_ns);
         Self {
@@ -98,14 +98,14 @@ impl Player {
     }
 
     /// The watch is killed, and starts again at once.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         drop(self.book.take());
         let (watch, book) = open(&self.folder, &self.heard, self.now_ns);
         (self.watch, self.book) = (watch, Some(book));
     }
 
     /// The watch ends in order.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let book = self.book.take().expect("it runs");
         book.end(&self.watch, wall(self.now_ns)).expect("ended");
     }
@@ -132,36 +132,31 @@ impl Player {
         });
     }
 
-    pub fn beat(&mut self) {
+    pub(crate) fn beat(&mut self) {
         self.sq_num += 1;
         self.send();
     }
 
-    /// A message is lost on its way.
-    pub fn lose(&mut self) {
-        self.sq_num += 1;
-    }
-
     /// The members change.
-    pub fn change(&mut self, bits: [bool; 2]) {
+    pub(crate) fn change(&mut self, bits: [bool; 2]) {
         (self.st_num, self.sq_num, self.changed_ns, self.bits) = (self.st_num + 1, 0, self.now_ns, bits);
         self.send();
     }
 
     /// The relay begins again, as after a new start.
-    pub fn boot(&mut self) {
+    pub(crate) fn boot(&mut self) {
         (self.st_num, self.sq_num, self.changed_ns, self.bits) = (1, 0, self.now_ns, [false; 2]);
         self.send();
     }
 
     /// Time passes without a message; the watch looks and writes.
-    pub fn pass(&mut self, ns: i64) {
+    pub(crate) fn pass(&mut self, ns: i64) {
         self.now_ns += ns;
         self.look(0);
     }
 
     /// The watch looks; it lost so many frames since it did last.
-    pub fn look(&mut self, dropped: u64) {
+    pub(crate) fn look(&mut self, dropped: u64) {
         {
             let mut watch = self.watch.lock().expect("alone");
             watch.checked(self.now_ns, dropped);
@@ -173,7 +168,7 @@ impl Player {
     }
 
     /// The relay is at rest until this instant.
-    pub fn rest_until(&mut self, until_ns: i64) {
+    pub(crate) fn rest_until(&mut self, until_ns: i64) {
         while self.now_ns + BEAT <= until_ns {
             self.pass(BEAT);
             self.beat();
@@ -182,7 +177,7 @@ impl Player {
     }
 
     /// A start, and a trip after this time; without one, the start ends.
-    pub fn shot(&mut self, trip_ns: Option<i64>) {
+    pub(crate) fn shot(&mut self, trip_ns: Option<i64>) {
         self.change([false, true]);
         if let Some(ns) = trip_ns {
             self.pass(ns);
@@ -195,7 +190,7 @@ impl Player {
     }
 
     /// A trip without a start.
-    pub fn false_trip(&mut self) {
+    pub(crate) fn false_trip(&mut self) {
         self.change([true, false]);
         self.pass(300 * MS);
         self.change([false, false]);
@@ -211,7 +206,7 @@ fn wall(now_ns: i64) -> Now {
     }
 }
 
-pub fn config() -> Config {
+pub(crate) fn config() -> Config {
     Config {
         relays: vec![WatchedRelay {
             name: "main".into(),

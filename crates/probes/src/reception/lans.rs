@@ -28,7 +28,7 @@ pub(crate) struct Lans {
     prints: Fingerprints,
     /// Frames without marks on each LAN.
     pub(crate) unmarked: [u64; 2],
-    /// Those of sampled values or GOOSE.
+    /// Of these, frames of sampled values or GOOSE.
     pub(crate) unproven: [u64; 2],
     /// Slot of the series of LAN A, which that of LAN B follows; `None` without series.
     slot: Option<u16>,

@@ -56,7 +56,7 @@ enum Broken {
     NotMade(&'static str),
 }
 
-/// What the test set itself missed, as a text.
+/// Samples that the test set itself missed, as a text.
 fn own(notice: Notice) -> &'static str {
     match notice {
         Notice::NoLink => "the test set had no link",
@@ -126,7 +126,7 @@ impl Conductor {
         }
     }
 
-    /// Whether a relay did nothing in a negative control, as required. Silence counts only if the relay would have been heard, and if all samples of the
+    /// Checks that a relay did nothing in a negative control, as required. Silence counts only if the relay would have been heard, and if all samples of the
     /// control were sent.
     fn stayed(&mut self, over: &Over) -> Result<(), Broken> {
         let failed = |why: &str| Err(Broken::Failed(why.to_owned()));

@@ -15,7 +15,7 @@ pub(super) struct Firsts {
 }
 
 impl Firsts {
-    /// Those of all sources.
+    /// Firsts of all sources.
     pub(super) fn of(discard: &Discard) -> Vec<Self> {
         let sources = discard.sources().iter();
         let firsts = sources.map(|source| Self {

@@ -42,7 +42,7 @@ fn mistakes_are_named_with_their_place() {
             "[[stream]]\nsvID = \"A\"\n[[stream]]\nsvID = \"A\"\n",
             "A is there twice",
         ),
-        ("[[stream]]\nsvID = \"A\"\nwithin = \"soon\"\n", "line 5"),
+        ("[[stream]]\nsvID = \"A\"\nwithin = \"soon\"\n", "line 6"),
         ("[[stream]]\nsvID = \"A\"\n[ring]\nmemory = \"much\"\n", "line 7"),
     ] {
         let error = parse(rest).expect_err(rest);

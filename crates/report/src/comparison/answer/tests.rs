@@ -221,7 +221,7 @@ fn a_run_in_doubt_is_compared_and_nothing_of_it_is_called_sure() {
     ended.state = RunState::Interrupted;
     let text = answer(&of(plain(60_000), ended));
     assert!(text.starts_with("after may be worse, which is in doubt: "), "{text}");
-    // What holds off idle states is a setting, which is compared.
+    // The hold of idle states is a setting, which is compared.
     let text = answer(&of(plain(60_000), doubted(600_000, EventKind::HeldByUs)));
     assert!(text.starts_with("after is worse: "), "{text}");
 }
