@@ -66,7 +66,7 @@ const OWN_SOCKET: &str = "audit/src/gather/time/port.rs";
 /// Crates that are not pure, from the top down: none depends on a crate of a higher row. Pure crates belong to the last row.
 const ROWS: [&[&str]; 9] = [
     &["cli", "testing"],
-    &["campaign", "matrix"],
+    &["campaign", "matrix", "site"],
     &["plan", "report", "interop", "merge", "columnar", "serve"],
     &["session", "lab", "logbook"],
     &["bed", "place"],
