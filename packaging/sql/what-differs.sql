@@ -1,9 +1,11 @@
 -- Hosts with the same hardware (processor, board, product): the facts by which each one differs from the one with the smallest wake-up latency among
--- them. Facts and latency are those of the latest complete run of a host; a fact that could not be read is told as unknown. A host whose hardware is not
+-- them. Facts and latency are those of the latest complete run of a host with wake-ups; a fact that could not be read is told as unknown. A host whose hardware is not
 -- known is left out, and so is one with less than a tenth of the samples that others of the same hardware have: a short run has a small maximum.
 WITH
 latest AS (
-    SELECT host, max(started_ns) AS started_ns FROM facts WHERE state = 'complete' GROUP BY host
+    SELECT facts.host AS host, max(facts.started_ns) AS started_ns
+    FROM facts JOIN days ON facts.host = days.host AND facts.started_ns = days.started_ns
+    WHERE facts.state = 'complete' AND days.series LIKE 'wakeup/%' GROUP BY facts.host
 ),
 known AS (
     SELECT facts.host AS host, facts.topic AS topic, facts.name AS name,
