@@ -1,5 +1,6 @@
 //! Answers of a person, from the file of answers or from a terminal.
 
+use crate::found::Found;
 use crate::question::{QUESTIONS, Question, frame};
 use std::collections::BTreeMap;
 use units::{Refusal, line_of, refusal};
@@ -25,7 +26,7 @@ impl Answers {
                 .give(question, value.get_ref())
                 .map_err(|wrong| wrong.at_line(at))?;
         }
-        answers.fit()?;
+        answers.fit_with(&Found::default())?;
         Ok(answers)
     }
 
@@ -44,15 +45,16 @@ impl Answers {
         Ok(())
     }
 
-    /// Checks answers that depend on each other.
+    /// Checks answers that depend on each other, or on what was found.
     ///
     /// # Errors
     /// The rate and the ASDUs do not make a frame.
-    pub fn fit(&self) -> Result<(), Refusal> {
-        let (Some(rate), Some(asdus)) = (self.of("rate"), self.of("asdus")) else {
-            return Ok(());
-        };
-        frame(rate, asdus).map(drop).map_err(|wrong| wrong.of_key("asdus"))
+    pub fn fit_with(&self, found: &Found) -> Result<(), Refusal> {
+        let settled = |key| self.of(key).or_else(|| found.of(key).map(|(answer, _)| answer));
+        match (settled("rate"), settled("asdus")) {
+            (Some(rate), Some(asdus)) => frame(rate, asdus).map(drop).map_err(|wrong| wrong.of_key("asdus")),
+            _ => Ok(()),
+        }
     }
 
     /// The answer to the question with this key.

@@ -53,7 +53,7 @@ pub const QUESTIONS: [Question; 16] = [
         asks: "Interface to the process bus",
         how: "`ip -br link`; the port to which the merging units' switch is cabled: `triptime subscribe IF --duration 5s` shows their streams",
         example: "eth1",
-        open: "nothing is measured on the process bus: the plan uses a bed of its own inside this machine",
+        open: "no command for the process bus is printed; the plan always uses a bed of its own inside this machine",
         check: interface,
     },
     Question {
@@ -118,7 +118,7 @@ pub const QUESTIONS: [Question; 16] = [
         how: "the protection concept: fault clearing time, minus breaker, minus margin; or the relay's data sheet",
         example: "20ms",
         open: "each scenario's own time is required, no other",
-        check: |text| parse_ns(text).map(drop).refused(),
+        check: time,
     },
     Question {
         key: "trip_source",
@@ -134,7 +134,7 @@ pub const QUESTIONS: [Question; 16] = [
         how: "a stall of once a day needs days: 24h for an acceptance, 7d as the published statements; `--duration` overrides it",
         example: "24h",
         open: "10min",
-        check: |text| parse_ns(text).map(drop).refused(),
+        check: time,
     },
     Question {
         key: "object",
@@ -165,6 +165,13 @@ fn one_line(text: &str) -> Result<(), Refusal> {
     match text.chars().any(char::is_control) {
         true => Err(refusal!("has a control character")),
         false => Ok(()),
+    }
+}
+
+fn time(text: &str) -> Result<(), Refusal> {
+    match parse_ns(text).refused()? {
+        0 => Err(refusal!("must be more than 0")),
+        _ => Ok(()),
     }
 }
 

@@ -53,7 +53,8 @@ pub(crate) fn run(args: &SiteArgs) -> Result<u8, Failure> {
         take_scl(file, &mut found).map_err(|wrong| Failure::Usage(wrong.to_string()))?;
     }
     if args.answers.is_none() {
-        if !io::stdin().is_terminal() {
+        // Also where the form goes into a file.
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             write(&form(&answers, &found))?;
             return Ok(0);
         }
@@ -61,6 +62,9 @@ pub(crate) fn run(args: &SiteArgs) -> Result<u8, Failure> {
         ask(&mut answers, &mut found, &mut io::stdin().lock(), &mut io::stderr())
             .map_err(|error| Failure::CouldNotMeasure(format!("cannot ask: {error}")))?;
     }
+    answers
+        .fit_with(&found)
+        .map_err(|wrong| Failure::Usage(wrong.to_string()))?;
     save(args, &answers, &found)?;
     write(&next(args, &answers, &found))?;
     Ok(0)
@@ -131,7 +135,7 @@ fn answered(
             return Ok(false);
         }
         let before = answers.clone();
-        let given = answers.give(question, &line).and_then(|()| answers.fit());
+        let given = answers.give(question, &line).and_then(|()| answers.fit_with(found));
         let usable = given.and_then(|()| match (question.key, answers.of("scl")) {
             ("scl", Some(file)) => take_scl(file, found),
             _ => Ok(()),
