@@ -89,7 +89,9 @@ fn is_secret(name: &str) -> bool {
 pub(crate) fn with_hidden_login(word: &str) -> Option<String> {
     let (before, server) = word.rsplit_once('@')?;
     let (protocol, login) = before.split_once(':')?;
-    login.contains(':').then(|| format!("{protocol}:(hidden)@{server}"))
+    // Control groups (`0::/user@1.service`) and ranges of crashkernel= begin with a digit; a protocol does not.
+    let is_number = protocol.rsplit('=').next()?.starts_with(|c: char| c.is_ascii_digit());
+    (login.contains(':') && !is_number).then(|| format!("{protocol}:(hidden)@{server}"))
 }
 
 /// Minimum number of hexadecimal digits of an identifier of a disk or machine; addresses have fewer.
@@ -193,10 +195,12 @@ mod tests {
         assert_eq!(without_identifiers("0xdeadbeef,é-1"), "0xdeadbeef,é-1");
         let line = Cmdline::parse("root=UUID=3fae7a1c-0d9b-4a6e-8f37-1c2d3e4f5a6b rd.iscsi.password=x quiet");
         assert_eq!(line.shown(), "root=UUID=(id) rd.iscsi.password=(hidden) quiet");
-        let line = Cmdline::parse("netroot=iscsi:joe:geheim:jim:auch@storage::::iqn.2009-06.x crashkernel=256M@16M");
+        let line = Cmdline::parse(
+            "netroot=iscsi:joe:geheim:jim:auch@storage::::iqn.2009-06.x crashkernel=1G-2G:128M,2G-:256M@16M",
+        );
         assert_eq!(
             line.shown(),
-            "netroot=iscsi:(hidden)@storage::::iqn.2009-06.x crashkernel=256M@16M"
+            "netroot=iscsi:(hidden)@storage::::iqn.2009-06.x crashkernel=1G-2G:128M,2G-:256M@16M"
         );
     }
 }

@@ -366,6 +366,10 @@ mod tests {
             ),
             ("chap joe:x:geheim@storage\n", "chap joe:(hidden)@storage\n"),
             (
+                "0::/user.slice/user-1000.slice/user@1000.service/app.slice\n",
+                "0::/user.slice/user-1000.slice/user@1000.service/app.slice\n",
+            ),
+            (
                 "<graphics type='vnc' passwd='geheim'/>\n",
                 "<graphics type='vnc' passwd='(hidden)'/>\n",
             ),
