@@ -77,7 +77,7 @@ impl Lans {
         }
         let Some(mark) = Redundancy::of(&ethernet) else {
             self.unmarked[lan.number()] += u64::from(!is_supervision);
-            self.unproven[lan.number()] += u64::from(ethernet.is_of_protection());
+            self.unproven[lan.number()] += u64::from(!is_supervision && ethernet.is_of_protection());
             return !is_supervision;
         };
         let came = self.discard.take(&Received {
