@@ -78,10 +78,10 @@ impl EdgeLine {
         }
     }
 
-    /// True if this value is the lowest (0) or the highest (1) of the line.
+    /// True if this value is the lowest (0) or the highest (1) of the line: the last step may be half a step from its end.
     fn is_at_end(&self, end: usize, value: f64) -> bool {
         let ends = self.line.ends.as_ref();
-        ends.is_some_and(|ends| (ends[end] - value).abs() < self.line.resolution / 2.0)
+        ends.is_some_and(|ends| (ends[end] - value).abs() < 0.75 * self.line.resolution)
     }
 
     /// Middle of the bracket; `None` without a border.
