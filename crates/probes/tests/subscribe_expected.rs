@@ -307,6 +307,11 @@ fn more_than_can_be_told_apart_are_refused() {
 
 /// Events of a subscriber that receives one stream, together with frames of the same stream after these bytes.
 fn beside_hidden(expected: &[StreamSpec], before: &[u8]) -> Vec<(EventKind, String)> {
+    beside(expected, None, before)
+}
+
+/// The same, with these frames to another address.
+fn beside(expected: &[StreamSpec], to: Option<[u8; 6]>, before: &[u8]) -> Vec<(EventKind, String)> {
     let pair = Pair::build();
     let sender = pair.port_a(&PortOptions {
         ring_frames: 0,
@@ -324,7 +329,8 @@ fn beside_hidden(expected: &[StreamSpec], before: &[u8]) -> Vec<(EventKind, Stri
     // One frame in 256 is checked: with this number of frames, none is checked once in ten million runs.
     for number in 0..4_096 {
         let frame = frame(&stream, number);
-        let hidden = [&frame[..12], before, &frame[12..]].concat();
+        let to = to.as_ref().map_or(&frame[..6], |to| to.as_slice());
+        let hidden = [to, &frame[6..12], before, &frame[12..]].concat();
         sender.send(&frame).expect("a frame is sent");
         sender.send(&hidden).expect("a frame is sent");
         if number % 50 == 49 {
@@ -374,7 +380,14 @@ fn streams_behind_headers_that_are_not_read_are_a_doubt_of_all_that_come() {
         beside_hidden(&[], &inner),
         [(EventKind::StreamDoubt, text("GRE or ERSPAN"))]
     );
-    // Other traffic hides no stream.
+    // Other traffic hides no stream, except to the addresses of sampled values.
     let other = [&[8, 0][..], &[0x45; 20]].concat();
-    assert_eq!(beside_hidden(&[], &other), []);
+    assert_eq!(beside(&[], Some([1, 0, 0x5e, 0, 0, 1]), &other), []);
+    assert_eq!(
+        beside_hidden(&[], &other),
+        [(
+            EventKind::StreamDoubt,
+            text("another header, or encryption, in frames to their addresses")
+        )]
+    );
 }
