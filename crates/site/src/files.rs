@@ -62,7 +62,7 @@ fn plan(settled: &Settled<'_>, limits: &str, machine: &str) -> String {
     let cpus = settled.of("cpus").map_or_else(|| quoted("rest"), quoted);
     let place = settled.or("place", "native");
     let (streams, rate, asdus) = stream(settled);
-    let duration = quoted(settled.or("duration", "10min"));
+    let duration = quoted(settled.or("duration", "10m"));
     let name = quoted(&format!("site {}", settled.site(machine)));
     format!(
         r#"# Written by `triptime site`. Change site.toml and write it again, or change it here: docs/formats/plan.md has the keys.

@@ -133,7 +133,7 @@ pub const QUESTIONS: [Question; 16] = [
         asks: "Length of each step of the measurement",
         how: "a stall of once a day needs days: 24h for an acceptance, 7d as the published statements; `--duration` overrides it",
         example: "24h",
-        open: "10min",
+        open: "10m",
         check: time,
     },
     Question {

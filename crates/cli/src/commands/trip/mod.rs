@@ -62,7 +62,7 @@ const NOT_OBSERVED: [&str; 26] = [
                   triptime trip eth1 --peer partner.toml --peer-role block --goose 'IED1LD0/LLN0$GO$gcbTrip' --shots 20\n  \
                   triptime trip eth1 --ping-pong --goose 'IED1LD0/LLN0$GO$gcbPong' --streams 8 --class p1-ed2\n  \
                   triptime trip eth1 --watch 'MAINLD0/LLN0$GO$gcbTrip,PILOTLD0/LLN0$GO$gcbTrip:2' --duration 90d\n  \
-                  triptime trip eth1 --observe above:2000A --sv-id INJ01 --goose 'IED1LD0/LLN0$GO$gcbTrip' --within 30ms --duration 10min"
+                  triptime trip eth1 --observe above:2000A --sv-id INJ01 --goose 'IED1LD0/LLN0$GO$gcbTrip' --within 30ms --duration 10m"
 )]
 pub(crate) struct TripArgs {
     #[command(flatten)]
