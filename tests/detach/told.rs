@@ -249,7 +249,7 @@ fn what_cannot_measure_says_so_at_once_and_nothing_is_told_of_it() {
     let wrong = desk.detach("a.triptime");
     assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
     std::fs::write(desk.path("plan.toml"), PLAN).expect("writable");
-    // The error appears only in the run itself.
+    // Before a run begins.
     let output = desk.triptime(&[
         "qualify",
         "plan.toml",
@@ -261,7 +261,7 @@ fn what_cannot_measure_says_so_at_once_and_nothing_is_told_of_it() {
     ]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("log: triptime: limit profile \"no-such-limits\""),
+        stderr(&output).contains("triptime: limit profile \"no-such-limits\""),
         "{}",
         stderr(&output)
     );
