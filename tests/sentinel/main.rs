@@ -148,6 +148,14 @@ fn a_file_is_described_and_becomes_a_unit_and_its_mistakes_are_named() {
         "{unit}"
     );
     assert!(unit.contains(&format!("\"sentinel\" \"{path_text}\"")), "{unit}");
+    // An interface or a file that is not there may come: the unit tries again, as it does not after a mistake.
+    let scl = format!("scl = \"{path_text}.scd\"\n{text}");
+    for (absent, words) in [(text.to_owned(), "eth9"), (scl, "bay.toml.scd")] {
+        fs::write(&path, absent).expect("a file");
+        let refused = run(&["sentinel", path_text]);
+        assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
+        assert!(stderr(&refused).contains(words), "{}", stderr(&refused));
+    }
     for (wrong, words) in [
         (text.replace("above:2000A", "over:2000A"), "[[relay]] main: fault"),
         (text.replace("within = \"30ms\"", "within = \"30\""), "line 9"),

@@ -1,5 +1,6 @@
 //! From the file of a sentinel to what is watched and kept.
 
+use super::unread;
 use crate::failure::Failure;
 use crate::run_file::judged_by;
 use observation::Rule;
@@ -19,6 +20,8 @@ const SPARE_NS: u64 = 2_000_000_000;
 /// # Errors
 /// A member, a rule or a file that cannot be used.
 pub(super) fn of(file: &File, name: &str) -> Result<Config, Failure> {
+    // First of all: a file that is not there yet is no mistake in another one.
+    let sets = sets(file)?;
     let relays = file.relays.iter().map(|keys| relay(file, keys, name));
     let relays = relays.collect::<Result<Vec<_>, _>>()?;
     let mut streams: Vec<WatchedStream> = file
@@ -32,8 +35,8 @@ pub(super) fn of(file: &File, name: &str) -> Result<Config, Failure> {
         })
         .collect();
     let mut blocks: Vec<WatchedBlock> = file.blocks.iter().map(block).collect();
-    for set in sets(file)? {
-        add_set(&set, &mut streams, &mut blocks);
+    for set in &sets {
+        add_set(set, &mut streams, &mut blocks);
     }
     for relay in relays.iter().filter(|relay| relay.observed.rule.is_of_samples()) {
         if !streams.iter().any(|stream| stream.sv_id == relay.observed.sv_id) {
@@ -120,8 +123,7 @@ fn block(keys: &BlockKeys) -> WatchedBlock {
 }
 
 fn sets(file: &File) -> Result<Vec<StreamSet>, Failure> {
-    let read =
-        |path: &Path| std::fs::read(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())));
+    let read = |path: &Path| std::fs::read(path).map_err(|error| unread(path, &error));
     let mut sets = Vec::new();
     if let Some(path) = &file.set {
         sets.push(StreamSet::of_toml(read(path)?, path.display().to_string())?);

@@ -16,12 +16,14 @@ use run::Stop;
 use rustix::fs::{FlockOperation, flock};
 use sentinel::{File, Sentinel};
 use session::detach::Notify;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use sys::SysError;
 
 /// Time between two rounds of the logbook.
 const ROUND: Duration = Duration::from_millis(50);
@@ -56,7 +58,7 @@ pub(crate) struct SentinelArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &SentinelArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let text = fs::read_to_string(&args.file).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    let text = fs::read_to_string(&args.file).map_err(|error| unread(&args.file, &error))?;
     let file = File::parse(&text, &name).map_err(|error| Failure::Usage(error.to_string()))?;
     let config = config::of(&file, &name)?;
     if args.check {
@@ -68,7 +70,7 @@ pub(crate) fn run(args: &SentinelArgs) -> Result<u8, Failure> {
         return Ok(0);
     }
     // Refusals come before anything is made.
-    let port = Port::open(&file.interface, &port_options())?;
+    let port = Port::open(&file.interface, &port_options()).map_err(|error| passing(&error))?;
     fs::create_dir_all(&file.folder)
         .map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", file.folder.display())))?;
     let _lock = alone(&file.folder)?;
@@ -81,7 +83,7 @@ fn alone(folder: &Path) -> Result<fs::File, Failure> {
     let refused = |error: std::io::Error| Failure::CouldNotMeasure(format!("{}: {error}", path.display()));
     let file = fs::File::create(&path).map_err(refused)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| Failure::Usage(format!("{}: another sentinel uses this folder", folder.display())))?;
+        .map_err(|_| Failure::CouldNotMeasure(format!("{}: another sentinel uses this folder", folder.display())))?;
     Ok(file)
 }
 
@@ -162,6 +164,20 @@ fn tellers(file: &File) -> Vec<Box<dyn Tell>> {
     tellers
 }
 
+/// A failure that may pass without a new file: an interface that is made again, a CPU that is offline. Its unit starts again.
+fn passing(error: &dyn Display) -> Failure {
+    Failure::CouldNotMeasure(error.to_string())
+}
+
+/// The failure to read a file: its disk may not be mounted yet. A file that is no text is a mistake.
+fn unread(path: &Path, error: &std::io::Error) -> Failure {
+    let text = format!("{}: {error}", path.display());
+    match error.kind() {
+        std::io::ErrorKind::InvalidData => Failure::Usage(text),
+        _ => Failure::CouldNotMeasure(text),
+    }
+}
+
 fn failed(error: &BookError) -> Failure {
     Failure::CouldNotMeasure(format!("sentinel: {error}"))
 }
@@ -198,7 +214,8 @@ fn thread(
         .map_err(|error| Failure::CouldNotMeasure(format!("sentinel: {error}")))?;
     match is_ready.recv() {
         Ok(Ok(())) => Ok(running),
-        Ok(Err(error)) => Err(error.into()),
+        Ok(Err(error @ (SysError::NoSuchCpu { .. } | SysError::Invalid { .. }))) => Err(error.into()),
+        Ok(Err(error)) => Err(passing(&error)),
         Err(_) => Err(Failure::CouldNotMeasure(
             "sentinel: a thread ended before it began".into(),
         )),
