@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::verdict;
 use ears::Ears;
 use logbook::{BookError, Hook, Journal, Logbook, Now, Tell, Watch, last_end_ns};
+use model::EventKind;
 use probes::observe::port_options;
 use probes::{Listening, Port};
 use run::Stop;
@@ -20,7 +21,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use sys::SysError;
@@ -127,15 +128,19 @@ fn watch(file: &File, config: &sentinel::Config, text: &str, port: Port) -> Resu
     if let Some(waking) = waking {
         let _ = waking.join();
     }
-    let kept = book.end(&watch, now()).map_err(|error| failed(&error));
-    match heard {
-        Ok(outcome) => outcome?,
-        Err(_) => {
-            return Err(Failure::CouldNotMeasure(
-                "the thread that receives ended by a defect".into(),
-            ));
-        }
+    let defect = |_| {
+        Err(Failure::CouldNotMeasure(
+            "the thread that receives ended by a defect".into(),
+        ))
+    };
+    let heard = heard.unwrap_or_else(defect);
+    if let Err(why) = &heard {
+        let at_ns = now().at_ns;
+        let text = format!("the watch ends: {why}");
+        hold(&watch).own([at_ns, at_ns], EventKind::StreamDoubt, &text);
     }
+    let kept = book.end(&watch, now()).map_err(|error| failed(&error));
+    heard?;
     kept.map(|()| 0)
 }
 
@@ -147,9 +152,13 @@ fn jumped(watch: &Watch, before: Now, now: Now) {
             "the wall clock jumped by {}: it was set, or the machine slept",
             units::SignedNs(by_ns)
         );
-        let mut watch = watch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        watch.own([before.at_ns, now.at_ns], model::EventKind::StreamDoubt, &text);
+        hold(watch).own([before.at_ns, now.at_ns], EventKind::StreamDoubt, &text);
     }
+}
+
+/// The watch, for this thread alone, also after another one ended badly.
+fn hold(watch: &Watch) -> MutexGuard<'_, Sentinel> {
+    watch.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn tellers(file: &File) -> Vec<Box<dyn Tell>> {
