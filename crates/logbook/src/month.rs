@@ -230,7 +230,8 @@ fn lines_of(path: &Path, name: &str) -> Result<Vec<LedgerLine>, StoreError> {
         .collect()
 }
 
-/// When the last watch of this folder ended, in ns since 1970 UTC: the end of its last closed window. `None` if there was none.
+/// When the last watch of this folder ended, in ns since 1970 UTC: the end of its last closed window. A watch that was killed before it closed one
+/// left nothing: without any other, the begin of the first such watch counts. `None` if there was none.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -240,12 +241,18 @@ pub fn last_end_ns(folder: &Path) -> io::Result<Option<i64>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let ends = files.iter().rev().take(NEWEST).filter_map(|file| {
-        let run = RunFile::open(&file.path).ok()?;
-        let duration_ns = i64::try_from(run.duration_ns()).ok()?;
-        Some(run.info().started.as_ns().saturating_add(duration_ns))
-    });
-    Ok(ends.max())
+    let (mut ends, mut begin) = (Vec::new(), None);
+    for run in files.iter().rev().filter_map(|file| RunFile::open(&file.path).ok()) {
+        let started_ns = run.info().started.as_ns();
+        match i64::try_from(run.duration_ns()).unwrap_or(0) {
+            0 => begin = Some(started_ns),
+            duration_ns => ends.push(started_ns.saturating_add(duration_ns)),
+        }
+        if ends.len() == NEWEST {
+            break;
+        }
+    }
+    Ok(ends.into_iter().max().or(begin))
 }
 
 /// Adds a window to one of the same series that waits before it.
@@ -256,4 +263,65 @@ pub(crate) fn join(into: &mut Window, window: &Window) {
     into.min_ns = into.min_ns.into_iter().chain(window.min_ns).min();
     into.max_ns = into.max_ns.max(window.max_ns);
     into.histogram.merge(&window.histogram);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MonthRun, last_end_ns};
+    use crate::settings::{Now, Settings};
+    use model::{SeriesId, SeriesSpec, Tally, kind};
+    use std::path::Path;
+    use store::Batch;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn settings(folder: &Path) -> Settings {
+        Settings {
+            name: "bay".into(),
+            folder: folder.to_owned(),
+            interface: "eth1".into(),
+            before_ns: 1,
+            after_ns: 1,
+            captures_octets: 1 << 20,
+            runs_octets: 1 << 20,
+            file_budget: 1 << 20,
+            window_ns: 60_000_000_000,
+            documents: Vec::new(),
+            arguments: Vec::new(),
+            tool_version: "0".into(),
+            metrics: None,
+        }
+    }
+
+    /// A run file that a kill left, with or without a window of ten seconds.
+    fn killed(settings: &Settings, wall_ns: i64, has_window: bool) -> MonthRun {
+        let series = [SeriesSpec::of(&kind::TRIP, "main", "one -> the other")];
+        let mut run = MonthRun::begin(settings, &series, Vec::new(), Now { at_ns: 0, wall_ns }).expect("a run file");
+        if has_window {
+            let mut tally = Tally::default();
+            tally.sample(1, 1);
+            let windows = vec![tally.window(SeriesId(0), 0, 10 * SECOND.unsigned_abs())];
+            let batch = Batch {
+                windows,
+                ..Batch::default()
+            };
+            run.write(&batch).expect("written");
+        }
+        run
+    }
+
+    #[test]
+    fn a_watch_that_kept_nothing_ends_no_gap() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let settings = settings(folder.path());
+        assert_eq!(last_end_ns(folder.path()).expect("a folder"), None);
+        drop(killed(&settings, 1_000 * SECOND, false));
+        drop(killed(&settings, 2_000 * SECOND, false));
+        assert_eq!(last_end_ns(folder.path()).expect("a folder"), Some(1_000 * SECOND));
+        drop(killed(&settings, 3_000 * SECOND, true));
+        for start in 4..12 {
+            drop(killed(&settings, start * 1_000 * SECOND, false));
+        }
+        assert_eq!(last_end_ns(folder.path()).expect("a folder"), Some(3_010 * SECOND));
+    }
 }

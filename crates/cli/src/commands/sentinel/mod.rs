@@ -104,10 +104,11 @@ fn watch(file: &File, config: &sentinel::Config, text: &str, port: Port) -> Resu
     let begun = now();
     let watch: Arc<Watch> = Arc::new(Mutex::new(Sentinel::new(config, begun.at_ns)));
     let settings = config::settings(file, text)?;
-    let mut book = Logbook::open(settings, &watch, tellers(file), gap, begun).map_err(|error| failed(&error))?;
     let looked = Arc::new(AtomicI64::new(begun.at_ns));
+    // A CPU or a priority that is refused leaves no run file behind.
     let hearing = ears::start(file, port, &watch, &looked, &stop)?;
     let waking = wakeup::start(file, &watch, &stop)?;
+    let mut book = Logbook::open(settings, &watch, tellers(file), gap, begun).map_err(|error| failed(&error))?;
     if let Some(notify) = &notify {
         notify.ready(&format!("watches {} relays on {}", file.relays.len(), file.interface));
     }
