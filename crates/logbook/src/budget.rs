@@ -38,7 +38,7 @@ pub(crate) fn hold(folder: &Path, ending: &str, most: u64, keep: Option<&Path>) 
         if octets <= most {
             break;
         }
-        if keep == Some(file.path.as_path()) || fs::remove_file(&file.path).is_err() {
+        if keep == Some(file.path.as_path()) || !remove(&file.path) {
             continue;
         }
         octets = octets.saturating_sub(file.octets);
@@ -51,7 +51,20 @@ pub(crate) fn hold(folder: &Path, ending: &str, most: u64, keep: Option<&Path>) 
 pub(crate) fn drop_oldest(folder: &Path, ending: &str, keep: Option<&Path>) -> bool {
     let files = files(folder, ending).unwrap_or_default();
     let mut others = files.into_iter().filter(|file| keep != Some(file.path.as_path()));
-    others.next().is_some_and(|file| fs::remove_file(&file.path).is_ok())
+    others.next().is_some_and(|file| remove(&file.path))
+}
+
+/// Removes a file and the log that a kill may have left with it.
+fn remove(path: &Path) -> bool {
+    if fs::remove_file(path).is_err() {
+        return false;
+    }
+    for ending in ["-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let _ = fs::remove_file(name);
+    }
+    true
 }
 
 /// Makes new and changed names of a folder survive a power cut.
@@ -70,7 +83,7 @@ mod tests {
     #[test]
     fn the_oldest_go_until_the_rest_fits_and_others_stay() {
         let folder = tempfile::tempdir().expect("a folder");
-        for name in ["1.pcapng", "2.pcapng", "3.pcapng", "0.txt"] {
+        for name in ["1.pcapng", "2.pcapng", "2.pcapng-wal", "3.pcapng", "0.txt"] {
             fs::write(folder.path().join(name), [0; 100]).expect("a file");
         }
         assert_eq!(
@@ -82,5 +95,6 @@ mod tests {
         assert!(!drop_oldest(folder.path(), "pcapng", Some(&left[0].path)));
         assert!(drop_oldest(folder.path(), "pcapng", None));
         assert!(folder.path().join("0.txt").exists());
+        assert!(!folder.path().join("2.pcapng-wal").exists());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::frames::{Copied, Problem, Room};
 use crate::metrics::Metrics;
-use crate::month::{MonthRun, adopt, join};
+use crate::month::{MonthRun, adopt, join, make_room};
 use crate::settings::{BookError, Now, Settings};
 use crate::teller::{Capture, Tell, Told};
 use model::{Event, EventKind, SeriesSpec, Window};
@@ -66,6 +66,7 @@ impl Logbook {
     ) -> Result<Self, BookError> {
         std::fs::create_dir_all(&settings.folder)?;
         adopt(&settings.folder)?;
+        make_room(&settings);
         let series: Vec<SeriesSpec> = hold(watch).series().cloned().collect();
         let mut book = Self {
             room: Room {

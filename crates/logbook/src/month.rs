@@ -1,6 +1,6 @@
 //! The run file of a month, and those that an earlier process left.
 
-use crate::budget::{files, hold};
+use crate::budget::{drop_oldest, files, hold};
 use crate::ledger::{Ledger, LedgerLine, Totals};
 use crate::settings::{BookError, Now, Settings};
 use model::{Counters, Event, EventKind, RunInfo, RunState, SeriesSpec, Window};
@@ -17,6 +17,9 @@ pub(crate) const ENDING: &str = "triptime";
 
 /// Files of one second, at most.
 const MOST_OF_A_NAME: u32 = 100;
+
+/// Oldest run files that go at once for a new one on a full disk: it may be others who fill it.
+const MOST_DROPPED: u32 = 8;
 
 /// The newest files in which the end of the last watch is looked for.
 const NEWEST: usize = 4;
@@ -154,9 +157,14 @@ impl MonthRun {
     }
 }
 
+/// Keeps run files within their budget: those of kills count, too. Their lines are in the ledger.
+pub(crate) fn make_room(settings: &Settings) {
+    hold(&settings.folder, ENDING, settings.runs_octets, None);
+}
+
 fn create(settings: &Settings, info: &RunInfo, wall_ns: i64) -> Result<(PathBuf, RunWriter), StoreError> {
     let name = stamp(wall_ns);
-    let mut number = 1;
+    let (mut number, mut dropped) = (1, 0);
     loop {
         let file = match number {
             1 => format!("sentinel-{name}.{ENDING}"),
@@ -165,6 +173,11 @@ fn create(settings: &Settings, info: &RunInfo, wall_ns: i64) -> Result<(PathBuf,
         let file = settings.folder.join(file);
         match RunWriter::create(&file, info, Some(settings.file_budget)) {
             Err(StoreError::Exists { .. }) if number < MOST_OF_A_NAME => number += 1,
+            Err(StoreError::DiskFull { .. })
+                if dropped < MOST_DROPPED && drop_oldest(&settings.folder, ENDING, Some(&file)) =>
+            {
+                dropped += 1;
+            }
             made => return made.map(|writer| (file, writer)),
         }
     }
@@ -267,7 +280,7 @@ pub(crate) fn join(into: &mut Window, window: &Window) {
 
 #[cfg(test)]
 mod tests {
-    use super::{MonthRun, last_end_ns};
+    use super::{ENDING, MonthRun, files, last_end_ns, make_room};
     use crate::settings::{Now, Settings};
     use model::{SeriesId, SeriesSpec, Tally, kind};
     use std::path::Path;
@@ -308,6 +321,22 @@ mod tests {
             run.write(&batch).expect("written");
         }
         run
+    }
+
+    #[test]
+    fn run_files_of_kills_are_within_the_budget() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut settings = settings(folder.path());
+        for start in 1..6 {
+            drop(killed(&settings, start * 1_000 * SECOND, true));
+        }
+        let octets = std::fs::metadata(&files(folder.path(), ENDING).expect("files")[4].path)
+            .expect("a file")
+            .len();
+        settings.runs_octets = octets * 2 + octets / 2;
+        make_room(&settings);
+        assert_eq!(last_end_ns(folder.path()).expect("a folder"), Some(5_010 * SECOND));
+        assert_eq!(files(folder.path(), ENDING).expect("files").len(), 2);
     }
 
     #[test]
