@@ -120,6 +120,9 @@ impl Logbook {
 
     /// Does a round.
     pub fn turn(&mut self, watch: &Watch, now: Now) {
+        if self.is_new_month(now) && self.refused.is_none() {
+            hold(watch).settle(now.at_ns);
+        }
         let alarms = self.gather(watch, now);
         for alarm in &alarms {
             let kept = self.keep_frames(watch, alarm, now);
@@ -151,6 +154,7 @@ impl Logbook {
     /// # Errors
     /// The last counts could not be written, or the file not be closed.
     pub fn end(mut self, watch: &Watch, now: Now) -> Result<(), BookError> {
+        hold(watch).settle(now.at_ns);
         self.turn(watch, now);
         self.close_windows(watch, now);
         self.tried_ns = i64::MIN;
@@ -342,10 +346,13 @@ impl Logbook {
         }
     }
 
+    fn is_new_month(&self, now: Now) -> bool {
+        self.run.as_ref().is_some_and(|run| Month::of(now.wall_ns) > run.month)
+    }
+
     /// Begins a new run file with a new month. A clock that was set back begins none.
     fn roll(&mut self, watch: &Watch, now: Now) {
-        let is_new = self.run.as_ref().is_some_and(|run| Month::of(now.wall_ns) > run.month);
-        if !is_new || self.refused.is_some() {
+        if !self.is_new_month(now) || self.refused.is_some() {
             return;
         }
         self.close_windows(watch, now);

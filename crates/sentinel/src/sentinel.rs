@@ -3,7 +3,6 @@
 use crate::alarm::AlarmKind;
 use crate::block::{BlockWatch, WatchedBlock};
 use crate::desk::{Desk, WATCH};
-use crate::flood::Flood;
 use crate::found::Found;
 use crate::gaps::Gaps;
 use crate::open::Open;
@@ -107,7 +106,7 @@ impl Sentinel {
             wakeup_within_ns: config.wakeup_within_ns.unwrap_or(NO_LIMIT),
             desk: Desk::new(
                 Ring::new(config.ring_octets, longest_ns),
-                Flood::new(config.alarms_an_hour),
+                config.alarms_an_hour,
                 parts.series.into_iter().map(Open::new).collect(),
                 parts.subjects,
             ),
@@ -236,6 +235,13 @@ impl Sentinel {
             relay.stopwatch.pass(now_ns, is_live && !self.is_down && !self.is_deaf);
         }
         self.unread(now_ns);
+        self.desk.tell_counted(now_ns, false);
+        self.desk.write_counted(now_ns, false);
+    }
+
+    /// A run file ends: all events of its time are written down, also those of a flood.
+    pub fn settle(&mut self, now_ns: i64) {
+        self.desk.write_counted(now_ns, true);
     }
 
     fn unread(&mut self, now_ns: i64) {
@@ -327,7 +333,7 @@ impl Sentinel {
     /// Alarms so far, told or not: kind, subject, how many.
     pub fn alarms(&self) -> impl Iterator<Item = (AlarmKind, &str, u64)> {
         let counts = self.desk.flood.counts();
-        counts.map(|(kind, subject, n)| (kind, self.desk.subjects[subject].as_str(), n))
+        counts.map(|((kind, subject), n)| (kind, self.desk.subjects[subject].as_str(), n))
     }
 
     /// The last frames.

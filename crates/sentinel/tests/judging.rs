@@ -48,6 +48,7 @@ struct Bay {
     now_ns: i64,
     sample: u32,
     source: u8,
+    synch: u8,
     current: i32,
     state: [u32; 2],
     trip: bool,
@@ -62,6 +63,7 @@ impl Bay {
             now_ns: 0,
             sample: 0,
             source: 1,
+            synch: 2,
             current: 1_000,
             state: [1, 0],
             trip: false,
@@ -122,7 +124,7 @@ impl Bay {
                 sv_id: b"MU01".to_vec(),
                 smp_cnt: (self.sample % RATE) as u16,
                 conf_rev: 1,
-                smp_synch: Some(2),
+                smp_synch: Some(self.synch),
                 seq_data,
                 ..wire::sv::OwnedAsdu::default()
             }],
@@ -184,6 +186,24 @@ impl Bay {
             }
         }
         told
+    }
+
+    /// Events with these words: their spans and texts.
+    fn events(&mut self, words: &str) -> Vec<([i64; 2], String)> {
+        let mut events = Vec::new();
+        while let Some(found) = self.watch.next_found() {
+            if let Found::Event {
+                at_ns,
+                since_ns: Some(since_ns),
+                text,
+                ..
+            } = found
+                && text.contains(words)
+            {
+                events.push(([since_ns, at_ns], text));
+            }
+        }
+        events
     }
 
     fn kinds(&mut self) -> Vec<(AlarmKind, String)> {
@@ -337,4 +357,21 @@ fn what_never_comes_is_told_after_its_time() {
     assert_eq!(told, [silent("MU01"), silent(RELAY)]);
     let (_, time) = watch.watched().next().expect("a relay");
     assert_eq!((time.watched_ns, time.unwatched_ns), (0, 6_000_000_000));
+}
+
+#[test]
+fn a_publisher_that_alternates_fills_no_run_file_and_its_doubt_stays() {
+    let mut bay = Bay::new(true);
+    let begun_ns = bay.now_ns;
+    for number in 0..2_000 {
+        bay.synch = if number % 2 == 0 { 1 } else { 2 };
+        bay.pass(1);
+    }
+    let told = bay.events("smpSynch from");
+    assert_eq!(told.len(), 60, "{told:?}");
+    bay.watch.settle(bay.now_ns);
+    let told = bay.events("smpSynch from");
+    let [(span, text)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(*span, [begun_ns + 61 * MS, bay.now_ns]);
+    assert!(text.contains("1939 like it before were counted only"), "{text}");
 }
