@@ -36,6 +36,31 @@ pub(crate) struct Room {
     pub(crate) interface: String,
 }
 
+/// The frames before a problem that are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// From this instant on, in ns of the watch's clock.
+    pub(crate) from_ns: i64,
+    /// Number of the first one that is in the ring.
+    pub(crate) first: u64,
+    /// Time after that instant of which frames have left the ring.
+    pub(crate) short_ns: i64,
+}
+
+impl Wanted {
+    /// The frames of the ring since an instant.
+    pub(crate) fn since(ring: &Ring, from_ns: i64) -> Self {
+        let gone_ns = ring
+            .gone_ns()
+            .map_or(0, |gone| gone.saturating_sub(from_ns).saturating_add(1));
+        Self {
+            from_ns,
+            first: ring.first_since(from_ns),
+            short_ns: gone_ns.max(0),
+        }
+    }
+}
+
 /// A capture that is being written.
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -45,6 +70,11 @@ pub(crate) struct Problem {
     /// Octets of whole blocks: a block that was torn by a full disk is cut off again.
     good: u64,
     next: u64,
+    /// Number and instant from which on it has frames.
+    first: u64,
+    from_ns: i64,
+    /// Time after that instant of which frames had left the ring already.
+    short_ns: i64,
     pub(crate) until_ns: i64,
     pub(crate) last_ns: i64,
     missing: u64,
@@ -53,11 +83,11 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Begins the capture with this file name, from frame number `first` on. The oldest captures make room.
+    /// Begins the capture with this file name, of frames of the ring from `from_ns` on. The oldest captures make room.
     ///
     /// # Errors
     /// The file cannot be made, whatever was removed.
-    pub(crate) fn begin(room: &Room, name: &str, first: u64, [until_ns, last_ns]: [i64; 2]) -> io::Result<Self> {
+    pub(crate) fn begin(room: &Room, name: &str, start: Wanted, [until_ns, last_ns]: [i64; 2]) -> io::Result<Self> {
         std::fs::create_dir_all(&room.folder)?;
         hold(&room.folder, ENDING, room.most_octets - room.most_octets / SHARE, None);
         let path = room.folder.join(name);
@@ -69,7 +99,10 @@ impl Problem {
                         file,
                         writer,
                         good,
-                        next: first,
+                        next: start.first,
+                        first: start.first,
+                        from_ns: start.from_ns,
+                        short_ns: start.short_ns,
                         until_ns,
                         last_ns,
                         missing: 0,
@@ -111,6 +144,19 @@ impl Problem {
     /// Frames that had left the ring before they were written.
     pub(crate) fn missing(&self) -> u64 {
         self.missing
+    }
+
+    /// True if it has the frames that an alarm wants which was found at `found_ns`, as far as the ring had them.
+    pub(crate) fn covers(&self, wanted: Wanted, found_ns: i64) -> bool {
+        let is_open = found_ns <= self.until_ns && found_ns <= self.last_ns && !self.is_over();
+        is_open && wanted.first >= self.first
+    }
+
+    /// The time at the begin of the wanted one of which frames are not in it. Those that left the ring since are.
+    pub(crate) fn short_ns(&self, wanted: Wanted) -> u64 {
+        let is_there_from = self.from_ns.saturating_add(self.short_ns);
+        let short_ns = wanted.short_ns.min(is_there_from.saturating_sub(wanted.from_ns));
+        u64::try_from(short_ns).unwrap_or(0)
     }
 
     /// Copies the next frames before number `until` out of the ring. False if there is none.
@@ -220,4 +266,36 @@ fn is_full(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Problem, Room, Wanted};
+    use sentinel::Ring;
+
+    #[test]
+    fn frames_that_had_left_the_ring_make_a_capture_short_and_earlier_ones_another_capture() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let room = Room {
+            folder: folder.path().to_owned(),
+            most_octets: 1 << 20,
+            interface: "eth1".into(),
+        };
+        let begin = |name, wanted| Problem::begin(&room, name, wanted, [400, 500]).expect("a capture");
+        let mut ring = Ring::new(1 << 20, 100);
+        (0..16).for_each(|number| ring.push(&[0; 60], None, number * 10, 0));
+        // Frames before 50 are too old.
+        let wanted = Wanted::since(&ring, 20);
+        assert_eq!((wanted.first, wanted.short_ns), (5, 21));
+        let (problem, narrow) = (begin("1.pcapng", wanted), begin("2.pcapng", Wanted::since(&ring, 120)));
+        assert_eq!(problem.short_ns(wanted), 21);
+        let later = Wanted::since(&ring, 60);
+        assert!(problem.covers(later, 150) && !problem.covers(later, 401));
+        assert_eq!(problem.short_ns(later), 0);
+        assert!(!narrow.covers(later, 150), "its frames begin later");
+        // Frames that left the ring since are in the capture.
+        ring.push(&[0; 60], None, 300, 0);
+        let later = Wanted::since(&ring, 60);
+        assert_eq!((later.short_ns, problem.short_ns(later)), (91, 0));
+    }
 }

@@ -1,6 +1,6 @@
 //! The rounds of a logbook.
 
-use crate::frames::{Copied, Problem, Room};
+use crate::frames::{Copied, Problem, Room, Wanted};
 use crate::metrics::Metrics;
 use crate::month::{MonthRun, adopt, join, make_room};
 use crate::settings::{BookError, Now, Settings};
@@ -206,20 +206,26 @@ impl Logbook {
     }
 
     /// Writes the frames of an alarm and waits until they are on the disk.
-    fn keep_frames(&mut self, watch: &Watch, alarm: &Alarm, now: Now) -> Result<(), String> {
+    /// Returns the time before it of which frames had left the ring.
+    fn keep_frames(&mut self, watch: &Watch, alarm: &Alarm, now: Now) -> Result<u64, String> {
         let (before_ns, after_ns) = (signed(self.settings.before_ns), signed(self.settings.after_ns));
-        let joins = self.problem.as_ref().is_some_and(|problem| {
-            alarm.found_ns <= problem.until_ns && alarm.found_ns <= problem.last_ns && !problem.is_over()
-        });
+        let from_ns = alarm.at_ns.saturating_sub(before_ns);
+        let wanted = Wanted::since(hold(watch).frames(), from_ns);
+        let until_ns = alarm.found_ns.saturating_add(after_ns);
+        let joins = self
+            .problem
+            .as_ref()
+            .is_some_and(|problem| problem.covers(wanted, alarm.found_ns));
         if !joins {
             if let Some(problem) = self.problem.take() {
                 problem.end(now.wall_ns, &self.room);
             }
-            let first = hold(watch).frames().first_since(alarm.at_ns.saturating_sub(before_ns));
-            let until_ns = alarm.found_ns.saturating_add(after_ns);
+            if from_ns.saturating_add(wanted.short_ns) > until_ns {
+                return Err("they had left the ring".to_owned());
+            }
             let last_ns = alarm.found_ns.saturating_add(LENGTHS * (before_ns + after_ns));
             let name = capture_name(alarm, now);
-            match Problem::begin(&self.room, &name, first, [until_ns, last_ns]) {
+            match Problem::begin(&self.room, &name, wanted, [until_ns, last_ns]) {
                 Ok(problem) => self.problem = Some(problem),
                 Err(error) => return Err(error.to_string()),
             }
@@ -227,23 +233,22 @@ impl Logbook {
         let Some(problem) = &mut self.problem else {
             return Err("no capture".to_owned());
         };
-        problem.until_ns = problem
-            .until_ns
-            .max(alarm.found_ns.saturating_add(after_ns))
-            .min(problem.last_ns);
+        problem.until_ns = problem.until_ns.max(until_ns).min(problem.last_ns);
         copy_until(problem, watch, alarm.frames_until, &mut self.copied, &self.room);
         problem.sync(&self.room);
-        problem.failure().map_or(Ok(()), |why| Err(why.to_owned()))
+        let short_ns = problem.short_ns(wanted);
+        problem.failure().map_or(Ok(short_ns), |why| Err(why.to_owned()))
     }
 
-    fn announce(&mut self, alarm: &Alarm, kept: &Result<(), String>, now: Now) {
+    fn announce(&mut self, alarm: &Alarm, kept: &Result<u64, String>, now: Now) {
         let capture = match (kept, &self.problem) {
-            (Ok(()), Some(problem)) => Capture::Written {
+            (Ok(short_ns), Some(problem)) => Capture::Written {
                 path: problem.path(),
                 missing: problem.missing(),
+                short_ns: *short_ns,
             },
             (Err(why), _) => Capture::NotKept(why),
-            (Ok(()), None) => Capture::NotKept("no capture"),
+            (Ok(_), None) => Capture::NotKept("no capture"),
         };
         let told = Told {
             alarm,

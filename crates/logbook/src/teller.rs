@@ -2,6 +2,7 @@
 
 use sentinel::{Alarm, AlarmKind};
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -18,6 +19,8 @@ pub enum Capture<'a> {
         path: &'a Path,
         /// Frames that were gone.
         missing: u64,
+        /// Time at its begin of which frames were gone, in ns.
+        short_ns: u64,
     },
     /// Not on the disk, for this reason.
     NotKept(&'a str),
@@ -52,13 +55,11 @@ impl Told<'_> {
             n => format!("; {n} like it before were counted only"),
         };
         let frames = match self.capture {
-            Capture::Written { path, missing: 0 } => format!("frames in {}", path.display()),
-            Capture::Written { path, missing } => {
-                format!(
-                    "frames in {}, without {missing} that the ring had no room for",
-                    path.display()
-                )
-            }
+            Capture::Written {
+                path,
+                missing,
+                short_ns,
+            } => frames_in(path, missing, short_ns),
             Capture::NotKept(why) => format!("frames not kept: {why}"),
         };
         let name = self.name;
@@ -69,6 +70,18 @@ impl Told<'_> {
         // Names of datasets come from the network.
         units::foreign::message(&line).to_string()
     }
+}
+
+fn frames_in(path: &Path, missing: u64, short_ns: u64) -> String {
+    let mut text = format!("frames in {}", path.display());
+    if missing > 0 {
+        let _ = write!(text, ", without {missing} that the ring had no room for");
+    }
+    if short_ns > 0 {
+        let short = units::Ns(short_ns);
+        let _ = write!(text, ", without the first {short}, which had left the ring");
+    }
+    text
 }
 
 /// Someone who is told.
@@ -273,6 +286,7 @@ mod tests {
             Capture::Written {
                 path: Path::new("/x"),
                 missing: 0,
+                short_ns: 0,
             },
         );
         tell(&mut hook, 2, Capture::NotKept("full"));

@@ -28,6 +28,7 @@ pub struct Ring {
     most_octets: usize,
     longest_ns: i64,
     next: u64,
+    gone_ns: Option<i64>,
 }
 
 impl Ring {
@@ -39,6 +40,7 @@ impl Ring {
             most_octets,
             longest_ns,
             next: 0,
+            gone_ns: None,
         }
     }
 
@@ -73,7 +75,13 @@ impl Ring {
     fn drop_oldest(&mut self) {
         if let Some(kept) = self.kept.pop_front() {
             self.octets.drain(..kept.len as usize);
+            self.gone_ns = Some(kept.at_ns);
         }
+    }
+
+    /// Stamp of the last frame that was kept and had to go: up to then frames are not here. `None` if none went.
+    pub fn gone_ns(&self) -> Option<i64> {
+        self.gone_ns
     }
 
     /// The number that the next frame will have.
@@ -156,6 +164,7 @@ mod tests {
         let (all, next, missing) = contents(&ring, 0, 5);
         assert_eq!((all.len(), next, missing), (3, 5, 2));
         assert_eq!(all[0], (2, vec![2; 4]));
+        assert_eq!(ring.gone_ns(), Some(10));
         assert_eq!(ring.first_since(25), 3);
         assert_eq!(ring.first_since(1_000), 5);
         // Frames that are not wanted are not missing.
