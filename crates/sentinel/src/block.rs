@@ -234,6 +234,14 @@ impl BlockWatch {
     pub(crate) fn look(&mut self, now_ns: i64, desk: &mut Desk) {
         self.supervisor.expire(Heard::at(Some(now_ns)));
         self.counts(now_ns, desk);
+        self.silence(now_ns, desk);
+        // A silence that goes on may hide a fault as one that is over may.
+        if self.is_silent || self.last_ns.is_none() {
+            self.gaps.add(self.last_ns.unwrap_or(self.begun_ns), now_ns);
+        }
+    }
+
+    fn silence(&mut self, now_ns: i64, desk: &mut Desk) {
         let since_ns = self.last_ns.unwrap_or(self.begun_ns).max(self.excused_ns);
         let allowed_ns = match self.last_ns {
             Some(_) if self.life_ns > 0 => self.life_ns,

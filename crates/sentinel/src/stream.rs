@@ -239,6 +239,10 @@ impl StreamWatch {
         self.sequence.look(now_ns);
         while self.sequence.take_finding().is_some() {}
         self.silence(now_ns, desk);
+        // A silence that goes on may hide a fault as one that is over may.
+        if !self.is_live() {
+            self.gaps.add(self.last_ns.unwrap_or(self.begun_ns), now_ns);
+        }
         if now_ns.saturating_sub(self.looked_ns) >= LOOK_NS {
             let is_excused = self.looked_ns <= self.excused_ns;
             self.counts(now_ns, false, is_excused, desk);

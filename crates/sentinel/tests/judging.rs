@@ -42,6 +42,21 @@ fn config(rule: Rule, must_trip: bool) -> Config {
     }
 }
 
+/// A message of a control block, with one member; it lives for so many ms.
+fn goose(gocb_ref: &str, [st_num, sq_num]: [u32; 2], bit: bool, time_allowed_to_live: u32) -> Vec<u8> {
+    let message = Message {
+        src: Mac([2, 0, 0, 0, 0, 9]),
+        gocb_ref: gocb_ref.as_bytes().to_vec(),
+        dat_set: b"d".to_vec(),
+        time_allowed_to_live,
+        st_num,
+        sq_num,
+        all_data: vec![Value::Boolean(bit)],
+        ..Message::default()
+    };
+    message.encode().expect("a message")
+}
+
 /// A merging unit and a relay, and the watch over both.
 struct Bay {
     watch: Sentinel,
@@ -58,8 +73,20 @@ struct Bay {
 impl Bay {
     fn new(must_trip: bool) -> Self {
         let rule = "above:5000".parse().expect("a rule");
-        let mut bay = Self {
-            watch: Sentinel::new(&config(rule, must_trip), 0),
+        let mut bay = Self::of(&config(rule, must_trip));
+        bay.goose();
+        bay.pass(1_500);
+        bay
+    }
+
+    /// A relay whose trips belong to this rule, and nothing was heard yet.
+    fn watching(rule: Rule) -> Self {
+        Self::of(&config(rule, true))
+    }
+
+    fn of(config: &Config) -> Self {
+        Self {
+            watch: Sentinel::new(config, 0),
             now_ns: 0,
             sample: 0,
             source: 1,
@@ -68,10 +95,7 @@ impl Bay {
             state: [1, 0],
             trip: false,
             beat_ns: 0,
-        };
-        bay.goose();
-        bay.pass(1_500);
-        bay
+        }
     }
 
     fn take(&mut self, octets: &[u8]) {
@@ -84,19 +108,9 @@ impl Bay {
     }
 
     fn goose(&mut self) {
-        let message = Message {
-            src: Mac([2, 0, 0, 0, 0, 9]),
-            gocb_ref: RELAY.as_bytes().to_vec(),
-            dat_set: b"d".to_vec(),
-            time_allowed_to_live: 300,
-            st_num: self.state[0],
-            sq_num: self.state[1],
-            all_data: vec![Value::Boolean(self.trip)],
-            ..Message::default()
-        };
+        let octets = goose(RELAY, self.state, self.trip, 300);
         self.state[1] += 1;
         self.beat_ns = self.now_ns;
-        let octets = message.encode().expect("a message");
         self.take(&octets);
     }
 
@@ -270,6 +284,28 @@ fn a_trip_without_a_fault_is_false_only_if_all_was_heard() {
         "{told:?}"
     );
     assert!(!told.contains(&of_relay(AlarmKind::False)), "{told:?}");
+}
+
+#[test]
+fn a_trip_whose_contact_is_dead_is_unknown() {
+    let rule = Rule::Contact {
+        gocb_ref: "LD0/LLN0$GO$contact".into(),
+        member: Member::numbered(0),
+    };
+    for contact_ms in [0, 3_000] {
+        let mut bay = Bay::watching(rule.clone());
+        for ms in 0..6_000 {
+            if ms < contact_ms && ms % 100 == 0 {
+                let octets = goose("LD0/LLN0$GO$contact", [1, ms / 100], false, 300);
+                bay.take(&octets);
+            }
+            bay.step(false);
+        }
+        bay.told();
+        bay.trip(true);
+        bay.silent(1_000);
+        assert_eq!(bay.kinds(), [of_relay(AlarmKind::Unknown)], "{contact_ms}");
+    }
 }
 
 #[test]
