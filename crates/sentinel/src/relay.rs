@@ -6,7 +6,7 @@ use crate::found::Found;
 use crate::gaps::Gaps;
 use crate::watched::{Stopwatch, Watched};
 use model::{Counter, EventKind, Outcome};
-use observation::{Act, Observer, Seen, Shot, WhyNot};
+use observation::{Act, Observer, Seen, Shot, Whole, WhyNot};
 use std::collections::VecDeque;
 use units::Ns;
 
@@ -106,6 +106,15 @@ impl RelayWatch {
         self.observer = Observer::new(&self.config.observed);
     }
 
+    /// The watch ends: the shot that is under way is over, and a trip waits for its fault no longer.
+    pub(crate) fn end(&mut self, now_ns: i64) {
+        self.observer.end(now_ns);
+        self.gather(now_ns);
+        // A watch in service may rightly end without a fault: an observation of the whole is none of it.
+        let is_its = |seen: &Seen| !matches!(seen, Seen::Whole { what, .. } if *what != Whole::LastTrip);
+        self.waiting.retain(|(seen, _)| is_its(seen));
+    }
+
     /// Judges what waits: it is known of all time until now whether the watch lost frames.
     pub(crate) fn judge(&mut self, now_ns: i64, deaf: &Deaf<'_>, desk: &mut Desk) {
         while let Some((seen, found_ns)) = self.waiting.pop_front() {
@@ -126,6 +135,11 @@ impl RelayWatch {
                 let text = "a fault was on already when its samples could be looked at".to_owned();
                 self.unknown([*at_ns, found_ns], text, desk);
             }
+            Seen::Whole {
+                at_ns,
+                what: Whole::LastTrip,
+                ..
+            } => self.unknown([*at_ns, found_ns], seen.told().1, desk),
             _ => {
                 let (kind, text) = seen.told();
                 self.event(seen.at_ns(), kind, &text, desk);

@@ -244,6 +244,19 @@ impl Sentinel {
         self.desk.write_counted(now_ns, true);
     }
 
+    /// Ends the watch: judges what is under way as far as it was heard, and tells what was only counted.
+    pub fn end(&mut self) {
+        // All frames are known up to the last check.
+        let now_ns = self.checked_ns;
+        self.look(now_ns);
+        for relay in &mut self.relays {
+            relay.end(now_ns);
+            let (own, others, _) = heard(&relay.config, &self.own, &self.streams, &self.blocks);
+            relay.judge(now_ns, &Deaf { own, others }, &mut self.desk);
+        }
+        self.desk.tell_counted(now_ns, true);
+    }
+
     fn unread(&mut self, now_ns: i64) {
         let malformed = std::mem::take(&mut self.malformed);
         if malformed > 0 {

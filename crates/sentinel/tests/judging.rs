@@ -411,3 +411,26 @@ fn a_publisher_that_alternates_fills_no_run_file_and_its_doubt_stays() {
     assert_eq!(*span, [begun_ns + 61 * MS, bay.now_ns]);
     assert!(text.contains("1939 like it before were counted only"), "{text}");
 }
+
+#[test]
+fn a_shot_under_way_at_the_end_is_unknown_and_all_else_ends_in_silence() {
+    let mut bay = Bay::new(true);
+    bay.watch.end();
+    assert_eq!(bay.told(), Vec::new());
+    let mut bay = Bay::new(true);
+    bay.current = 20_000;
+    bay.pass(100);
+    bay.watch.end();
+    assert_eq!(bay.kinds(), [of_relay(AlarmKind::Unknown)]);
+    // A trip that is in time stands, though the fault goes on.
+    let mut bay = Bay::new(true);
+    bay.current = 20_000;
+    bay.pass(20);
+    bay.trip(true);
+    bay.pass(100);
+    bay.watch.end();
+    assert_eq!(bay.told(), Vec::new());
+    let (windows, _) = bay.watch.close_windows(0, bay.now_ns);
+    let trips = windows.iter().find(|window| window.series.0 == 0).expect("trips");
+    assert_eq!(trips.counters.received, 1);
+}

@@ -140,6 +140,7 @@ fn watch(file: &File, config: &sentinel::Config, text: &str, port: Port) -> Resu
         let text = format!("the watch ends: {why}");
         hold(&watch).own([at_ns, at_ns], EventKind::StreamDoubt, &text);
     }
+    hold(&watch).end();
     let kept = book.end(&watch, now()).map_err(|error| failed(&error));
     heard?;
     kept.map(|()| 0)
