@@ -132,6 +132,10 @@ pub struct Hook {
     waiting: VecDeque<Vec<(&'static str, String)>>,
     running: Option<(Child, i64)>,
     untold: u64,
+    /// The last one failed, and that was told: an alarm about it starts the program again.
+    is_failing: bool,
+    /// Alarms were not passed, and that was told: the others are told when none waits any more.
+    is_flooded: bool,
     now_ns: i64,
 }
 
@@ -144,6 +148,8 @@ impl Hook {
             waiting: VecDeque::new(),
             running: None,
             untold: 0,
+            is_failing: false,
+            is_flooded: false,
             now_ns: 0,
         }
     }
@@ -159,7 +165,10 @@ impl Hook {
                 let _ = child.wait();
                 Some("it took too long, and was killed".to_owned())
             }
-            Ok(Some(status)) if status.success() => None,
+            Ok(Some(status)) if status.success() => {
+                self.is_failing = false;
+                None
+            }
             Ok(Some(status)) => Some(status.to_string()),
             Err(error) => Some(error.to_string()),
         };
@@ -180,6 +189,20 @@ impl Hook {
             }
             Err(error) => Some(error.to_string()),
         }
+    }
+}
+
+impl Hook {
+    /// Says how many alarms were not passed: at the first one, and of the others when none waits.
+    fn flooded(&mut self) -> Option<String> {
+        let is_empty = self.waiting.is_empty();
+        if self.untold == 0 || self.is_flooded && !is_empty {
+            self.is_flooded &= !is_empty;
+            return None;
+        }
+        self.is_flooded = !is_empty;
+        let untold = std::mem::take(&mut self.untold);
+        Some(format!("{untold} alarms were not passed to it: too many waited"))
     }
 }
 
@@ -212,12 +235,10 @@ impl Tell for Hook {
         if self.running.is_none() {
             problem = problem.or(self.start());
         }
-        let untold = std::mem::take(&mut self.untold);
-        let many = (untold > 0).then(|| format!("{untold} alarms were not passed to it: too many waited"));
+        let problem = problem.filter(|_| !std::mem::replace(&mut self.is_failing, true));
+        let problems: Vec<String> = problem.into_iter().chain(self.flooded()).collect();
         let name = self.command.first().cloned().unwrap_or_default();
-        problem
-            .or(many)
-            .map(|problem| format!("the alarm hook {name}: {problem}"))
+        (!problems.is_empty()).then(|| format!("the alarm hook {name}: {}", problems.join("; ")))
     }
 
     /// Starts a program for each alarm that waits, and waits for none: it may be the one that ends the watch.
@@ -312,9 +333,35 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_always_fails_is_named_once_until_it_works_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let works = folder.path().join("works");
+        let mut hook = Hook::new(
+            vec!["test".into(), "-e".into(), works.display().to_string()],
+            60_000_000_000,
+        );
+        let fails = |hook: &mut Hook| {
+            tell(hook, 1, Capture::NotKept("full"));
+            settle(hook, 0).len()
+        };
+        assert_eq!([fails(&mut hook), fails(&mut hook)], [1, 0]);
+        fs::write(&works, "").expect("a file");
+        assert_eq!(fails(&mut hook), 0);
+        fs::remove_file(&works).expect("removed");
+        assert_eq!([fails(&mut hook), fails(&mut hook)], [1, 0]);
+    }
+
+    #[test]
     fn a_flood_does_not_wait_in_memory() {
         let mut hook = Hook::new(vec!["true".into()], 60_000_000_000);
         (0..1_000).for_each(|number| tell(&mut hook, number, Capture::NotKept("full")));
         assert!(hook.go_on(0).expect("told").contains("936 alarms were not passed"));
+        // An alarm about it is one of too many itself.
+        (0..3).for_each(|number| tell(&mut hook, number, Capture::NotKept("full")));
+        let told = settle(&mut hook, 0);
+        assert!(
+            told.len() == 1 && told[0].contains("2 alarms were not passed"),
+            "{told:?}"
+        );
     }
 }
