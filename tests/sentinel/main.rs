@@ -144,7 +144,7 @@ fn a_file_is_described_and_becomes_a_unit_and_its_mistakes_are_named() {
     let unit = run(&["sentinel", path_text, "--unit"]);
     let unit = String::from_utf8_lossy(&unit.stdout).into_owned();
     assert!(
-        unit.contains("Restart=always\n") && unit.contains("WatchdogSec=60\n"),
+        unit.contains("Restart=always\n") && unit.contains("WatchdogSec=60\n") && unit.contains("KillMode=process\n"),
         "{unit}"
     );
     assert!(unit.contains(&format!("\"sentinel\" \"{path_text}\"")), "{unit}");

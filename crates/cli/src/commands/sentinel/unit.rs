@@ -27,6 +27,8 @@ pub(super) fn text(file: &File, path: &Path) -> Result<String, Failure> {
             // A mistake in the file is not mended by a new start.
             ("RestartPreventExitStatus", "2"),
             ("TimeoutStopSec", "2min"),
+            // The program that is told of the end goes on after it.
+            ("KillMode", "process"),
             ("OOMScoreAdjust", "-900"),
             ("LimitMEMLOCK", "infinity"),
             ("StandardInput", "null"),
