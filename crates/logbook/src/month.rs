@@ -185,7 +185,8 @@ fn create(settings: &Settings, info: &RunInfo, wall_ns: i64) -> Result<(PathBuf,
 
 /// Takes the right to write from a file that is complete.
 fn seal(file: &Path) -> io::Result<()> {
-    fs::set_permissions(file, fs::Permissions::from_mode(0o444))
+    let mode = fs::metadata(file)?.permissions().mode();
+    fs::set_permissions(file, fs::Permissions::from_mode(mode & !0o222))
 }
 
 fn file_name(path: &Path) -> String {
@@ -280,9 +281,11 @@ pub(crate) fn join(into: &mut Window, window: &Window) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENDING, MonthRun, files, last_end_ns, make_room};
+    use super::{ENDING, MonthRun, files, last_end_ns, make_room, seal};
     use crate::settings::{Now, Settings};
     use model::{SeriesId, SeriesSpec, Tally, kind};
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
     use store::Batch;
 
@@ -337,6 +340,19 @@ mod tests {
         make_room(&settings);
         assert_eq!(last_end_ns(folder.path()).expect("a folder"), Some(5_010 * SECOND));
         assert_eq!(files(folder.path(), ENDING).expect("files").len(), 2);
+    }
+
+    #[test]
+    fn a_sealed_file_is_read_by_nobody_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("run");
+        std::fs::write(&file, "").expect("a file");
+        for (before, after) in [(0o600, 0o400), (0o664, 0o444)] {
+            std::fs::set_permissions(&file, Permissions::from_mode(before)).expect("a mode");
+            seal(&file).expect("sealed");
+            let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
+            assert_eq!(mode & 0o777, after, "{mode:o}");
+        }
     }
 
     #[test]
