@@ -9,6 +9,9 @@ use wire::goose::{Expectation, Frame, Heard, Marks, Outcome, Settings, Simulatio
 
 const NS_PER_MS: i64 = 1_000_000;
 
+/// Places with missed states that wait for a look: more than a port gives messages before one.
+const MOST_MISSED: usize = 65_536;
+
 /// A control block to supervise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WatchedBlock {
@@ -41,6 +44,15 @@ struct Counted {
     expired: u64,
 }
 
+/// States that never came, by the message after them.
+#[derive(Debug, Clone, Copy)]
+struct Missed {
+    states: u64,
+    before: u32,
+    since_ns: i64,
+    at_ns: i64,
+}
+
 /// The supervision of a control block.
 #[derive(Debug)]
 pub(crate) struct BlockWatch {
@@ -56,6 +68,10 @@ pub(crate) struct BlockWatch {
     is_test: bool,
     is_silent: bool,
     excused_ns: i64,
+    /// States that were missed since the last look: the watch itself may have lost their messages.
+    missed: Vec<Missed>,
+    /// The last message before the last look.
+    looked_at_ns: i64,
     pub(crate) gaps: Gaps,
 }
 
@@ -79,6 +95,8 @@ impl BlockWatch {
             is_test: false,
             is_silent: false,
             excused_ns: begun_ns,
+            missed: Vec::new(),
+            looked_at_ns: begun_ns,
             gaps: Gaps::default(),
         }
     }
@@ -137,7 +155,6 @@ impl BlockWatch {
                 }
             }
         }
-        self.counts(at_ns, desk);
     }
 
     fn outcome(&mut self, outcome: Outcome, frame: &Frame<'_>, at_ns: i64, desk: &mut Desk) {
@@ -145,9 +162,13 @@ impl BlockWatch {
         match outcome {
             Outcome::NewState(missed) if missed > 0 => {
                 self.gaps.add(since_ns, at_ns);
-                if since_ns >= self.excused_ns {
-                    let text = format!("{missed} states never came, before stNum {}", frame.st_num());
-                    desk.alarm(AlarmKind::Lost, self.subject, [since_ns, at_ns], text);
+                if since_ns >= self.excused_ns && self.missed.len() < MOST_MISSED {
+                    self.missed.push(Missed {
+                        states: missed,
+                        before: frame.st_num(),
+                        since_ns,
+                        at_ns,
+                    });
                 }
             }
             Outcome::Restart => {
@@ -193,7 +214,14 @@ impl BlockWatch {
         desk.alarm(AlarmKind::Changed, self.subject, [at_ns, at_ns], text);
     }
 
+    /// Judges the losses and counts since the last look, when it is known whether the watch itself lost frames meanwhile.
     fn counts(&mut self, at_ns: i64, desk: &mut Desk) {
+        let is_excused = self.looked_at_ns < self.excused_ns;
+        self.looked_at_ns = self.last_ns.unwrap_or(self.begun_ns);
+        for missed in self.missed.drain(..) {
+            let text = format!("{} states never came, before stNum {}", missed.states, missed.before);
+            desk.alarm(AlarmKind::Lost, self.subject, [missed.since_ns, missed.at_ns], text);
+        }
         let rules = self.supervisor.rules();
         let counts = rules.counts();
         let now = Counted {
@@ -209,8 +237,10 @@ impl BlockWatch {
             lost: now.lost.max(before.lost),
             ..now
         };
+        // A loss of the watch itself is told as such, and is none of the publisher.
+        let lost = if is_excused { 0 } else { self.counted.lost - before.lost };
         for (counter, now, before) in [
-            (Counter::Lost, self.counted.lost, before.lost),
+            (Counter::Lost, lost, 0),
             (Counter::Duplicate, now.duplicates, before.duplicates),
             (Counter::Conflicting, now.conflicting, before.conflicting),
             (Counter::Reordered, now.reordered, before.reordered),
@@ -218,8 +248,7 @@ impl BlockWatch {
         ] {
             desk.count(self.series, counter, now.saturating_sub(before));
         }
-        let lost = self.counted.lost - before.lost;
-        if lost > 0 && at_ns > self.excused_ns {
+        if lost > 0 {
             let text = format!("{lost} messages never came, by their numbers");
             desk.alarm(AlarmKind::Lost, self.subject, [at_ns, at_ns], text);
         }
@@ -227,6 +256,7 @@ impl BlockWatch {
 
     /// The watch itself lost frames until `now_ns`: what is missing until then is not the publisher's fault.
     pub(crate) fn excuse(&mut self, now_ns: i64) {
+        self.missed.clear();
         self.excused_ns = self.excused_ns.max(now_ns);
     }
 

@@ -19,6 +19,9 @@ const LOOK_NS: i64 = 200_000_000;
 const SILENT_FRAMES: i64 = 5;
 const SILENT_NS: i64 = 100_000_000;
 
+/// Late frames that wait for a look: more than a port gives before one.
+const MOST_LATE: usize = 65_536;
+
 /// A stream to supervise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WatchedStream {
@@ -72,6 +75,8 @@ pub(crate) struct StreamWatch {
     is_silent: bool,
     /// Instant before which silence proves nothing: the watch itself lost frames.
     excused_ns: i64,
+    /// Late frames since the last look, with their spacing: the watch itself may have lost the one before.
+    late: Vec<(i64, i64)>,
     pub(crate) gaps: Gaps,
 }
 
@@ -95,6 +100,7 @@ impl StreamWatch {
             looked_ns: begun_ns,
             is_silent: false,
             excused_ns: begun_ns,
+            late: Vec::new(),
             gaps: Gaps::default(),
         }
     }
@@ -220,10 +226,15 @@ impl StreamWatch {
             .config
             .within_ns
             .is_some_and(|within| spacing_ns.unsigned_abs() > within);
-        if is_late {
-            desk.count(self.series, Counter::Late, 1);
+        if is_late && last >= self.excused_ns && self.late.len() < MOST_LATE {
+            self.late.push((at_ns, spacing_ns));
         }
-        if is_late && last >= self.excused_ns {
+    }
+
+    /// Judges late frames, when it is known that the watch lost none meanwhile.
+    fn judge_late(&mut self, desk: &mut Desk) {
+        for (at_ns, spacing_ns) in self.late.drain(..) {
+            desk.count(self.series, Counter::Late, 1);
             let text = format!("{} passed from one frame to the next", Ns(spacing_ns.unsigned_abs()));
             desk.alarm(AlarmKind::Late, self.subject, [at_ns, at_ns], text);
         }
@@ -231,6 +242,7 @@ impl StreamWatch {
 
     /// The watch itself lost frames until `now_ns`: what is missing until then is not the stream's fault.
     pub(crate) fn excuse(&mut self, now_ns: i64) {
+        self.late.clear();
         self.excused_ns = self.excused_ns.max(now_ns);
     }
 
@@ -238,6 +250,7 @@ impl StreamWatch {
     pub(crate) fn look(&mut self, now_ns: i64, desk: &mut Desk) {
         self.sequence.look(now_ns);
         while self.sequence.take_finding().is_some() {}
+        self.judge_late(desk);
         self.silence(now_ns, desk);
         // A silence that goes on may hide a fault as one that is over may.
         if !self.is_live() {

@@ -1,5 +1,6 @@
 //! The judgement of relays and streams: what is told, and what is not known.
 
+use model::Counter;
 use observation::Rule;
 use sentinel::{AlarmKind, Config, Found, Frame, Sentinel, WatchedRelay, WatchedStream};
 use wire::ether::Mac;
@@ -321,6 +322,40 @@ fn frames_that_the_watch_lost_make_a_failure_unknown() {
         told,
         [(AlarmKind::Own, "watch".to_owned()), of_relay(AlarmKind::Unknown)]
     );
+}
+
+#[test]
+fn the_watch_blames_nobody_for_frames_that_it_lost_itself() {
+    let rule = "above:5000".parse().expect("a rule");
+    let mut config = config(rule, true);
+    config.streams[0].within_ns = Some(5_000_000);
+    let mut bay = Bay::of(&config);
+    bay.goose();
+    bay.pass(1_500);
+    let (lost, late) = (
+        (AlarmKind::Lost, RELAY.to_owned()),
+        (AlarmKind::Late, "MU01".to_owned()),
+    );
+    for dropped in [3, 0] {
+        bay.silent(50);
+        bay.step(true);
+        bay.state = [bay.state[0] + 2, 0];
+        bay.goose();
+        // Only now it is known whether the watch lost them.
+        bay.look(dropped);
+        bay.pass(1_000);
+        let told = bay.kinds();
+        assert_eq!(
+            told.contains(&(AlarmKind::Own, "watch".to_owned())),
+            dropped > 0,
+            "{told:?}"
+        );
+        assert_eq!(told.contains(&lost), dropped == 0, "{told:?}");
+        assert_eq!(told.contains(&late), dropped == 0, "{told:?}");
+    }
+    let (windows, _) = bay.watch.close_windows(0, bay.now_ns);
+    let all = |counter| windows.iter().map(|window| window.counters.get(counter)).sum::<u64>();
+    assert_eq!(all(Counter::Late), 1, "{windows:?}");
 }
 
 #[test]
