@@ -6,7 +6,7 @@ use crate::month::{MonthRun, adopt, join, make_room};
 use crate::settings::{BookError, Now, Settings};
 use crate::teller::{Capture, Tell, Told};
 use model::{Event, EventKind, SeriesSpec, Window};
-use sentinel::{Alarm, Found, Month, Sentinel, Watched, stamp};
+use sentinel::{Alarm, Found, Sentinel, Watched, stamp};
 use std::sync::Mutex;
 use store::{Batch, StoreError};
 
@@ -352,10 +352,10 @@ impl Logbook {
     }
 
     fn is_new_month(&self, now: Now) -> bool {
-        self.run.as_ref().is_some_and(|run| Month::of(now.wall_ns) > run.month)
+        self.run.as_ref().is_some_and(|run| run.is_over(now.wall_ns))
     }
 
-    /// Begins a new run file with a new month. A clock that was set back begins none.
+    /// Begins a new run file with a new month.
     fn roll(&mut self, watch: &Watch, now: Now) {
         if !self.is_new_month(now) || self.refused.is_some() {
             return;

@@ -21,6 +21,8 @@ const MOST_OF_A_NAME: u32 = 100;
 /// Oldest run files that go at once for a new one on a full disk: it may be others who fill it.
 const MOST_DROPPED: u32 = 8;
 
+const DAY_NS: i64 = 86_400_000_000_000;
+
 /// The newest files in which the end of the last watch is looked for.
 const NEWEST: usize = 4;
 
@@ -28,7 +30,9 @@ const NEWEST: usize = 4;
 #[derive(Debug)]
 pub(crate) struct MonthRun {
     writer: RunWriter,
-    pub(crate) month: Month,
+    month: Month,
+    /// Its begin on the wall clock, in ns since 1970 UTC.
+    started_ns: i64,
     /// Its begin on the watch's clock, in ns.
     pub(crate) begun_ns: i64,
     series: Vec<(String, Totals)>,
@@ -65,6 +69,7 @@ impl MonthRun {
         Ok(Self {
             writer,
             month: Month::of(now.wall_ns),
+            started_ns: now.wall_ns,
             begun_ns: now.at_ns,
             series: series
                 .iter()
@@ -73,6 +78,11 @@ impl MonthRun {
             watched_before: watched,
             file,
         })
+    }
+
+    /// True if a new run file is due at this instant of the wall clock.
+    pub(crate) fn is_over(&self, wall_ns: i64) -> bool {
+        is_over(self.started_ns, wall_ns)
     }
 
     /// Writes a batch; its windows count from now on.
@@ -155,6 +165,13 @@ impl MonthRun {
             totals,
         }
     }
+}
+
+/// True if a run file that began at one instant of the wall clock is not for another: its month is over, or it was begun by a clock that was
+/// wrongly ahead. A clock that was set back by less than a day ends none.
+fn is_over(started_ns: i64, wall_ns: i64) -> bool {
+    let (month, now) = (Month::of(started_ns), Month::of(wall_ns));
+    now > month || now < month && wall_ns < started_ns.saturating_sub(DAY_NS)
 }
 
 /// Keeps run files within their budget: those of kills count, too. Their lines are in the ledger.
@@ -281,7 +298,7 @@ pub(crate) fn join(into: &mut Window, window: &Window) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENDING, MonthRun, files, last_end_ns, make_room, seal};
+    use super::{DAY_NS, ENDING, MonthRun, files, is_over, last_end_ns, make_room, seal};
     use crate::settings::{Now, Settings};
     use model::{SeriesId, SeriesSpec, Tally, kind};
     use std::fs::Permissions;
@@ -353,6 +370,16 @@ mod tests {
             let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
             assert_eq!(mode & 0o777, after, "{mode:o}");
         }
+    }
+
+    #[test]
+    fn a_run_file_of_a_wrong_future_ends_when_the_clock_is_right() {
+        // 2026-12-01 and 2099-01-01.
+        let (december, wrong) = (20_788 * DAY_NS, 47_117 * DAY_NS);
+        assert!(is_over(december - 1, december) && !is_over(december, december + DAY_NS));
+        assert!(is_over(wrong, december));
+        assert!(!is_over(december, december - DAY_NS), "set back by a day");
+        assert!(is_over(december, december - DAY_NS - 1));
     }
 
     #[test]
