@@ -9,6 +9,9 @@ use wire::goose::{Expectation, Frame, Heard, Marks, Outcome, Settings, Simulatio
 
 const NS_PER_MS: i64 = 1_000_000;
 
+/// A message counts no longer than this, in ns, whatever its publisher allows: it may be a mistake.
+const LONGEST_LIFE_NS: i64 = 86_400_000_000_000;
+
 /// Places with missed states that wait for a look: more than a port gives messages before one.
 const MOST_MISSED: usize = 65_536;
 
@@ -194,7 +197,8 @@ impl BlockWatch {
         } else {
             1.0
         };
-        self.life_ns = (f64::from(frame.time_allowed_to_live()) * factor) as i64 * NS_PER_MS;
+        let life_ms = (f64::from(frame.time_allowed_to_live()) * factor) as i64;
+        self.life_ns = life_ms.saturating_mul(NS_PER_MS).min(LONGEST_LIFE_NS);
         let Some(last) = last else {
             self.is_silent = false;
             return;

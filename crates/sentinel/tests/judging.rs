@@ -374,6 +374,24 @@ fn a_dead_relay_is_silent_and_its_missing_trip_unknown() {
 }
 
 #[test]
+fn a_message_that_allows_a_year_of_silence_is_silent_after_a_day() {
+    let rule = Rule::Contact {
+        gocb_ref: RELAY.into(),
+        member: Member::numbered(0),
+    };
+    let mut bay = Bay::watching(rule);
+    bay.take(&goose(RELAY, [1, 0], false, u32::MAX));
+    let mut hours = 0;
+    while !bay.kinds().contains(&(AlarmKind::Silent, RELAY.to_owned())) {
+        hours += 1;
+        assert!(hours < 30);
+        bay.now_ns += 3_600_000 * MS;
+        bay.look(0);
+    }
+    assert_eq!(hours, 25);
+}
+
+#[test]
 fn silence_is_told_once_and_another_source_takes_its_place() {
     let mut bay = Bay::new(true);
     bay.silent(1_500);

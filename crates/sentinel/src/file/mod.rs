@@ -6,6 +6,9 @@ use std::path::PathBuf;
 /// Most relays, streams and control blocks of one sentinel.
 const MOST: usize = 64;
 
+/// Times timeAllowedtoLive after which a control block may count as silent.
+const TAL_FACTORS: std::ops::RangeInclusive<f64> = 0.1..=100.0;
+
 /// The file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {problem}")]
@@ -346,6 +349,9 @@ impl File {
                 .check()
                 .map_err(|problem| format!("[[relay]] {}: {problem}", relay.name))
         })?;
+        if let Some(keys) = self.blocks.iter().find(|keys| !TAL_FACTORS.contains(&keys.tal_factor)) {
+            return Err(format!("[[goose]] {}: tal_factor: from 0.1 to 100", keys.gocb_ref));
+        }
         let twice = |names: Vec<&str>| {
             let mut names = names;
             names.sort_unstable();

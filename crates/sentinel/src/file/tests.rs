@@ -42,6 +42,18 @@ fn mistakes_are_named_with_their_place() {
             "[[stream]]\nsvID = \"A\"\n[[stream]]\nsvID = \"A\"\n",
             "A is there twice",
         ),
+        (
+            "[[goose]]\nref = \"A\"\ntal_factor = 0.0\n",
+            "tal_factor: from 0.1 to 100",
+        ),
+        (
+            "[[goose]]\nref = \"A\"\ntal_factor = 1e12\n",
+            "tal_factor: from 0.1 to 100",
+        ),
+        (
+            "[[goose]]\nref = \"A\"\ntal_factor = nan\n",
+            "tal_factor: from 0.1 to 100",
+        ),
         ("[[stream]]\nsvID = \"A\"\nwithin = \"soon\"\n", "line 6"),
         ("[[stream]]\nsvID = \"A\"\n[ring]\nmemory = \"much\"\n", "line 7"),
     ] {
