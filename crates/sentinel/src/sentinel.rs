@@ -185,9 +185,7 @@ impl Sentinel {
         self.is_deaf = dropped > 0;
         if self.is_deaf {
             let since_ns = self.checked_ns;
-            self.own.add(since_ns, now_ns);
-            self.streams.iter_mut().for_each(|stream| stream.excuse(now_ns));
-            self.blocks.iter_mut().for_each(|block| block.excuse(now_ns));
+            self.excuse([since_ns, now_ns]);
             let lasted = Ns(now_ns.saturating_sub(since_ns).unsigned_abs());
             let text = format!("the watch itself lost {dropped} frames in the last {lasted}: it was held up");
             // A doubt of the stream's kind: a relay's failure that is certain stays one (docs/doubts.md).
@@ -196,6 +194,19 @@ impl Sentinel {
             self.desk.alarm(AlarmKind::Own, WATCH, [since_ns, now_ns], text);
         }
         self.checked_ns = self.checked_ns.max(now_ns);
+    }
+
+    /// The watch itself heard not all in this span.
+    fn excuse(&mut self, [since_ns, now_ns]: [i64; 2]) {
+        self.own.add(since_ns, now_ns);
+        self.streams.iter_mut().for_each(|stream| stream.excuse(now_ns));
+        self.blocks.iter_mut().for_each(|block| block.excuse(now_ns));
+    }
+
+    /// The wall clock jumped within this span: it was set, or the machine slept and heard nothing.
+    pub fn jumped(&mut self, span: [i64; 2], text: &str) {
+        self.excuse(span);
+        self.own(span, EventKind::StreamDoubt, text);
     }
 
     /// The link went down, or is up again.
@@ -290,6 +301,18 @@ impl Sentinel {
         if let Some(series) = self.wakeup {
             self.desk.count(series, model::Counter::Missed, n);
         }
+    }
+
+    /// The thread of the wake-ups ended: from now on there are none, and that is no pass.
+    pub fn woken_no_more(&mut self, at_ns: i64) {
+        let text = "wake-ups are not measured any more: their thread ended by a defect".to_owned();
+        self.desk.span(
+            [self.opened_ns, at_ns],
+            EventKind::Incomplete,
+            self.wakeup,
+            text.clone(),
+        );
+        self.desk.alarm(AlarmKind::Own, WATCH, [at_ns, at_ns], text);
     }
 
     /// Tells something of the watch itself: a full disk, a gap.

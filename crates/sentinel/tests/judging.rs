@@ -1,6 +1,6 @@
 //! The judgement of relays and streams: what is told, and what is not known.
 
-use model::Counter;
+use model::{Counter, EventKind};
 use observation::Rule;
 use sentinel::{AlarmKind, Config, Found, Frame, Sentinel, WatchedRelay, WatchedStream};
 use wire::ether::Mac;
@@ -356,6 +356,37 @@ fn the_watch_blames_nobody_for_frames_that_it_lost_itself() {
     let (windows, _) = bay.watch.close_windows(0, bay.now_ns);
     let all = |counter| windows.iter().map(|window| window.counters.get(counter)).sum::<u64>();
     assert_eq!(all(Counter::Late), 1, "{windows:?}");
+}
+
+#[test]
+fn a_trip_around_a_sleep_of_the_machine_is_unknown() {
+    let mut bay = Bay::new(true);
+    bay.watch
+        .jumped([bay.now_ns - 50 * MS, bay.now_ns], "the wall clock jumped");
+    bay.trip(true);
+    bay.pass(300);
+    assert_eq!(
+        bay.kinds(),
+        [(AlarmKind::Own, "watch".to_owned()), of_relay(AlarmKind::Unknown)]
+    );
+}
+
+#[test]
+fn the_end_of_the_wake_ups_is_told_and_leaves_a_doubt() {
+    let rule = "above:5000".parse().expect("a rule");
+    let mut config = config(rule, true);
+    config.wakeup_ns = Some(10_000_000);
+    let mut watch = Sentinel::new(&config, 0);
+    watch.woken_no_more(5);
+    let wakeup = watch.series().position(|spec| spec.name == "wakeup/spare");
+    let Some(Found::Event { series, kind, .. }) = watch.next_found() else {
+        panic!("an event")
+    };
+    assert!(wakeup.is_some() && series == wakeup && kind == EventKind::Incomplete);
+    let Some(Found::Alarm(alarm)) = watch.next_found() else {
+        panic!("an alarm")
+    };
+    assert_eq!(alarm.kind, AlarmKind::Own);
 }
 
 #[test]

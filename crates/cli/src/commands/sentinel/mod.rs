@@ -107,7 +107,7 @@ fn watch(file: &File, config: &sentinel::Config, text: &str, port: Port) -> Resu
     let looked = Arc::new(AtomicI64::new(begun.at_ns));
     // A CPU or a priority that is refused leaves no run file behind.
     let hearing = ears::start(file, port, &watch, &looked, &stop)?;
-    let waking = wakeup::start(file, &watch, &stop)?;
+    let mut waking = wakeup::start(file, &watch, &stop)?;
     let mut book = Logbook::open(settings, &watch, tellers(file), gap, begun).map_err(|error| failed(&error))?;
     if let Some(notify) = &notify {
         notify.ready(&format!("watches {} relays on {}", file.relays.len(), file.interface));
@@ -118,6 +118,10 @@ fn watch(file: &File, config: &sentinel::Config, text: &str, port: Port) -> Resu
         let round = now();
         jumped(&watch, before, round);
         before = round;
+        if waking.as_ref().is_some_and(JoinHandle::is_finished) && !stop.requested() {
+            waking = None;
+            hold(&watch).woken_no_more(round.at_ns);
+        }
         book.turn(&watch, round);
         let is_hearing = round.at_ns - looked.load(Ordering::Relaxed) < DEAF_NS;
         if let Some(notify) = notify.as_mut().filter(|_| is_hearing) {
@@ -154,7 +158,7 @@ fn jumped(watch: &Watch, before: Now, now: Now) {
             "the wall clock jumped by {}: it was set, or the machine slept",
             units::SignedNs(by_ns)
         );
-        hold(watch).own([before.at_ns, now.at_ns], EventKind::StreamDoubt, &text);
+        hold(watch).jumped([before.at_ns, now.at_ns], &text);
     }
 }
 
