@@ -20,6 +20,7 @@ mod flood;
 mod found;
 mod gaps;
 mod open;
+mod parts;
 mod relay;
 mod ring;
 mod sentinel;

@@ -6,9 +6,10 @@ use crate::desk::{Desk, WATCH};
 use crate::found::Found;
 use crate::gaps::Gaps;
 use crate::open::Open;
-use crate::relay::{Deaf, RelaySeries, RelayWatch, WatchedRelay};
+use crate::parts::{Parts, all_blocks};
+use crate::relay::{Deaf, RelayWatch, WatchedRelay};
 use crate::ring::Ring;
-use crate::specs::{of_block, of_relay, of_stream, of_wakeup};
+use crate::specs::{of_block, of_stream, of_wakeup};
 use crate::stream::{StreamWatch, WatchedStream};
 use crate::watched::Watched;
 use model::{EventKind, SeriesId, SeriesSpec, Spike, Window};
@@ -376,57 +377,6 @@ impl Sentinel {
     pub fn frames(&self) -> &Ring {
         &self.desk.ring
     }
-}
-
-/// Series and subjects while they are numbered.
-struct Parts {
-    series: Vec<SeriesSpec>,
-    subjects: Vec<String>,
-}
-
-impl Default for Parts {
-    fn default() -> Self {
-        Self {
-            series: Vec::new(),
-            subjects: vec!["watch".to_owned()],
-        }
-    }
-}
-
-impl Parts {
-    /// Numbers of a subject and of its series.
-    fn add(&mut self, subject: &str, spec: SeriesSpec) -> [usize; 2] {
-        self.series.push(spec);
-        self.subjects.push(subject.to_owned());
-        [self.subjects.len() - 1, self.series.len() - 1]
-    }
-
-    fn relay(&mut self, relay: &WatchedRelay) -> RelayWatch {
-        let [subject, trips] = self.add(&relay.name, of_relay(relay, true));
-        let has_start = relay.observed.start.is_some() && relay.observed.rule.is_of_samples();
-        let starts = has_start.then(|| {
-            self.series.push(of_relay(relay, false));
-            self.series.len() - 1
-        });
-        RelayWatch::new(relay.clone(), subject, RelaySeries { trips, starts })
-    }
-}
-
-/// The control blocks of a watch: its own, then those of the relays and their contacts that are not among them.
-fn all_blocks(config: &Config) -> Vec<WatchedBlock> {
-    let mut blocks = config.blocks.clone();
-    for relay in &config.relays {
-        let contact = match &relay.observed.rule {
-            Rule::Contact { gocb_ref, .. } => Some(gocb_ref),
-            _ => None,
-        };
-        for gocb_ref in std::iter::once(&relay.observed.gocb_ref).chain(contact) {
-            if !blocks.iter().any(|block| block.gocb_ref == *gocb_ref) {
-                blocks.push(WatchedBlock::named(gocb_ref));
-            }
-        }
-    }
-    blocks
 }
 
 fn uses(relay: &WatchedRelay, sv_id: &str) -> bool {
