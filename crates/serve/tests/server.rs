@@ -4,6 +4,7 @@ use serve::{Address, Document, Ending, Gate, Library, serve};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -24,6 +25,24 @@ impl Library for Same {
     }
 }
 
+/// A document that takes a while to make.
+#[derive(Default)]
+struct Slow {
+    made: AtomicU64,
+}
+
+impl Library for Slow {
+    fn has(&self, path: &str) -> bool {
+        path == "/"
+    }
+
+    fn make(&self, _: &str) -> Result<Document, String> {
+        self.made.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(100));
+        Ok(Document::new("text/plain", "late"))
+    }
+}
+
 struct Running {
     address: Address,
     ending: Option<Ending>,
@@ -32,6 +51,10 @@ struct Running {
 
 impl Running {
     fn at(address: &str, octets: usize) -> Self {
+        Self::of(address, Arc::new(Same(octets)))
+    }
+
+    fn of(address: &str, library: Arc<dyn Library>) -> Self {
         let address: Address = address.parse().expect("an address");
         let bound = address.bind(None).expect("bound");
         let address = bound.address().clone();
@@ -41,7 +64,7 @@ impl Running {
         };
         let (begun, ending) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            serve(bound, gate, Arc::new(Same(octets)), |ending| {
+            serve(bound, gate, library, |ending| {
                 begun.send(ending).expect("awaited");
             })
             .expect("served");
@@ -164,6 +187,25 @@ fn those_who_say_nothing_are_ended_and_others_get_their_turn() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     drop(silent);
+}
+
+#[test]
+fn readers_who_ask_and_leave_cause_no_further_rendering() {
+    let library = Arc::new(Slow::default());
+    let server = Running::of("0", library.clone());
+    let begin = Instant::now();
+    for _ in 0..50 {
+        let mut leaves = server.connect();
+        leaves.write_all(GET.as_bytes()).expect("written");
+        // The server has read the request by then, and has not answered.
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let answer = server.ask(GET);
+    assert!(answer.ends_with("\r\n\r\nlate"), "{answer}");
+    // A document is kept for a second at least.
+    let most = 1 + begin.elapsed().as_secs();
+    let made = library.made.load(Ordering::Relaxed);
+    assert!((1..=most).contains(&made), "{made} of {most}");
 }
 
 #[test]
