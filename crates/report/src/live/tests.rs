@@ -35,13 +35,20 @@ fn what_is_not_over_never_passes() {
         assert!(page.contains("Within so far</h1>"), "{state:?}");
         assert!(!page.contains("class=\"pass\"") && !page.contains(">Pass"), "{state:?}");
         assert!(
+            page.contains("class=\"sign partial\"") && !page.contains("sign pass"),
+            "{state:?}"
+        );
+        assert!(
             page.contains("1.50 min") && page.contains("step 2 of 3: noise"),
             "{page}"
         );
     }
     let over = page(good, &live(LiveState::Complete));
     assert!(over.contains("pass</h1>") || over.contains("Pass</h1>"), "{over}");
-    assert!(!over.contains("so far"), "{over}");
+    assert!(
+        over.contains("class=\"sign pass\"") && !over.contains("so far"),
+        "{over}"
+    );
 }
 
 #[test]
