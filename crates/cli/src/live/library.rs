@@ -1,6 +1,6 @@
 //! The documents of runs: page, metrics, result document. Each is made from the run file as it is at that moment.
 
-use super::standing;
+use super::standing::{self, Listed};
 use crate::verdict;
 use model::{RunState, RunView};
 use report::Report;
@@ -99,8 +99,9 @@ impl Library for Runs {
 /// Makes a document of the run in `file`.
 fn made(file: &Path, sheet: Sheet, of_run: bool) -> Result<Document, String> {
     let told = |error: &dyn std::fmt::Display| foreign::message(&error.to_string());
+    let listed = Listed::of(file);
     let run = RunFile::open_as_it_is(file).map_err(|error| told(&error))?;
-    let live = standing::of(file, &run, of_run);
+    let live = standing::of(&run, listed, of_run);
     let view = RunView {
         state: state(&run, &live, sheet),
         ..run.view().map_err(|error| told(&error))?

@@ -6,12 +6,33 @@ use session::roster::{Entry, Found, Roster, Standing};
 use std::path::Path;
 use store::RunFile;
 
-/// State of the run in `file`, as far as it is known. `of_run`: the process that writes it exists, because it started this one.
-pub(super) fn of(file: &Path, run: &RunFile, of_run: bool) -> Live {
+/// A run in the list of this machine, and how it stood there.
+pub(super) struct Listed {
+    entry: Entry,
+    standing: Standing,
+}
+
+impl Listed {
+    /// The run in `file`; of several, the latest. It is looked up before the file is opened: a run closes its file before it leaves, so one that had
+    /// not left is not taken for a killed one.
+    pub(super) fn of(file: &Path) -> Option<Self> {
+        entry_of(file).map(Self::now)
+    }
+
+    fn now(found: Found) -> Self {
+        Self {
+            standing: found.entry.standing(found.owner),
+            entry: found.entry,
+        }
+    }
+}
+
+/// State of a run, as far as it is known. `of_run`: the process that writes it exists, because it started this one.
+pub(super) fn of(run: &RunFile, listed: Option<Listed>, of_run: bool) -> Live {
     let end_ns = run.info().started.as_ns().saturating_add_unsigned(run.duration_ns());
     let age_ns = u64::try_from(sys::clock::realtime().as_ns() - end_ns).unwrap_or(0);
     let state = match run.state() {
-        _ if run.is_unended() => return unended(entry_of(file), of_run, age_ns),
+        _ if run.is_unended() => return unended(listed, of_run, age_ns),
         RunState::Complete => LiveState::Complete,
         RunState::Interrupted | RunState::Running => LiveState::Interrupted,
     };
@@ -24,7 +45,6 @@ pub(super) fn of(file: &Path, run: &RunFile, of_run: bool) -> Live {
     }
 }
 
-/// The entry of the run in this file; of several, the latest.
 fn entry_of(file: &Path) -> Option<Found> {
     let file = std::path::absolute(file).ok()?;
     let real = file.canonicalize().ok();
@@ -37,11 +57,11 @@ fn entry_of(file: &Path) -> Option<Found> {
     found.max_by_key(|found| found.entry.started_ns)
 }
 
-fn unended(found: Option<Found>, of_run: bool, age_ns: u64) -> Live {
-    let Some(found) = found else {
+fn unended(listed: Option<Listed>, of_run: bool, age_ns: u64) -> Live {
+    let Some(Listed { entry, standing }) = listed else {
         return unlisted(of_run, age_ns);
     };
-    let (state, why) = match found.entry.standing(found.owner) {
+    let (state, why) = match standing {
         Standing::Starting => (LiveState::Starting, None),
         Standing::Measuring => (LiveState::Measuring, None),
         Standing::Finishing => (LiveState::Finishing, None),
@@ -56,8 +76,8 @@ fn unended(found: Option<Found>, of_run: bool, age_ns: u64) -> Live {
     };
     Live {
         why,
-        doing: state.is_running().then(|| doing(&found.entry)),
-        left_ns: left_ns(&found.entry).filter(|_| state.is_running()),
+        doing: state.is_running().then(|| doing(&entry)),
+        left_ns: left_ns(&entry).filter(|_| state.is_running()),
         state,
         age_ns,
     }
@@ -94,10 +114,15 @@ fn left_ns(entry: &Entry) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LiveState, left_ns, unended};
-    use session::roster::{Entry, Found, Phase, RunEnd, StepUnderWay};
+    use super::{Listed, LiveState, left_ns, unended};
+    use session::roster::{Entry, Found, Phase, Process, RunEnd, StepUnderWay};
+    use std::process::Command;
 
-    fn found(change: impl FnOnce(&mut Entry)) -> Found {
+    fn found(change: impl FnOnce(&mut Entry)) -> Listed {
+        Listed::now(entry(change))
+    }
+
+    fn entry(change: impl FnOnce(&mut Entry)) -> Found {
         let mut entry = Entry::new("wakeup", "/tmp/run.triptime", 0);
         entry.phase = Phase::Measuring;
         entry.window_ns = 1_000_000_000;
@@ -141,6 +166,20 @@ mod tests {
             LiveState::Killed,
             "its file is not closed"
         );
+    }
+
+    #[test]
+    fn a_run_that_leaves_after_it_was_looked_up_was_not_killed() {
+        let sleep = Command::new("sleep").arg("60").spawn();
+        let mut process = sleep.expect("a process");
+        let its = Process::of(process.id()).expect("it exists");
+        let before = found(|entry| entry.process = its);
+        let gone = before.entry.process.clone();
+        process.kill().expect("our own child");
+        process.wait().expect("ended");
+        assert_eq!(unended(Some(before), false, 0).state, LiveState::Measuring);
+        let after = found(|entry| entry.process = gone);
+        assert_eq!(unended(Some(after), false, 0).state, LiveState::Killed);
     }
 
     #[test]
