@@ -30,7 +30,7 @@ use units::CpuList;
 pub(crate) struct Run {
     run: session::Run,
     ending: Ending,
-    /// Ends with the run, after its report.
+    /// Ends before the file is closed.
     live: Option<LiveProcess>,
 }
 
@@ -156,11 +156,11 @@ impl Run {
 
     /// Closes the run and reports it, unless `outcome` is that nothing was measured. Returns the exit status.
     pub(crate) fn finish(self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
+        // A reader in the middle of a page would hold up the end of the file's log, and leave it beside the file.
+        drop(self.live);
         let mut ended = self.run.end(outcome);
         let why = ended.keeper.why();
         let result = self.ending.report(&mut ended);
-        // Until here it shows that the run is finishing.
-        drop(self.live);
         let (status, failure) = match &result {
             Ok(status) => (*status, None),
             Err(failure) => (failure.status(), Some(failure.to_string())),
@@ -178,6 +178,7 @@ impl Run {
 
     /// Closes the run without a report. If the measurement was refused, no file is left.
     pub(crate) fn close(self, outcome: Result<(), SessionError>) -> Result<PathBuf, SessionError> {
+        drop(self.live);
         self.run.close(outcome, &|text| say(&text))
     }
 
