@@ -1,18 +1,19 @@
 //! Requests, as a program sends them.
 
+use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 const WITHIN: Duration = Duration::from_secs(40);
 
 /// A way to a server.
 #[derive(Debug, Clone)]
 pub(crate) enum Way {
-    /// A port of the loopback interface, and the address that the server was given.
-    Port(u16, String),
+    /// A port of the loopback interface.
+    Port(u16),
     Socket(PathBuf),
 }
 
@@ -20,23 +21,22 @@ pub(crate) trait Both: Read + Write {}
 impl<T: Read + Write> Both for T {}
 
 impl Way {
-    pub(crate) fn free_port() -> Self {
-        let socket = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-        let port = socket.expect("a free port").port();
-        Self::Port(port, port.to_string())
-    }
-
-    /// The address as the server is given it.
-    pub(crate) fn word(&self) -> String {
-        match self {
-            Self::Port(_, word) => word.clone(),
-            Self::Socket(path) => format!("unix:{}", path.display()),
+    /// The way to the port that a command tells in these messages. It chose a free one itself, so that no other test can take it.
+    pub(crate) fn told_in(messages: &Path) -> Self {
+        let until = Instant::now() + WITHIN;
+        loop {
+            let text = fs::read_to_string(messages).unwrap_or_default();
+            if let Some(port) = port_of(&text) {
+                return Self::Port(port);
+            }
+            assert!(Instant::now() < until, "no address: {text}");
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
 
     pub(crate) fn port(&self) -> u16 {
         match self {
-            Self::Port(port, _) => *port,
+            Self::Port(port) => *port,
             Self::Socket(path) => panic!("{}", path.display()),
         }
     }
@@ -44,7 +44,7 @@ impl Way {
     /// A connection; `None` if nobody listens.
     pub(crate) fn connect(&self) -> Option<Box<dyn Both>> {
         match self {
-            Self::Port(port, _) => {
+            Self::Port(port) => {
                 let stream = TcpStream::connect(("127.0.0.1", *port)).ok()?;
                 stream.set_read_timeout(Some(WITHIN)).expect("set");
                 Some(Box::new(stream))
@@ -56,6 +56,14 @@ impl Way {
             }
         }
     }
+}
+
+/// The port in `http://ADDRESS:PORT/`, as `--serve` and `serve` tell it.
+fn port_of(text: &str) -> Option<u16> {
+    let told = ["live page: http://", "serving http://"];
+    let (_, rest) = told.iter().find_map(|words| text.split_once(words))?;
+    let (address, _) = rest.split_once('/')?;
+    address.rsplit_once(':')?.1.parse().ok()
 }
 
 #[derive(Debug, Clone)]

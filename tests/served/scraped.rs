@@ -1,12 +1,11 @@
 //! Prometheus scrapes a plan that is measured.
 
-use super::{PATIENCE, asked::Way, asked::ask};
+use super::{ANY, PATIENCE, Served, asked::ask};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 use support::{stderr, triptime};
-use testing::Running;
 
 const PLAN: &str = r#"
 name = "scraped"
@@ -33,7 +32,6 @@ fn prometheus_scrapes_a_plan_under_way_and_the_dashboard_has_its_figures() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(path("plan.toml"), PLAN).expect("written");
-    let way = Way::free_port();
     let mut command = triptime();
     command.args([
         "qualify",
@@ -41,17 +39,12 @@ fn prometheus_scrapes_a_plan_under_way_and_the_dashboard_has_its_figures() {
         "--out",
         &path("run.triptime"),
         "--serve",
-        &way.word(),
+        ANY,
     ]);
-    command.env("TRIPTIME_RUNTIME_DIR", path("runs"));
-    let run = Running::start(
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped()),
-    );
+    let served = Served::of(command, folder, ANY);
+    let way = &served.way;
     let begin = Instant::now();
-    while ask(&way, "/metrics").is_none_or(|answer| !answer.text.contains("triptime_verdict{")) {
+    while ask(way, "/metrics").is_none_or(|answer| !answer.text.contains("triptime_verdict{")) {
         assert!(begin.elapsed() < PATIENCE, "no figures");
         std::thread::sleep(std::time::Duration::from_millis(200));
     }
@@ -86,5 +79,5 @@ fn prometheus_scrapes_a_plan_under_way_and_the_dashboard_has_its_figures() {
         alerts.iter().all(|alert| !of_the_run.iter().any(|name| alert == name)),
         "{answer}"
     );
-    support::end(run, &["qualify"]);
+    served.end();
 }
