@@ -59,6 +59,16 @@ fn start(mut command: Command) -> Writer {
     )
 }
 
+/// All calls see the same windows, at most so many as were seen later, and the run as long as they are.
+fn of_one_moment(run: &RunFile, most: usize) {
+    let windows = run.windows(SeriesId(0)).expect("windows");
+    let totals = run.totals(SeriesId(1)).expect("totals");
+    assert!(windows.len() <= most && totals.windows == windows.len() as u64);
+    assert_eq!(run.histogram(SeriesId(1)).expect("histogram").count(), totals.samples);
+    assert_eq!(Some(run.duration_ns()), windows.last().map(|window| window.end_ns));
+    assert!(run.is_unended());
+}
+
 #[test]
 fn a_run_is_read_while_it_is_written() {
     if let Some(path) = child_path() {
@@ -77,6 +87,7 @@ fn a_run_is_read_while_it_is_written() {
     let (mut last, mut reads) = (0, 0);
     let begin = Instant::now();
     while reads < 60 || (last <= WINDOWS && begin.elapsed() < PATIENCE) {
+        let moment = RunFile::open_as_it_is(&path).expect("a live run");
         let run = RunFile::open(&path).expect("a live run");
         assert_eq!(run.state(), RunState::Interrupted, "not closed yet");
         let windows = run.windows(SeriesId(0)).expect("windows").len();
@@ -85,6 +96,7 @@ fn a_run_is_read_while_it_is_written() {
         let totals = run.totals(SeriesId(1)).expect("totals");
         assert!(totals.windows as usize >= later && totals.samples == totals.windows * SAMPLES);
         assert!(run.histogram(SeriesId(1)).expect("histogram").count() >= totals.samples);
+        of_one_moment(&moment, later);
         last = later;
         reads += 1;
     }
