@@ -20,7 +20,7 @@ pub(crate) struct Tidings {
 #[derive(Debug, Clone)]
 struct Allowance<K> {
     key: K,
-    /// Those that may be told now, in parts of which an hour's time makes `most`.
+    /// Alarms that may be told now, in parts of which an hour's time makes `most`.
     credit: i64,
     since_ns: i64,
     all: u64,
