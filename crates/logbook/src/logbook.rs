@@ -134,7 +134,7 @@ impl Logbook {
         self.needs_flush |= !alarms.is_empty() || !self.batch.shots.is_empty();
         let is_due = self.needs_flush && now.at_ns.saturating_sub(self.flushed_ns) >= FLUSH_NS;
         if now.at_ns >= self.window_end_ns || is_due {
-            self.close_windows(watch, now);
+            self.close_windows(watch, now, false);
         }
         self.write(watch, now);
         self.roll(watch, now);
@@ -156,7 +156,7 @@ impl Logbook {
     pub fn end(mut self, watch: &Watch, now: Now) -> Result<(), BookError> {
         hold(watch).settle(now.at_ns);
         self.turn(watch, now);
-        self.close_windows(watch, now);
+        self.close_windows(watch, now, true);
         self.tried_ns = i64::MIN;
         self.write(watch, now);
         if let Some(problem) = self.problem.take() {
@@ -277,10 +277,10 @@ impl Logbook {
         }
     }
 
-    /// Moves the counts of the open windows to what waits to be written.
-    fn close_windows(&mut self, watch: &Watch, now: Now) {
+    /// Moves the counts of the open windows to what waits to be written; with `is_last` those of the end of a run file.
+    fn close_windows(&mut self, watch: &Watch, now: Now, is_last: bool) {
         let Some(run) = &self.run else { return };
-        let (windows, spikes) = hold(watch).close_windows(run.begun_ns, now.at_ns);
+        let (windows, spikes) = hold(watch).close_windows(run.begun_ns, now.at_ns, is_last);
         for window in windows {
             self.add(window);
         }
@@ -360,7 +360,7 @@ impl Logbook {
         if !self.is_new_month(now) || self.refused.is_some() {
             return;
         }
-        self.close_windows(watch, now);
+        self.close_windows(watch, now, true);
         self.write(watch, now);
         if self.refused.is_some() {
             return;

@@ -11,6 +11,8 @@ pub(crate) struct Open {
     pub(crate) spec: SeriesSpec,
     tally: Tally,
     worst: Vec<(i64, i64)>,
+    /// End of its last window.
+    since_ns: i64,
 }
 
 impl Open {
@@ -19,6 +21,7 @@ impl Open {
             spec,
             tally: Tally::default(),
             worst: Vec::with_capacity(WORST),
+            since_ns: i64::MIN,
         }
     }
 
@@ -48,14 +51,17 @@ impl Open {
         }
     }
 
-    /// Closes the window of a run that began at `begin_ns`, and begins a new one. Returns its contents, if it has any, and its worst samples.
+    /// Closes the window of a run that began at `begin_ns`, and begins a new one at `end_ns`. Returns its contents and its worst samples; `None` if it has
+    /// none: then it goes on. So the windows cover the time without a sample, too, and an event in it is one of theirs. The last one of a run is there even
+    /// without contents, if another one was before.
     pub(crate) fn close(
         &mut self,
         id: SeriesId,
-        begin_ns: i64,
-        [start_ns, end_ns]: [i64; 2],
+        [begin_ns, end_ns]: [i64; 2],
+        is_last: bool,
     ) -> Option<(Window, Vec<Spike>)> {
-        if self.tally.is_empty() {
+        let is_needed = is_last && (begin_ns + 1..end_ns).contains(&self.since_ns);
+        if self.tally.is_empty() && !is_needed {
             return None;
         }
         let of_run = |ns: i64| u64::try_from(ns - begin_ns).unwrap_or(0);
@@ -68,8 +74,10 @@ impl Open {
             explanation: None,
         });
         let spikes = spikes.collect();
+        let start_ns = self.since_ns.max(begin_ns);
         let window = self.tally.window(id, of_run(start_ns), of_run(end_ns));
         self.tally.reset();
+        self.since_ns = end_ns;
         Some((window, spikes))
     }
 }

@@ -347,13 +347,13 @@ impl Sentinel {
         self.untold
     }
 
-    /// Closes the open windows at `now_ns`, as of a run that began at `begin_ns`: returns them and their worst samples. New ones begin.
-    pub fn close_windows(&mut self, begin_ns: i64, now_ns: i64) -> (Vec<Window>, Vec<Spike>) {
+    /// Closes the open windows at `now_ns`, as of a run that began at `begin_ns`: returns them and their worst samples. New ones begin, unless these are the
+    /// last of the run.
+    pub fn close_windows(&mut self, begin_ns: i64, now_ns: i64, is_last: bool) -> (Vec<Window>, Vec<Spike>) {
         let (mut windows, mut spikes) = (Vec::new(), Vec::new());
-        let start_ns = self.opened_ns.max(begin_ns);
         for (number, open) in self.desk.series.iter_mut().enumerate() {
             let id = SeriesId(u32::try_from(number).unwrap_or(u32::MAX));
-            if let Some((window, worst)) = open.close(id, begin_ns, [start_ns, now_ns]) {
+            if let Some((window, worst)) = open.close(id, [begin_ns, now_ns], is_last) {
                 windows.push(window);
                 spikes.extend(worst);
             }

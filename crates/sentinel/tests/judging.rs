@@ -233,6 +233,31 @@ fn of_relay(kind: AlarmKind) -> (AlarmKind, String) {
     (kind, "main".to_owned())
 }
 
+/// An unknown shot or a gap is an event between samples: it puts a limit in doubt only if a window covers its time.
+#[test]
+fn windows_cover_the_time_without_a_sample() {
+    let mut bay = Bay::new(true);
+    let mut trips = |bay: &mut Bay, now_ns: i64, is_last: bool| {
+        let (windows, _) = bay.watch.close_windows(0, now_ns, is_last);
+        let found = windows.into_iter().find(|window| window.series.0 == 0);
+        found.map(|window| (window.start_ns, window.end_ns, window.counters.received))
+    };
+    bay.fault(Some(20));
+    let begin = bay.now_ns;
+    let first = trips(&mut bay, begin, false).expect("a trip");
+    assert_eq!((first.0, first.2), (0, 1));
+    let idle = bay.now_ns + 1_000 * MS;
+    assert_eq!(trips(&mut bay, idle, false), None);
+    bay.fault(Some(20));
+    let now = bay.now_ns;
+    let second = trips(&mut bay, now, false).expect("a trip");
+    assert_eq!((second.0, second.2), (first.1, 1));
+    assert_eq!(
+        trips(&mut bay, now + 1_000 * MS, true).map(|one| (one.0, one.2)),
+        Some((second.1, 0))
+    );
+}
+
 #[test]
 fn a_trip_in_time_is_no_alarm_a_late_one_and_a_missing_one_are() {
     let mut bay = Bay::new(true);
@@ -242,7 +267,7 @@ fn a_trip_in_time_is_no_alarm_a_late_one_and_a_missing_one_are() {
     assert_eq!(bay.kinds(), [of_relay(AlarmKind::Late)]);
     bay.fault(None);
     assert_eq!(bay.kinds(), [of_relay(AlarmKind::Missing)]);
-    let (windows, _) = bay.watch.close_windows(0, bay.now_ns);
+    let (windows, _) = bay.watch.close_windows(0, bay.now_ns, false);
     let trips = windows.iter().find(|window| window.series.0 == 0).expect("trips");
     assert_eq!((trips.counters.received, trips.counters.lost), (2, 1));
     assert!(
@@ -353,7 +378,7 @@ fn the_watch_blames_nobody_for_frames_that_it_lost_itself() {
         assert_eq!(told.contains(&lost), dropped == 0, "{told:?}");
         assert_eq!(told.contains(&late), dropped == 0, "{told:?}");
     }
-    let (windows, _) = bay.watch.close_windows(0, bay.now_ns);
+    let (windows, _) = bay.watch.close_windows(0, bay.now_ns, false);
     let all = |counter| windows.iter().map(|window| window.counters.get(counter)).sum::<u64>();
     assert_eq!(all(Counter::Late), 1, "{windows:?}");
 }
@@ -514,7 +539,7 @@ fn a_shot_under_way_at_the_end_is_unknown_and_all_else_ends_in_silence() {
     bay.pass(100);
     bay.watch.end();
     assert_eq!(bay.told(), Vec::new());
-    let (windows, _) = bay.watch.close_windows(0, bay.now_ns);
+    let (windows, _) = bay.watch.close_windows(0, bay.now_ns, false);
     let trips = windows.iter().find(|window| window.series.0 == 0).expect("trips");
     assert_eq!(trips.counters.received, 1);
 }
