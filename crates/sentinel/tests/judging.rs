@@ -237,7 +237,7 @@ fn of_relay(kind: AlarmKind) -> (AlarmKind, String) {
 #[test]
 fn windows_cover_the_time_without_a_sample() {
     let mut bay = Bay::new(true);
-    let mut trips = |bay: &mut Bay, now_ns: i64, is_last: bool| {
+    let trips = |bay: &mut Bay, now_ns: i64, is_last: bool| {
         let (windows, _) = bay.watch.close_windows(0, now_ns, is_last);
         let found = windows.into_iter().find(|window| window.series.0 == 0);
         found.map(|window| (window.start_ns, window.end_ns, window.counters.received))
