@@ -1,10 +1,11 @@
-//! Plan, limits and statements of a site, as files.
+//! Plan, relay, limits and statements of a site, as files.
 
 use crate::answers::Answers;
 use crate::form::quoted;
 use crate::found::Found;
 use report::limits::Profile;
 use std::fmt::Write;
+use std::path::Path;
 
 /// A file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +39,18 @@ impl<'a> Settled<'a> {
     }
 }
 
-/// The files: `plan.toml`, `limits.toml`, `about.toml`. `limits` is the path under which the plan names the limits, `machine` the name of this machine.
-pub fn files(answers: &Answers, found: &Found, limits: &str, machine: &str) -> [File; 3] {
+/// The files: `plan.toml`, `relay.toml`, `limits.toml`, `about.toml`. `folder` is the path under which the plan names relay and limits, `machine` the
+/// name of this machine.
+pub fn files(answers: &Answers, found: &Found, folder: &Path, machine: &str) -> [File; 4] {
     let settled = Settled { answers, found };
     [
         File {
             name: "plan.toml",
-            text: plan(&settled, limits, machine),
+            text: plan(&settled, folder, machine),
+        },
+        File {
+            name: "relay.toml",
+            text: relay(&settled),
         },
         File {
             name: "limits.toml",
@@ -58,7 +64,7 @@ pub fn files(answers: &Answers, found: &Found, limits: &str, machine: &str) -> [
 }
 
 /// The steps of the plan `substation`, with the streams, the place and the durations of the site.
-fn plan(settled: &Settled<'_>, limits: &str, machine: &str) -> String {
+fn plan(settled: &Settled<'_>, folder: &Path, machine: &str) -> String {
     let cpus = settled.of("cpus").map_or_else(|| quoted("rest"), quoted);
     let place = settled.or("place", "native");
     let (streams, rate, asdus) = stream(settled);
@@ -116,14 +122,23 @@ trace = true
 [[step]]
 probe = "trip"
 duration = {duration}
-relay = "bays{streams}"
+relay = {relay}
 streams = {streams}
 profile = "F{rate}S{asdus}I4U4"
 scenario = ["overcurrent", "load", "inrush"]
 policy = "fifo:60"
 "#,
-        limits = quoted(limits),
+        limits = quoted(&folder.join("limits.toml").to_string_lossy()),
+        relay = quoted(&folder.join("relay.toml").to_string_lossy()),
     )
+}
+
+/// A relay of the program, with a bay for each stream and the site's profile.
+fn relay(settled: &Settled<'_>) -> String {
+    let (streams, rate, asdus) = stream(settled);
+    let built_in = relay::library::file(&format!("bays{streams}")).unwrap_or_default();
+    let head = "# Written by `triptime site`, from the program's own relay. Change functions and settings to those of this site.\n\n";
+    head.to_owned() + &built_in.replace("F4800S1I4U4", &format!("F{rate}S{asdus}I4U4"))
 }
 
 /// Number, rate and ASDUs of the streams.
@@ -179,7 +194,9 @@ mod tests {
     use report::limits::Profile;
 
     fn read(answers: &Answers) -> (Plan, Profile, About) {
-        let [plan, limits, about] = files(answers, &Found::default(), "/site/limits.toml", "host7");
+        let folder = tempfile::tempdir().expect("a folder");
+        let [plan, relay, limits, about] = files(answers, &Found::default(), folder.path(), "host7");
+        std::fs::write(folder.path().join(relay.name), &relay.text).expect("written");
         (
             Plan::parse(plan.name, &plan.text).expect("a plan"),
             Profile::parse_given(&limits.text, limits.name).expect("limits"),
@@ -202,8 +219,8 @@ mod tests {
             answers.give(question, question.example).expect("its own example");
         }
         let (plan, limits, about) = read(&answers);
-        assert_eq!(plan.limits, "/site/limits.toml");
-        assert!(plan.text.contains("relay = \"bays8\"") && plan.text.contains("measured = \"2-3\""));
+        assert!(plan.limits.ends_with("/limits.toml"), "{}", plan.limits);
+        assert!(plan.text.contains("/relay.toml\"\n") && plan.text.contains("measured = \"2-3\""));
         let trip = limits
             .limits
             .iter()

@@ -1,4 +1,4 @@
-//! `triptime site`: asks for what no file of the machine says, and writes plan, limits and statements.
+//! `triptime site`: asks for what no file of the machine says, and writes plan, relay, limits and statements.
 
 use crate::failure::Failure;
 use crate::verdict::write;
@@ -14,7 +14,7 @@ use units::{Refusal, Refuse, foreign};
 /// File of the answers, in the folder.
 const ANSWERS: &str = "site.toml";
 
-/// Asks for what cannot be found on this machine, and writes a plan, limits and the record's statements for this site
+/// Asks for what cannot be found on this machine, and writes a plan, a relay, limits and the record's statements for this site
 ///
 /// CPUs, ports, streams and relays are found on this machine or in an SCL file, or asked for. Each question says how to find its answer; an
 /// empty answer leaves it open. Without a terminal and without --answers it prints the form. Changes nothing on the host.
@@ -24,7 +24,7 @@ Examples: triptime site
           triptime site north --scl substation.scd
           triptime site > site.toml; triptime site north --answers site.toml")]
 pub(crate) struct SiteArgs {
-    /// Folder of the files: site.toml (the answers), plan.toml, limits.toml, about.toml
+    /// Folder of the files: site.toml (the answers), plan.toml, relay.toml, limits.toml, about.toml
     #[arg(default_value = "site", value_name = "FOLDER")]
     folder: PathBuf,
     /// Answers of a form that was filled in; nothing is asked
@@ -152,7 +152,7 @@ fn answered(
 }
 
 fn paths(args: &SiteArgs) -> impl Iterator<Item = PathBuf> + '_ {
-    let names = [ANSWERS, "plan.toml", "limits.toml", "about.toml"];
+    let names = [ANSWERS, "plan.toml", "relay.toml", "limits.toml", "about.toml"];
     names.into_iter().map(|name| args.folder.join(name))
 }
 
@@ -173,9 +173,9 @@ fn save(args: &SiteArgs, answers: &Answers, found: &Found) -> Result<(), Failure
     refuse_to_replace(args)?;
     let failed = |path: &Path, error: io::Error| Failure::CouldNotMeasure(format!("{}: {error}", path.display()));
     fs::create_dir_all(&args.folder).map_err(|error| failed(&args.folder, error))?;
-    let limits = std::path::absolute(args.folder.join("limits.toml")).map_err(|error| failed(&args.folder, error))?;
+    let folder = std::path::absolute(&args.folder).map_err(|error| failed(&args.folder, error))?;
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let made = files(answers, found, &limits.to_string_lossy(), &machine);
+    let made = files(answers, found, &folder, &machine);
     let mut all = vec![(ANSWERS, form(answers, found))];
     all.extend(made.map(|file| (file.name, file.text)));
     for (name, text) in all {
@@ -189,8 +189,9 @@ fn save(args: &SiteArgs, answers: &Answers, found: &Found) -> Result<(), Failure
 /// The written files and the next commands, in words.
 fn next(args: &SiteArgs, answers: &Answers, found: &Found) -> String {
     let folder = args.folder.display().to_string();
-    let mut text =
-        format!("written: {folder}/plan.toml, limits.toml, about.toml; the answers: {folder}/{ANSWERS}\n\nNext:\n");
+    let mut text = format!(
+        "written: {folder}/plan.toml, relay.toml, limits.toml, about.toml; the answers: {folder}/{ANSWERS}\n\nNext:\n"
+    );
     for command in commands(answers, found, &folder) {
         let _ = write!(
             text,
