@@ -7,11 +7,11 @@
   let answered = Date.now();
   for (const part of parts.children) served.set(part.id, part.outerHTML);
 
-  // The part at the upper edge of the window, and how far it is from there.
+  // The part at the upper edge of the window, below the bar that stays there, and how far it is from the edge.
   function place() {
     for (const part of parts.children) {
-      const box = part.getBoundingClientRect();
-      if (box.bottom > 0) return { id: part.id, top: box.top };
+      const box = part.getBoundingClientRect(), bar = parseFloat(getComputedStyle(part).scrollMarginTop) || 0;
+      if (box.bottom > bar + 1) return { id: part.id, top: box.top };
     }
     return null;
   }
