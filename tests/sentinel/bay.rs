@@ -11,8 +11,8 @@ use sys::netns::NetNs;
 use tempfile::TempDir;
 use testing::Running;
 
-/// Words of an alarm on a disk without room.
-pub(super) const FULL: &str = "frames not kept: No space left";
+/// Words of an alarm on a disk without room: of frames that are not kept, or of metrics.
+pub(super) const FULL: &str = "No space left on device";
 
 /// Longest wait for something that is to come.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -79,7 +79,7 @@ impl Bay {
         running
     }
 
-    fn file(&self, folder: &Path, memory: &str) -> String {
+    fn file(&self, folder: &Path, after: &str) -> String {
         let path = self.path("bay.toml");
         // The program looks for the capture at the moment at which it is told.
         let hook = format!(
@@ -90,7 +90,7 @@ impl Bay {
             "name = \"bay\"\ninterface = \"br0\"\nfolder = {folder:?}\n\
              [[relay]]\nname = \"main\"\ngoose = \"F1LD0/LLN0$GO$gcbTrip\"\nfault = \"above:5000A\"\nstream = \"MU01\"\n\
              within = \"500ms\"\ndeadline = \"500ms\"\n[[stream]]\nsvID = \"MU01\"\nrate = 4000\n\
-             [ring]\nbefore = \"500ms\"\nafter = \"500ms\"\nmemory = \"{memory}\"\n[run]\nwindow = \"1s\"\n\
+             [ring]\nbefore = \"500ms\"\nafter = \"{after}\"\nmemory = \"64MiB\"\n[run]\nwindow = \"1s\"\n\
              [alarm]\nhook = [\"sh\", \"-c\", {hook:?}]\nmetrics = \"{}/bay.prom\"\nmost_an_hour = 1000\n",
             folder.display()
         );
@@ -101,7 +101,7 @@ impl Bay {
     /// The sentinel at the switch.
     pub(super) fn sentinel(&self, folder: &Path) -> Running {
         let _ = fs::remove_file(self.told_file());
-        let path = self.file(folder, "64MiB");
+        let path = self.file(folder, "500ms");
         let mut command = inside(&self.switch, &["sentinel", &path]);
         let running = Running::start(command.stdout(Stdio::null()).stderr(Stdio::piped()));
         until_packet_socket(&running);
@@ -112,7 +112,8 @@ impl Bay {
     pub(super) fn on_a_small_disk(&self, work: impl FnOnce()) -> Output {
         let disk = self.directory.path().join("disk");
         fs::create_dir_all(&disk).expect("a folder");
-        let path = self.file(&disk.join("kept"), "64MiB");
+        // One capture alone is larger than the disk: older ones make room for the next.
+        let path = self.file(&disk.join("kept"), "2s");
         let script = "mount -t tmpfs -o size=3m small \"$1\" && exec \"$2\" sentinel \"$3\"";
         let mut command = std::process::Command::new("nsenter");
         command.arg(format!("--net={}", self.switch.path().display()));
