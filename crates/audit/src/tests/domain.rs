@@ -258,6 +258,42 @@ fn a_slice_without_the_cpus_or_with_a_quota_is_found() {
 }
 
 #[test]
+fn a_slice_that_is_not_started_has_the_limits_above_it_and_of_its_unit() {
+    let text = GOOD.replacen(
+        "<cputune>",
+        "<resource><partition>/machine/rt</partition></resource><cputune>",
+        1,
+    );
+    let cpus = "sys/fs/cgroup/machine.slice/cpuset.cpus.effective";
+    expect(&stored(&text, &[]), "dom-partition", Pass);
+    expect(&stored(&text, &[(cpus, "0-1\n")]), "dom-partition", Fail);
+    let unit = "etc/systemd/system/machine-rt.slice";
+    let drop_in = "etc/systemd/system/machine-rt.slice.d/50-cpus.conf";
+    let both = |unit_text: &str, more: &str| stored(&text, &[(unit, unit_text), (drop_in, more)]);
+    expect(&both("[Slice]\nAllowedCPUs=4-7\n", "[Slice]\n"), "dom-partition", Fail);
+    expect(
+        &both("[Slice]\nAllowedCPUs=4-7\n", "[Slice]\nAllowedCPUs=0 2-3\n"),
+        "dom-partition",
+        Pass,
+    );
+    expect(&both("[Slice]\nCPUQuota=50%\n", "[Slice]\n"), "dom-partition", Fail);
+    expect(
+        &both("[Slice]\nCPUQuota=50%\n", "[Slice]\nCPUQuota=\n"),
+        "dom-partition",
+        Pass,
+    );
+    for drop_in in [
+        "etc/systemd/system.control/machine-rt.slice.d/50-AllowedCPUs.conf",
+        "run/systemd/system/machine-.slice.d/a.conf",
+        "usr/lib/systemd/system/slice.d/a.conf",
+    ] {
+        let audit = stored(&text, &[(drop_in, "[Slice]\nAllowedCPUs=4-7\n")]);
+        expect(&audit, "dom-partition", Fail);
+    }
+    expect(&both("[Slice]\nAllowedCPUs=x\n", "[Slice]\n"), "dom-partition", Unknown);
+}
+
+#[test]
 fn other_threads_get_the_housekeeping_cpus_that_the_slice_has() {
     let slice = "sys/fs/cgroup/machine.slice/cpuset.cpus.effective";
     let of = |text: &str, slice_cpus: &str, fact: &str| {

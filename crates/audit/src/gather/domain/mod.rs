@@ -9,6 +9,7 @@ mod nics;
 mod priorities;
 mod slice;
 mod threads;
+mod unstarted;
 
 pub use moves::moves;
 pub use priorities::priorities;

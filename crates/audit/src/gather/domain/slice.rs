@@ -1,6 +1,7 @@
 //! Control groups around a domain: their CPUs, and quotas of CPU time.
 
 use super::Scene;
+use super::unstarted::Limits;
 use crate::definition::domain::Domain;
 use crate::facts::Subject;
 use crate::value::Unknown;
@@ -19,23 +20,14 @@ pub(super) fn note(part: &mut Subject, scene: &Scene<'_>, domain: Result<&Domain
     part.set("dom.slice-quotas", quotas);
 }
 
-/// Group of a running domain, or the slice in which it would start.
+/// Group of a running domain, or the slice in which it would start, which may not be there yet.
 fn group(scene: &Scene<'_>, domain: &Domain) -> Result<String, Unknown> {
     if !scene.reader.exists(&format!("{ROOT}/cgroup.controllers"))? {
         return Err(Unknown::unclear(format!("{ROOT} is not a control group of version 2")));
     }
     match (&scene.named.running, &domain.running) {
         (Some(_), Some(running)) => of_process(scene.reader, running.pid),
-        _ => {
-            let slice = slice(domain.partition.as_deref().unwrap_or("/machine"));
-            let folder = format!("{ROOT}{slice}");
-            match scene.reader.exists(&folder)? {
-                true => Ok(slice),
-                false => Err(Unknown::absent(format!(
-                    "{folder} does not exist yet: nothing limits it"
-                ))),
-            }
-        }
+        _ => Ok(slice(domain.partition.as_deref().unwrap_or("/machine"))),
     }
 }
 
@@ -66,12 +58,18 @@ fn slice(partition: &str) -> String {
     path
 }
 
-/// Nearest group with a set of CPUs: the controller may not be enabled further down.
+/// CPUs of the nearest group with a set of CPUs: the controller may not be enabled further down. Slices that are not started yet limit them further.
 fn cpus(reader: &Reader, group: &str) -> Result<CpuList, Unknown> {
+    let mut limits = Vec::new();
     for folder in upwards(group) {
         match reader.cpus(&format!("{folder}/cpuset.cpus.effective")) {
-            Err(error) if error.is_absent() => {}
-            other => return Ok(other?),
+            Err(error) if error.is_absent() => limits.extend(unstarted(reader, &folder)?.and_then(|unit| unit.cpus)),
+            Err(error) => return Err(error.into()),
+            Ok(cpus) => {
+                return Ok(limits
+                    .iter()
+                    .fold(cpus, |cpus, limit| cpus.without(&cpus.without(limit))));
+            }
         }
     }
     Err(Unknown::unclear(format!(
@@ -86,11 +84,23 @@ fn quotas(reader: &Reader, group: &str) -> Result<Vec<String>, Unknown> {
         match reader.line(&format!("{folder}/cpu.max")) {
             Ok(line) if line.starts_with("max") => {}
             Ok(line) => quotas.push(format!("{}: {line}", &folder[ROOT.len()..])),
-            Err(error) if error.is_absent() => {}
+            Err(error) if error.is_absent() => {
+                let quota = unstarted(reader, &folder)?.and_then(|unit| unit.quota);
+                quotas.extend(quota.map(|quota| format!("{}: CPUQuota={quota}", &folder[ROOT.len()..])));
+            }
             Err(error) => return Err(error.into()),
         }
     }
     Ok(quotas)
+}
+
+/// Limits in the unit of a slice that is not there yet.
+fn unstarted(reader: &Reader, folder: &str) -> Result<Option<Limits>, Unknown> {
+    if reader.exists(folder)? {
+        return Ok(None);
+    }
+    let unit = folder.rsplit('/').next().unwrap_or_default();
+    Limits::of(reader, unit).map(Some)
 }
 
 /// Folder of a group and its ancestors, up to the root.
