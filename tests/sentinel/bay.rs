@@ -11,8 +11,8 @@ use sys::netns::NetNs;
 use tempfile::TempDir;
 use testing::Running;
 
-/// Words of an alarm on a disk without room: of frames that are not kept, or of metrics.
-pub(super) const FULL: &str = "No space left on device";
+/// Words of an alarm on a disk without room.
+pub(super) const FULL: &str = "frames not kept: No space left";
 
 /// Longest wait for something that is to come.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -112,7 +112,7 @@ impl Bay {
     pub(super) fn on_a_small_disk(&self, work: impl FnOnce()) -> Output {
         let disk = self.directory.path().join("disk");
         fs::create_dir_all(&disk).expect("a folder");
-        // One capture alone is larger than the disk: older ones make room for the next.
+        // A capture is larger than the disk.
         let path = self.file(&disk.join("kept"), "2s");
         let script = "mount -t tmpfs -o size=3m small \"$1\" && exec \"$2\" sentinel \"$3\"";
         let mut command = std::process::Command::new("nsenter");

@@ -1,6 +1,6 @@
 //! The capture of one problem: frames before it, of it and after it.
 
-use crate::budget::{drop_oldest, hold, sync_folder};
+use crate::budget::{hold, sync_folder};
 use capture::{Captured, Direction, PcapngWriter};
 use sentinel::{Kept, Ring};
 use std::fs::File;
@@ -83,40 +83,34 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Begins the capture with this file name, of frames of the ring from `from_ns` on. The oldest captures make room.
+    /// Begins the capture with this file name, of frames of the ring from `from_ns` on. The oldest captures make room within the budget, but none goes
+    /// because the disk is full: each was announced.
     ///
     /// # Errors
-    /// The file cannot be made, whatever was removed.
+    /// The file cannot be made.
     pub(crate) fn begin(room: &Room, name: &str, start: Wanted, [until_ns, last_ns]: [i64; 2]) -> io::Result<Self> {
         std::fs::create_dir_all(&room.folder)?;
         hold(&room.folder, ENDING, room.most_octets - room.most_octets / SHARE, None);
         let path = room.folder.join(name);
-        loop {
-            match Self::make(&path, &room.interface) {
-                Ok((file, writer, good)) => {
-                    return Ok(Self {
-                        path,
-                        file,
-                        writer,
-                        good,
-                        next: start.first,
-                        first: start.first,
-                        from_ns: start.from_ns,
-                        short_ns: start.short_ns,
-                        until_ns,
-                        last_ns,
-                        missing: 0,
-                        failure: None,
-                        is_full: false,
-                    });
-                }
-                Err(error) if is_full(&error) && drop_oldest(&room.folder, ENDING, Some(&path)) => {}
-                Err(error) => {
-                    let _ = std::fs::remove_file(&path);
-                    return Err(error);
-                }
-            }
-        }
+        let made = Self::make(&path, &room.interface).inspect_err(|_| {
+            let _ = std::fs::remove_file(&path);
+        });
+        let (file, writer, good) = made?;
+        Ok(Self {
+            path,
+            file,
+            writer,
+            good,
+            next: start.first,
+            first: start.first,
+            from_ns: start.from_ns,
+            short_ns: start.short_ns,
+            until_ns,
+            last_ns,
+            missing: 0,
+            failure: None,
+            is_full: false,
+        })
     }
 
     fn make(path: &Path, interface: &str) -> io::Result<(Arc<File>, PcapngWriter<Arc<File>>, u64)> {
@@ -199,11 +193,11 @@ impl Problem {
                 self.is_full = true;
                 continue;
             }
-            self.write_one(data, kept, room);
+            self.write_one(data, kept);
         }
     }
 
-    fn write_one(&mut self, data: &[u8], kept: &Kept, room: &Room) {
+    fn write_one(&mut self, data: &[u8], kept: &Kept) {
         let tag = kept.vlan.map(|vlan| {
             let mut octets = [0; TAG];
             octets[..2].copy_from_slice(&vlan.tpid.to_be_bytes());
@@ -219,28 +213,20 @@ impl Problem {
             original_len: u32::try_from(data.len() + tag.len()).unwrap_or(u32::MAX),
             comment: None,
         };
-        loop {
-            match self.writer.write(&frame) {
-                Ok(()) => {
-                    self.good = (&*self.file).stream_position().unwrap_or(self.good);
-                    return;
-                }
-                Err(error) => {
-                    let is_cut = self.cut();
-                    if is_cut && is_full(&error) && drop_oldest(&room.folder, ENDING, Some(&self.path)) {
-                        continue;
-                    }
-                    self.failure = Some(error.to_string());
-                    return;
-                }
+        match self.writer.write(&frame) {
+            Ok(()) => self.good = (&*self.file).stream_position().unwrap_or(self.good),
+            Err(error) => {
+                self.cut();
+                self.failure = Some(error.to_string());
             }
         }
     }
 
     /// Cuts off a block that was written in part.
-    fn cut(&mut self) -> bool {
-        let is_cut = self.file.set_len(self.good).is_ok();
-        is_cut && (&*self.file).seek(SeekFrom::Start(self.good)).is_ok()
+    fn cut(&mut self) {
+        if self.file.set_len(self.good).is_ok() {
+            let _ = (&*self.file).seek(SeekFrom::Start(self.good));
+        }
     }
 
     /// Waits until all that was written is on the disk.
@@ -258,14 +244,6 @@ impl Problem {
         let _ = self.file.sync_all();
         self.failure
     }
-}
-
-/// True if the disk, or the room that this user has on it, is full.
-fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
-    )
 }
 
 #[cfg(test)]
