@@ -88,16 +88,28 @@ fn found(ports: &Path, name: &str) -> Result<Nic, PlaceError> {
         name: name.to_owned(),
         // Other buses, such as virtio, have names without a colon.
         pci: device.filter(|device| device.contains(':') && device.contains('.')),
+        is_passed: false,
     })
 }
 
-/// The guest as a libvirt domain with this kernel and image; its agent waits for a host (`Joined`).
-pub fn domain(spec: &GuestSpec, kernel: &Path, image: &Path) -> String {
+/// The guest as a libvirt domain with this kernel and image; its agent waits for a host (`Joined`). It has all of the port `nic` of this machine, or a
+/// macvtap on it if the port cannot be passed through.
+///
+/// # Errors
+/// The port is not there.
+pub fn domain(spec: &GuestSpec, kernel: &Path, image: &Path, nic: Option<&str>) -> Result<String, PlaceError> {
     let spec = GuestSpec {
         kernel: kernel.to_owned(),
         ..spec.clone()
     };
-    xml(&spec, &image.display().to_string(), &Share::here(&spec), None)
+    let nic = nic.map(|name| found(Path::new(PORTS), name)).transpose()?;
+    let nic = nic.map(|nic| Nic { is_passed: true, ..nic });
+    Ok(xml(
+        &spec,
+        &image.display().to_string(),
+        &Share::here(&spec),
+        nic.as_ref(),
+    ))
 }
 
 /// The image for hypervisors that boot it themselves: compressed, with all modules of this folder that any of them needs.
@@ -140,6 +152,7 @@ mod tests {
         let mut nic = Nic {
             name: "eth1".to_owned(),
             pci: Some("0000:01:00.1".to_owned()),
+            is_passed: false,
         };
         let text = passed(&nic);
         assert!(text.contains("-device vfio-pci,host=0000:01:00.1\n"), "{text}");

@@ -20,6 +20,9 @@ pub(super) struct GuestArgs {
     /// Folder to write vmlinuz, initramfs.img, arguments and domain.xml into
     #[arg(value_name = "DIR", required_unless_present = "disk", conflicts_with = "disk")]
     folder: Option<PathBuf>,
+    /// Give the guest of domain.xml all of this port by VFIO, such as a virtual function; a port that is no PCI device gets a macvtap
+    #[arg(long, value_name = "IF", conflicts_with = "disk")]
+    nic: Option<String>,
     #[command(flatten)]
     disk: DiskArgs,
     #[command(flatten)]
@@ -44,19 +47,19 @@ pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
     let words = args.command.words.join(" ");
     match (&args.disk.disk, &args.folder) {
         (Some(disk), _) => args.disk.write(disk, &spec, &words),
-        (None, Some(folder)) => write_folder(folder, &spec, &words),
+        (None, Some(folder)) => write_folder(folder, &spec, args.nic.as_deref(), &words),
         (None, None) => Err(Failure::Usage("name a folder, or a disk with --disk FILE".to_owned())),
     }
 }
 
 /// Writes the files for a boot loader.
-fn write_folder(folder: &Path, spec: &GuestSpec, words: &str) -> Result<(), Failure> {
+fn write_folder(folder: &Path, spec: &GuestSpec, nic: Option<&str>, words: &str) -> Result<(), Failure> {
     let image = image_for_any(&spec.modules)?;
     let kernel = fs::read(&spec.kernel).map_err(|error| unwritten(&spec.kernel, &error))?;
     let arguments = format!("{} triptime.run=\"{words}\"\n", spec.kernel_arguments());
     fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
     let whole = absolute(folder)?;
-    let domain = domain(spec, &whole.join("vmlinuz"), &whole.join("initramfs.img"));
+    let domain = domain(spec, &whole.join("vmlinuz"), &whole.join("initramfs.img"), nic)?;
     for (name, octets) in [
         ("vmlinuz", kernel.as_slice()),
         ("initramfs.img", &image),

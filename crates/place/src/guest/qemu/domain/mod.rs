@@ -13,6 +13,8 @@ pub(in super::super) struct Nic {
     pub(in super::super) name: String,
     /// Its PCI address, such as `0000:01:00.0`; `None` if it has none, and so cannot be passed through.
     pub(in super::super) pci: Option<String>,
+    /// True if the guest gets all of it; else it shares it, and the lines that give it all of it follow as a comment.
+    pub(in super::super) is_passed: bool,
 }
 
 /// Size of the huge pages of a domain, in KiB. Smaller ones fail the guest's set-up less well: see the rule dom-memory-backing.
@@ -128,14 +130,19 @@ fn channel(channel: Channel) -> String {
     }
 }
 
-/// A macvtap on the port, and as a comment its replacement that gives the guest the whole port.
+/// The whole port; or a macvtap on it, and as a comment its replacement that gives the guest the whole port.
 fn interfaces(nic: &Nic) -> String {
     let name = escaped(&nic.name);
-    let alone = match nic.pci.as_deref().and_then(address) {
-        Some(address) => format!(
-            "<!-- or all of {name}, by VFIO, for the guest alone:\n    <hostdev mode='subsystem' type='pci' managed='yes'><source>\
-             {address}</source></hostdev> -->"
-        ),
+    let whole = nic.pci.as_deref().and_then(address).map(|address| {
+        format!("<hostdev mode='subsystem' type='pci' managed='yes'><source>{address}</source></hostdev>")
+    });
+    let alone = match whole {
+        Some(whole) if nic.is_passed => {
+            return format!(
+                "    <!-- all of {name}, by VFIO: it is gone from this machine while the guest runs -->\n    {whole}\n"
+            );
+        }
+        Some(whole) => format!("<!-- or all of {name}, by VFIO, for the guest alone:\n    {whole} -->"),
         None => format!("<!-- {name} is not a PCI device of this machine: it cannot be passed through by VFIO -->"),
     };
     format!(
