@@ -404,5 +404,17 @@ fn what_it_will_do_is_shown_with_what_is_left_out() {
         some.contains("the budget of 20.0 s holds one measurement of 2 of 4 cells"),
         "{some}"
     );
+    // A runtime that cannot run the device leaves out its containers, and nothing else.
+    let both = PLAN.replace("networks = ", "places = [\"native\", \"container\"]\nnetworks = ");
+    std::fs::write(&plan, both).expect("written");
+    let docker = show(&["--runtime", "docker"]);
+    assert!(docker.contains("4 cells, each"), "{docker}");
+    let left_out = docker
+        .lines()
+        .find(|line| line.contains("use runc, which docker itself uses"));
+    assert!(
+        left_out.is_some_and(|line| line.contains("container over veth, load none") && !line.contains("native over")),
+        "{docker}"
+    );
     assert!(!directory.path().join("runs").exists());
 }

@@ -2,7 +2,7 @@
 
 use bed::Network;
 use host::CpuFacts;
-use place::container::{Container, Containers};
+use place::container::{Container, Containers, RuntimeName};
 use place::guest::runtime_for_guest;
 use place::{PlaceError, PlaceKind};
 use plan::{Cell, Isolation};
@@ -32,9 +32,14 @@ pub struct Here {
 }
 
 impl Here {
-    /// Inspects this machine, on which these CPUs are judged; `guest` has the reason if guests are not available.
-    pub fn look(facts: &CpuFacts, measured: &CpuList, guest: Result<(), String>) -> Self {
-        let (container, container_waits) = match Container::up(&Containers::default(), None) {
+    /// Inspects this machine, on which these CPUs are judged; `guest` has the reason if guests are not available. Containers are those of `runtime`, or
+    /// of the one that is usual here.
+    pub fn look(facts: &CpuFacts, measured: &CpuList, guest: Result<(), String>, runtime: Option<RuntimeName>) -> Self {
+        let containers = Containers {
+            runtime,
+            ..Containers::default()
+        };
+        let (container, container_waits) = match Container::up(&containers, None) {
             Ok(_) => (Ok(()), None),
             Err(PlaceError::Busy(why)) => (Ok(()), Some(why)),
             Err(error) => (Err(error.to_string()), None),
@@ -43,7 +48,9 @@ impl Here {
             container,
             container_waits,
             guest,
-            runtime_for_guest: runtime_for_guest(None).map(|_| ()).map_err(|error| error.to_string()),
+            runtime_for_guest: runtime_for_guest(runtime)
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
             partition: bed::partition::clean_up().and_then(|()| bed::partition::possible()),
             isolated: facts.isolated.clone(),
             measured: measured.clone(),

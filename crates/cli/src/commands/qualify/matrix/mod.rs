@@ -37,7 +37,7 @@ pub(super) fn run(args: &QualifyArgs, plan: Plan, table: &MatrixTable) -> Result
         .spec(plan.guest_cpus())
         .and_then(|spec| Ok(can_boot(&spec).map(|()| spec.kernel_in_words())?))
         .map_err(|failure| failure.to_string());
-    let here = Here::look(&cpus, &roles.measured, guest.clone().map(|_| ()));
+    let here = Here::look(&cpus, &roles.measured, guest.clone().map(|_| ()), args.runtime);
     let course = Course::of(plan, table, &here, args.budget);
     if args.show {
         return outline::show(&course, &roles, guest.ok().as_deref());
