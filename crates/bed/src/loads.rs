@@ -2,6 +2,7 @@
 
 use crate::load::{Load, LoadError, LoadSpec};
 use model::EventKind;
+use model::setting::{LOAD, NO_LOAD};
 use run::Events;
 use units::Monotonic;
 
@@ -98,17 +99,11 @@ fn miss((load, began): (&str, Monotonic), why: &str, events: &Events) {
     events.write_since(began, EventKind::Incomplete, text);
 }
 
-/// Name of the setting that lists the loads of a measurement.
-pub const SETTING: &str = "load";
-
-/// Value of the setting if triptime runs no load.
-pub const NONE: &str = "none of ours";
-
 /// Setting of a series: its loads.
 pub fn setting(descriptions: &[String]) -> (String, String) {
     let value = match descriptions {
-        [] => NONE.to_owned(),
+        [] => NO_LOAD.to_owned(),
         all => all.join("; "),
     };
-    (SETTING.to_owned(), value)
+    (LOAD.to_owned(), value)
 }

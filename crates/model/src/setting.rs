@@ -22,6 +22,10 @@ pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
 pub const PLACE: &str = "place";
 /// The network card of the device under test and its connection, if a place made it.
 pub const CARD: &str = "network card of the device";
+/// The loads of the tool's own beside the measurement, in words, or [`NO_LOAD`].
+pub const LOAD: &str = "load";
+/// Value of [`LOAD`] if the tool ran none.
+pub const NO_LOAD: &str = "none of ours";
 /// CPU of the measuring thread, or `any`.
 pub const CPU: &str = "cpu";
 /// Longest pause in ns of a probe that sleeps now and then so that it is not throttled.

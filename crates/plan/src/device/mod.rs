@@ -11,6 +11,7 @@ pub use allow::{DeviceSteps, Within};
 use bed::kernel_threads::KernelThreads;
 use bed::load::LoadSpec;
 use bed::loads::{self, Loads};
+use model::setting;
 use place::line::{FromPlace, ToPlace, read};
 use place::{Answers, Files, say};
 use probes::subscribe::ClockRelation;
@@ -163,14 +164,19 @@ impl Task {
                 Some(Cpus::List(cpus)) => cpus.clone(),
                 Some(Cpus::First) => usual.iter().take(1).collect(),
                 Some(Cpus::Rest) => self.judged(),
-                _ => usual.clone(),
+                None | Some(Cpus::All | Cpus::Others) => usual.clone(),
             },
         })
     }
 
     /// Loads during its series, on the machine of the other end and here.
     fn load(&self, own: &[String]) -> String {
-        let here = self.there.load_here.iter().filter(|text| *text != loads::NONE).cloned();
+        let here = self
+            .there
+            .load_here
+            .iter()
+            .filter(|text| *text != setting::NO_LOAD)
+            .cloned();
         let own = own.iter().map(|load| format!("in the place of the device: {load}"));
         let all: Vec<String> = here.chain(own).collect();
         loads::setting(&all).1
@@ -223,7 +229,7 @@ impl Task {
         // If the sender is gone, the run ends at once, because it is stopped then.
         let _ = begin.recv();
         let own = Loads::start(self.loads(), &runner.session.recorder.events())?;
-        let setting = (loads::SETTING.to_owned(), self.load(&own.describe()));
+        let setting = (setting::LOAD.to_owned(), self.load(&own.describe()));
         runner.session.recorder.set_settings(vec![setting]);
         runner.loads.join(own);
         let before = KernelThreads::look();

@@ -2,7 +2,7 @@
 
 use super::{Given, StepContext};
 use crate::value::PlanError;
-use bed::{End, loads};
+use bed::End;
 use place::container::RuntimeName;
 use place::guest::GuestSpec;
 use place::{Job, Place, PlaceKind, StatedClock};
@@ -154,7 +154,7 @@ pub(crate) fn job(
             _ if is_test_set => Vec::new(),
             _ => context.judged_by_all.iter().collect(),
         },
-        load_here: session.recorder.setting(loads::SETTING).map(str::to_owned),
+        load_here: session.recorder.setting(model::setting::LOAD).map(str::to_owned),
         container: place.has_container().then(|| Inside {
             files: files.iter().map(|(name, _)| name.clone()).collect(),
             guest: None,

@@ -82,6 +82,7 @@ fn profile(limits: &[(Quantity, u64)]) -> Profile {
         samples: None,
         exposure_ns: None,
         needs_known_stamps: false,
+        needs_load: false,
     };
     Profile {
         name: "site".into(),

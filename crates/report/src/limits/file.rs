@@ -51,6 +51,7 @@ struct LimitFile {
     samples: Option<u64>,
     exposure: Option<Spanned<String>>,
     stamps: Option<Spanned<String>>,
+    load: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -193,7 +194,8 @@ fn one(limit: &LimitFile, place: &LimitsText<'_>) -> Result<Limit, LimitsError> 
         classes: classes(limit, quantity, place)?,
         samples: limit.samples,
         exposure_ns: exposure(limit, place)?,
-        needs_known_stamps: known_stamps(limit, place)?,
+        needs_known_stamps: word_of(limit.stamps.as_ref(), "stamps", KNOWN, place)?,
+        needs_load: word_of(limit.load.as_ref(), "load", REQUIRED, place)?,
     })
 }
 
@@ -206,15 +208,20 @@ fn exposure(limit: &LimitFile, place: &LimitsText<'_>) -> Result<Option<u64>, Li
 
 /// The only word of the key `stamps`.
 const KNOWN: &str = "known";
+/// The only word of the key `load`.
+const REQUIRED: &str = "required";
 
-fn known_stamps(limit: &LimitFile, place: &LimitsText<'_>) -> Result<bool, LimitsError> {
-    match &limit.stamps {
+/// True if the key is there, with its only word.
+fn word_of(
+    given: Option<&Spanned<String>>,
+    key: &'static str,
+    word: &str,
+    place: &LimitsText<'_>,
+) -> Result<bool, LimitsError> {
+    match given {
         None => Ok(false),
-        Some(word) if word.get_ref() == KNOWN => Ok(true),
-        Some(other) => {
-            let problem = format!("write \"{KNOWN}\", or leave the key out");
-            Err(place.error(other, "stamps", problem))
-        }
+        Some(given) if given.get_ref() == word => Ok(true),
+        Some(other) => Err(place.error(other, key, format!("write \"{word}\", or leave the key out"))),
     }
 }
 

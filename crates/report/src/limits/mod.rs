@@ -67,6 +67,8 @@ pub struct Limit {
     pub exposure_ns: Option<u64>,
     /// True if the limit needs a capture whose time stamps are known to come from an accurate enough source.
     pub needs_known_stamps: bool,
+    /// True if only what was measured under a load of the tool's own passes.
+    pub needs_load: bool,
 }
 
 impl Limit {

@@ -67,6 +67,7 @@ fn check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
             samples: None,
             exposure_ns: None,
             needs_known_stamps: false,
+            needs_load: false,
         }],
         requirements: Vec::new(),
         decision: crate::limits::Decision::default(),

@@ -143,6 +143,7 @@ impl Made {
             samples: None,
             exposure_ns: None,
             needs_known_stamps: false,
+            needs_load: false,
         };
         let allowed_ns = self.allowed_us * 1_000;
         let limits = vec![

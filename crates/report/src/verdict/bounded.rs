@@ -60,6 +60,7 @@ mod tests {
             samples: None,
             exposure_ns: None,
             needs_known_stamps: false,
+            needs_load: false,
         };
         let profile = Profile {
             name: "site".into(),

@@ -1,10 +1,10 @@
-//! Verdicts based on few samples.
+//! Verdicts based on less than a limit requires: samples, time, load.
 
 use super::doubt::Doubt;
 use super::{Check, Judgement, Verdict};
 use crate::limits::Limit;
 use crate::text::{count, plural};
-use model::SeriesView;
+use model::{SeriesView, setting};
 use units::Ns;
 
 /// Minimum number of samples, none over a limit, that proves that at most 5 % of all are over it (95 %): 0.95^59 <
@@ -34,9 +34,24 @@ impl Judgement {
 /// some seconds less.
 const MISSING_PER_MILLE: u64 = 1;
 
-/// Fewer samples, or less time, than a limit requires give no pass. A sample over the limit still fails.
+/// Fewer samples, less time or no load, where a limit requires them, give no pass. A sample over the limit still fails.
 pub(super) fn doubts(series: &SeriesView, limit: &Limit) -> impl Iterator<Item = Doubt> {
-    samples(series, limit).into_iter().chain(time(series, limit))
+    [samples(series, limit), time(series, limit), load(series, limit)]
+        .into_iter()
+        .flatten()
+}
+
+fn load(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
+    let text = match series.spec.setting(setting::LOAD) {
+        _ if !limit.needs_load => return None,
+        Some(setting::NO_LOAD) => "measured without a load, and the limit requires one",
+        Some(_) => return None,
+        None => "it is not known whether there was a load, and the limit requires one",
+    };
+    Some(Doubt {
+        text: text.to_owned(),
+        explains_excess: false,
+    })
 }
 
 fn time(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
@@ -69,6 +84,7 @@ fn samples(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
 mod tests {
     use crate::limits::{Pattern, Profile};
     use crate::verdict::{Judgement, Verdict};
+    use model::setting;
     use testing::synthetic::{add_worst, run, series};
 
     fn judged(samples: u64, wanted: Option<u64>, worst_ns: Option<i64>) -> Judgement {
@@ -101,6 +117,7 @@ mod tests {
     fn less_time_than_a_limit_asks_for_is_undecided() {
         let mut profile = Profile::find("vpac").expect("embedded");
         profile.limits.retain(|limit| limit.id == "wakeup.max");
+        profile.limits[0].needs_load = false;
         let mut judged = |exposure_ns: u64, worst_ns: Option<i64>| {
             profile.limits[0].exposure_ns = Some(exposure_ns);
             let mut one = series("wakeup/cpu1", 1_000, 60_000, 1);
@@ -117,6 +134,28 @@ mod tests {
             week.checks[0].why
         );
         assert_eq!(judged(7 * 86_400 * 1_000_000_000, Some(900_000)).verdict, Verdict::Fail);
+    }
+
+    #[test]
+    fn without_a_load_that_a_limit_asks_for_it_is_undecided() {
+        let judged = |load: Option<&str>, worst_ns: Option<i64>| {
+            let mut profile = Profile::find("vpac").expect("embedded");
+            profile.limits.retain(|limit| limit.id == "wakeup.max");
+            profile.limits[0].exposure_ns = None;
+            let mut one = series("wakeup/cpu1", 1_000, 60_000, 1);
+            one.spec.settings.retain(|(name, _)| name != setting::LOAD);
+            let load = load.map(|load| (setting::LOAD.to_owned(), load.to_owned()));
+            one.spec.settings.extend(load);
+            worst_ns.into_iter().for_each(|ns| add_worst(&mut one, ns));
+            Judgement::of(&run(vec![one]), &[profile]).checks.remove(0)
+        };
+        assert_eq!(judged(Some("cache on cpu 0"), None).verdict, Verdict::Pass);
+        for load in [None, Some(setting::NO_LOAD)] {
+            let check = judged(load, None);
+            assert_eq!(check.verdict, Verdict::Inconclusive);
+            assert!(check.why.contains("the limit requires one"), "{}", check.why);
+            assert_eq!(judged(load, Some(900_000)).verdict, Verdict::Fail);
+        }
     }
 
     #[test]

@@ -164,6 +164,7 @@ fn limit() -> impl Strategy<Value = Limit> {
         samples: None,
         exposure_ns: None,
         needs_known_stamps: false,
+        needs_load: false,
     })
 }
 
@@ -232,6 +233,7 @@ fn what_nobody_counted_is_undecided_and_says_what_is_counted() {
             samples: None,
             exposure_ns: None,
             needs_known_stamps: false,
+            needs_load: false,
         };
         let check = judged(&run, vec![limit]).remove(0);
         assert_eq!(

@@ -27,6 +27,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
             samples: None,
             exposure_ns: None,
             needs_known_stamps: false,
+            needs_load: false,
         }],
         requirements: Vec::new(),
         decision: crate::limits::Decision::default(),
