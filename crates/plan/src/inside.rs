@@ -8,14 +8,14 @@ use host::CpuFacts;
 use place::guest::VCPUS;
 use units::CpuList;
 
-/// Resolves a word to CPUs of a guest that has the CPUs `own`: CPU 0 is for housekeeping, the others are judged.
+/// Resolves a word to CPUs of a guest that has the CPUs `own`: CPU 0 is for housekeeping, the others can be judged.
 ///
 /// # Errors
 /// A CPU that the guest does not have.
 pub(super) fn resolve(word: &Cpus, own: &CpuList) -> Result<CpuList, String> {
     let rest: CpuList = own.iter().skip(1).collect();
     match word {
-        Cpus::First => Ok(own.iter().take(1).collect()),
+        Cpus::First | Cpus::Others => Ok(own.iter().take(1).collect()),
         Cpus::Rest if !rest.is_empty() => Ok(rest),
         Cpus::Rest | Cpus::All => Ok(own.clone()),
         Cpus::List(list) => match list.without(own).first() {
@@ -110,8 +110,8 @@ impl Plan {
             return Ok(None);
         }
         Ok(Some(match &load.cpus {
+            None | Some(Cpus::Others) => "every cpu of the guest that is not judged".to_owned(),
             Some(word) => format!("cpu {} of the guest", self.in_guest(word, "load")?),
-            None => "cpu of the guest that is not judged".to_owned(),
         }))
     }
 

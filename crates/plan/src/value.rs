@@ -81,6 +81,8 @@ pub enum Cpus {
     Rest,
     /// Every CPU that no other process owns.
     All,
+    /// Every CPU that no other process owns and that is not judged, for loads.
+    Others,
     /// The listed CPUs.
     List(CpuList),
 }
@@ -93,10 +95,11 @@ impl TryFrom<String> for Cpus {
             "first" => Ok(Self::First),
             "rest" => Ok(Self::Rest),
             "all" => Ok(Self::All),
+            "others" => Ok(Self::Others),
             list => match list.parse::<CpuList>() {
                 Ok(list) if !list.is_empty() => Ok(Self::List(list)),
                 _ => Err(format!(
-                    "\"{list}\" is not \"first\", \"rest\", \"all\" or a CPU list such as 1-3,5"
+                    "\"{list}\" is not \"first\", \"rest\", \"all\", \"others\" or a CPU list such as 1-3,5"
                 )),
             },
         }

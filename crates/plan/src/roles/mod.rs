@@ -79,7 +79,7 @@ impl Plan {
             ),
             (None, Cpus::First) => chooser.first(&avoid),
             (None, word) => {
-                let cpus = chooser.word(word, &CpuList::default(), None)?;
+                let cpus = chooser.word(word, &CpuList::default(), None, &avoid)?;
                 (cpus, "as the plan says".to_owned())
             }
         };
@@ -137,7 +137,7 @@ impl Plan {
             facts,
         };
         let rest = (self.cpus.measured != Cpus::All).then_some(&roles.measured);
-        chooser.word(cpus, &roles.housekeeping, rest)
+        chooser.word(cpus, &roles.housekeeping, rest, &roles.measured)
     }
 }
 
@@ -294,6 +294,16 @@ impl Chooser<'_> {
         (cpus, why.to_owned())
     }
 
+    /// Every usable CPU without an owner that is not judged; the lowest one if all are judged.
+    fn others(&self, judged: &CpuList) -> CpuList {
+        let others = self.unowned().without(judged);
+        if others.is_empty() {
+            self.first(judged).0
+        } else {
+            others
+        }
+    }
+
     /// Every usable CPU without an owner; every usable one if all are owned.
     fn all(&self) -> CpuList {
         let unowned = self.unowned();
@@ -304,11 +314,18 @@ impl Chooser<'_> {
         }
     }
 
-    fn word(&self, cpus: &Cpus, housekeeping: &CpuList, rest: Option<&CpuList>) -> Result<CpuList, PlanError> {
+    fn word(
+        &self,
+        cpus: &Cpus,
+        housekeeping: &CpuList,
+        rest: Option<&CpuList>,
+        judged: &CpuList,
+    ) -> Result<CpuList, PlanError> {
         match cpus {
             Cpus::First => Ok(self.first(&CpuList::default()).0),
             Cpus::Rest => Ok(rest.cloned().unwrap_or_else(|| self.rest(housekeeping).0)),
             Cpus::All => Ok(self.all()),
+            Cpus::Others => Ok(self.others(judged)),
             Cpus::List(list) => self.checked(list, "cpus"),
         }
     }

@@ -357,3 +357,19 @@ fn recorded_machines_have_their_isolated_cpus_judged() {
         }
     }
 }
+
+#[test]
+fn loads_of_the_others_are_on_every_cpu_that_is_not_judged() {
+    for (isolated, judged, others) in [("2-3", "2-3", "0-1,4-7"), ("", "1-7", "0"), ("0-7", "0-7", "0")] {
+        let tree = machine("0-7", isolated, "");
+        let facts = Host::at(tree.path()).expect("a tree").cpu_facts().expect("CPUs");
+        let plan = Plan::load("vpac").expect("embedded");
+        let named = Named {
+            measured: Some(judged.parse().expect("a list")),
+            housekeeping: None,
+        };
+        let roles = plan.roles(&facts, &named).expect("roles");
+        let cpus = plan.resolve(&Cpus::Others, &facts, &roles).expect("CPUs");
+        assert_eq!(cpus.to_string(), others, "isolated {isolated}, judged {judged}");
+    }
+}
