@@ -9,7 +9,7 @@ pub const SCHEMA: &str = "triptime.certificate/1";
 
 /// Fields of a result document that a certificate keeps as they are. Lists of single samples and events stay in the run file, which the
 /// certificate names by its hash.
-const KEPT: [&str; 16] = [
+const KEPT: [&str; 17] = [
     "tool",
     "run",
     "verdict",
@@ -23,6 +23,7 @@ const KEPT: [&str; 16] = [
     "not_applicable",
     "contradictions",
     "procedure",
+    "changes",
     "budget",
     "nics",
     "inventory",
@@ -197,7 +198,7 @@ mod tests {
     fn a_result_keeps_figures_and_counts_events_and_forgets_where_its_file_was() {
         let document = json!({
             "schema": "triptime.result/1", "verdict": "pass", "coverage": "whole",
-            "run": {"id": "a", "file": "/root/x.triptime"},
+            "run": {"id": "a", "file": "/root/x.triptime"}, "changes": {"watched": true, "found": 2},
             "series": [{"name": "wakeup/cpu1", "max": 9, "spikes": [1, 2, 3]}],
             "events": [{"kind": "steal"}, {"kind": "link"}, {"kind": "steal"}],
         });
@@ -205,6 +206,7 @@ mod tests {
         assert_eq!(kept["run"], json!({"id": "a"}));
         assert_eq!(kept["series"], json!([{"name": "wakeup/cpu1", "max": 9}]));
         assert_eq!(kept["events"], json!({"link": 1, "steal": 2}));
+        assert_eq!(kept["changes"], document["changes"]);
         assert!(kept.get("schema").is_none());
     }
 
