@@ -3,8 +3,10 @@
 use crate::Report;
 use crate::about::{About, Evidence};
 use crate::procedure::on_paper;
-use crate::subjects::uncertainty;
+use crate::subjects::{nics, uncertainty};
 use crate::text::count;
+use model::RunView;
+use model::fact::{BUILD, CLOCK_SOURCE, HOST_NAME, KERNEL_RELEASE};
 
 /// Signature lines if nobody is named.
 const SIGNATURES: [&str; 2] = ["Operator", "Witness"];
@@ -21,6 +23,8 @@ pub(crate) struct RecordPart {
     pub(crate) remarks: String,
     /// Steps and deviations, as HTML.
     pub(crate) protocol: String,
+    /// Instrument, machine, clock and interfaces, each with what the run knows about it.
+    pub(crate) equipment: Vec<(String, String)>,
     pub(crate) evidence: Vec<(&'static str, String)>,
     /// Roles, and the names of those who sign in them; a name is empty if it is to be filled in by hand.
     pub(crate) signatures: Vec<(String, String)>,
@@ -53,10 +57,11 @@ impl RecordPart {
             days: report
                 .days
                 .iter()
-                .map(|days| format!("{}: {}", days.limit.id, days.sentence()))
+                .map(|days| format!("{}: {}", days.limit.name, days.sentence()))
                 .collect(),
             remarks: about.remarks.clone(),
             protocol: on_paper(report)?,
+            equipment: equipment(&report.run),
             evidence: evidence_rows(report, evidence),
             signatures: signatures(about),
         })
@@ -72,6 +77,27 @@ fn of_the_instrument(report: &Report) -> Vec<(&'static str, String)> {
     let rules = crate::uncertainty::rules(&report.profiles);
     let rules = rules.into_iter().map(|rule| ("Decision rule", rule));
     std::iter::once(("Own uncertainty", own)).chain(rules).collect()
+}
+
+/// The equipment of the test: with the calibration and the uncertainty, its sheet.
+fn equipment(run: &RunView) -> Vec<(String, String)> {
+    let facts = [
+        ("Instrument", BUILD),
+        ("Machine", HOST_NAME),
+        ("Kernel", KERNEL_RELEASE),
+        ("Clock", CLOCK_SOURCE),
+    ];
+    let known = facts.map(|(heading, fact)| (heading.to_owned(), fact.word_of(&run.facts).unwrap_or_else(unknown)));
+    let interfaces = nics::of(run).into_iter().map(|nic| {
+        let cells = nics::HEADINGS.iter().zip(nic.cells());
+        let parts: Vec<String> = cells.map(|(heading, value)| format!("{heading} {value}")).collect();
+        (format!("Interface {}", nic.name), parts.join("; "))
+    });
+    known.into_iter().chain(interfaces).collect()
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
 }
 
 /// Number and revision of the document.
