@@ -75,7 +75,7 @@ impl Show for Profile {
 impl Show for Limit {
     fn show(&mut self) {
         self.series.show();
-        for text in [&mut self.id, &mut self.source, &mut self.why] {
+        for text in [&mut self.id, &mut self.name, &mut self.source, &mut self.why] {
             text.show();
         }
     }
@@ -89,6 +89,7 @@ impl Show for Requirement {
         }
         for text in [
             &mut self.id,
+            &mut self.name,
             &mut self.fact,
             &mut self.unit,
             &mut self.source,
@@ -229,6 +230,7 @@ impl Show for Row {
     fn show(&mut self) {
         for text in [
             &mut self.id,
+            &mut self.name,
             &mut self.worst,
             &mut self.allowed,
             &mut self.series,

@@ -73,6 +73,7 @@ fn change(run: &mut RunView, at: usize, which: usize, value: u64) {
 fn profile(limits: &[(Quantity, u64)]) -> Profile {
     let limit = |(quantity, allowed): &(Quantity, u64)| Limit {
         id: format!("{} {allowed}", quantity.word()),
+        name: quantity.word().to_owned(),
         series: Pattern::new("*"),
         quantity: *quantity,
         allowed: *allowed,

@@ -36,6 +36,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
         what: "tests".into(),
         limits: vec![Limit {
             id: quantity.word().into(),
+            name: quantity.word().into(),
             series: Pattern::new("wakeup/*"),
             quantity,
             allowed,

@@ -15,7 +15,7 @@ use askama::Template;
   <p class="what">{{ meaning }}</p>
   <table class="figures">
     <thead><tr><th>limit</th><th class="n">allowed</th><th>day</th><th>verdict</th><th class="n">worst</th><th>series; why</th></tr></thead>
-    <tbody>{% for limit in limits %}<tr><td>{{ limit.id }}</td><td class="n">{{ limit.allowed }}</td><td colspan="4">{{ limit.sentence }}</td></tr>{% for day in limit.days %}<tr><td></td><td></td><td>{{ day.number }}</td><td>{{ day.word }}</td><td class="n">{{ day.worst }}</td><td>{{ day.told }}</td></tr>{% endfor %}{% endfor %}</tbody>
+    <tbody>{% for limit in limits %}<tr><td>{{ limit.name }}{% if limit.name != limit.id %} <span class="limit-id">{{ limit.id }}</span>{% endif %}</td><td class="n">{{ limit.allowed }}</td><td colspan="4">{{ limit.sentence }}</td></tr>{% for day in limit.days %}<tr><td></td><td></td><td>{{ day.number }}</td><td>{{ day.word }}</td><td class="n">{{ day.worst }}</td><td>{{ day.told }}</td></tr>{% endfor %}{% endfor %}</tbody>
   </table>
 </section>
 "##
@@ -28,6 +28,7 @@ struct Html {
 
 struct LimitPart {
     id: String,
+    name: String,
     allowed: String,
     sentence: String,
     days: Vec<DayPart>,
@@ -56,6 +57,7 @@ pub(super) fn html(report: &Report) -> askama::Result<String> {
 fn limit(days: &LimitDays) -> LimitPart {
     LimitPart {
         id: days.limit.id.clone(),
+        name: days.limit.name.clone(),
         allowed: days.limit.allowed_text(),
         sentence: days.sentence(),
         days: days.days.iter().map(day).collect(),

@@ -256,6 +256,7 @@ fn the_record_says_what_was_given_and_leaves_the_rest_to_be_filled_in() {
     let evidence = |sha256: Result<String, String>| Evidence { octets: 4096, sha256 };
     let mut run = synthetic::qualify(1, 2);
     run.info.id = "x\"} body { display: none } /*".into();
+    run.facts.extend(card_facts("eth<1>"));
     let page = |evidence: Evidence| report(run.clone()).html(&about, Some(&evidence)).expect("rendered");
     let known = page(evidence(Ok("ab12".into())));
     let record = known
@@ -267,6 +268,15 @@ fn the_record_says_what_was_given_and_leaves_the_rest_to_be_filled_in() {
     assert!(record.contains("<th>Site</th><td></td>") && record.contains("<th>Customer</th>"));
     assert!(
         record.contains("<th>Document</th><td>SAT-17, revision B</td>"),
+        "{record}"
+    );
+    assert!(
+        record.contains("<th>Interface eth&#60;1&#62;</th><td>driver igc; speed 1000 Mbit/s full;"),
+        "{record}"
+    );
+    assert!(record.contains("PTP clock /dev/ptp0</td>") && record.contains("<th>Clock</th><td>"));
+    assert!(
+        record.contains("Wake-up latency <span class=\"limit-id\">wakeup.max</span>"),
         "{record}"
     );
     let roles = [

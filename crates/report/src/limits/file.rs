@@ -23,6 +23,7 @@ struct ProfileFile {
 #[serde(deny_unknown_fields)]
 struct RequireFile {
     id: Spanned<String>,
+    name: Option<Spanned<String>>,
     group: Spanned<String>,
     fact: Spanned<String>,
     is: Option<Spanned<String>>,
@@ -39,6 +40,7 @@ struct RequireFile {
 #[serde(deny_unknown_fields)]
 struct LimitFile {
     id: Spanned<String>,
+    name: Option<Spanned<String>>,
     series: Spanned<String>,
     quantity: Spanned<String>,
     allowed: Option<Spanned<Amount>>,
@@ -93,6 +95,11 @@ impl LimitsText<'_> {
             return Err(self.error(value, key, "must not be empty".into()));
         }
         Ok(value.get_ref().clone())
+    }
+
+    /// The name for people: without one, the id.
+    fn name(&self, given: Option<&Spanned<String>>, id: &Spanned<String>) -> Result<String, LimitsError> {
+        given.map_or_else(|| Ok(id.get_ref().clone()), |name| self.not_empty(name, "name"))
     }
 
     /// A pattern whose alternatives are all non-empty.
@@ -161,6 +168,7 @@ fn requirement(require: &RequireFile, place: &LimitsText<'_>) -> Result<Requirem
     };
     Ok(Requirement {
         id: require.id.get_ref().clone(),
+        name: place.name(require.name.as_ref(), &require.id)?,
         group: place.pattern(&require.group, "group")?,
         fact: place.not_empty(&require.fact, "fact")?,
         wanted,
@@ -186,6 +194,7 @@ fn one(limit: &LimitFile, place: &LimitsText<'_>) -> Result<Limit, LimitsError> 
     }
     Ok(Limit {
         id: limit.id.get_ref().clone(),
+        name: place.name(limit.name.as_ref(), &limit.id)?,
         series,
         quantity,
         allowed: amount(limit, quantity, place)?,

@@ -48,6 +48,8 @@ pub struct Profile {
 pub struct Limit {
     /// Unique in its profile, such as `wakeup.max`.
     pub id: String,
+    /// Name for people, such as `wake-up latency`; the id if the file gives none.
+    pub name: String,
     /// The series it judges.
     pub series: Pattern,
     /// The judged figure.

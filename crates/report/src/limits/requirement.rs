@@ -7,6 +7,8 @@ use super::Pattern;
 pub struct Requirement {
     /// Unique in its profile, such as `nic.eee`.
     pub id: String,
+    /// Name for people; the id if the file gives none.
+    pub name: String,
     /// Groups of facts that it applies to: `nic *` for the interfaces used by a run.
     pub group: Pattern,
     /// Name of the fact in each group, such as `eee`.
@@ -114,6 +116,7 @@ mod tests {
     fn requirement(wanted: Wanted) -> Requirement {
         Requirement {
             id: "nic.x".into(),
+            name: "nic.x".into(),
             group: Pattern::new("nic *"),
             fact: "x".into(),
             wanted,

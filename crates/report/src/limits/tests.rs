@@ -41,8 +41,9 @@ fn embedded_profiles_parse_and_name_their_sources() {
             profile
                 .limits
                 .iter()
-                .all(|limit| limit.source.len() > 10 && !limit.why.is_empty())
+                .all(|limit| limit.source.len() > 10 && !limit.why.is_empty() && limit.name != limit.id)
         );
+        assert!(profile.requirements.iter().all(|one| one.name != one.id), "{name}");
     }
     let substation = Profile::find("substation").expect("embedded");
     let allowed: Vec<(&str, u64)> = substation.limits.iter().map(|l| (l.id.as_str(), l.allowed)).collect();
@@ -329,4 +330,17 @@ fn a_series_takes_its_threshold_from_the_lowest_limit_on_its_maximum() {
     ] {
         assert_eq!(substation.threshold_ns(name), threshold_ns, "{name}");
     }
+}
+
+#[test]
+fn a_limit_has_its_id_as_a_name_until_the_file_gives_one() {
+    let profile = Profile::parse(GOOD, "site.toml").expect("a profile");
+    assert_eq!(profile.limits[0].name, "wakeup.max");
+    let named = |name: &str| GOOD.replacen("series =", &format!("name = {name}\nseries ="), 1);
+    let profile = Profile::parse(&named("\"Wake-up\""), "site.toml").expect("a profile");
+    assert_eq!(
+        (profile.limits[0].id.as_str(), profile.limits[0].name.as_str()),
+        ("wakeup.max", "Wake-up")
+    );
+    assert!(error_of(&named("\"  \"")).contains("must not be empty"));
 }

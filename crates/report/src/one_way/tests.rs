@@ -58,6 +58,7 @@ fn check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
         what: "tests".into(),
         limits: vec![Limit {
             id: "age".into(),
+            name: "age".into(),
             series: Pattern::new("age/*"),
             quantity,
             allowed,

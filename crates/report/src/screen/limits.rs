@@ -61,6 +61,8 @@ impl State {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) id: String,
+    /// Name for people; the id if the profile gives none.
+    pub(crate) name: String,
     pub(crate) state: State,
     /// The worst figure among those with this state.
     pub(crate) worst: String,
@@ -158,6 +160,7 @@ fn of_limit(run: &RunView, judgement: &Judgement, profile: &str, limit: &Limit) 
     };
     Row {
         id: limit.id.clone(),
+        name: limit.name.clone(),
         state,
         worst: worst.measured_text(),
         allowed,
@@ -183,6 +186,7 @@ fn not_measured(judgement: &Judgement, profile: &str, limit: &Limit, allowed: St
     let why = judgement.not_measured.iter().find(is_it);
     Row {
         id: limit.id.clone(),
+        name: limit.name.clone(),
         state: State::NotMeasured,
         worst: "–".to_owned(),
         allowed,
@@ -198,6 +202,7 @@ fn not_measured(judgement: &Judgement, profile: &str, limit: &Limit, allowed: St
 fn of_requirement(check: &RequirementCheck) -> Row {
     Row {
         id: check.requirement.id.clone(),
+        name: check.requirement.name.clone(),
         state: State::of(check.verdict),
         worst: check.value.clone().unwrap_or_else(|| "unknown".to_owned()),
         allowed: check.requirement.wanted_text(),

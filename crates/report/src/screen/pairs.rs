@@ -134,6 +134,7 @@ impl Made {
     fn judged(&self, run: RunView) -> Report {
         let limit = |id: &str, series: &str, quantity, allowed| Limit {
             id: id.to_owned(),
+            name: id.to_owned(),
             series: Pattern::new(series),
             quantity,
             allowed,

@@ -51,6 +51,7 @@ mod tests {
     fn judged(series: SeriesView, quantity: Quantity, allowed: u64) -> (Verdict, String) {
         let limit = Limit {
             id: "wakeup".into(),
+            name: "wake-up".into(),
             series: Pattern::new("wakeup/*"),
             quantity,
             allowed,

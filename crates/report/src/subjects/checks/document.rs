@@ -18,6 +18,7 @@ pub(super) struct CheckEntry {
     pub(super) why: String,
     pub(super) source: String,
     pub(super) profile: String,
+    pub(super) name: String,
     pub(super) quantity: String,
     pub(super) bound: Option<BoundEntry>,
     pub(super) samples: Option<u64>,
@@ -86,6 +87,7 @@ pub(super) struct NotMeasuredEntry {
     pub(super) why: String,
     pub(super) source: String,
     pub(super) profile: String,
+    pub(super) name: String,
 }
 
 /// The activations that a checked figure refers to: quantiles and means have two views.
@@ -108,6 +110,7 @@ pub(super) fn checks(report: &Report) -> Vec<CheckEntry> {
 fn check_entry(report: &Report, check: &Check) -> CheckEntry {
     CheckEntry {
         limit: check.limit.id.clone(),
+        name: check.limit.name.clone(),
         series: check.series.clone(),
         measured: check.measured.map(|measured| match measured {
             Measured::Whole(value) => Number::Whole(value),
@@ -145,6 +148,7 @@ fn check_entry(report: &Report, check: &Check) -> CheckEntry {
 pub(super) fn not_measured(report: &Report) -> Vec<NotMeasuredEntry> {
     let entry = |open: &NotMeasured| NotMeasuredEntry {
         limit: open.limit.id.clone(),
+        name: open.limit.name.clone(),
         series: open.limit.series.as_str().to_owned(),
         quantity: open.limit.quantity.word().to_owned(),
         allowed: open.limit.allowed,

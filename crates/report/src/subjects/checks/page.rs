@@ -20,7 +20,7 @@ const ALIKE_IN_SIGHT: usize = 2;
     <thead><tr><th>Verdict</th><th>Series</th><th class="n">Measured</th><th class="n">Allowed</th><th>What it proves, and why not more</th></tr></thead>
     {% for group in groups %}
     <tbody>
-      <tr class="limit-head"><td colspan="5"><b>{{ group.id }}</b> {{ group.sense }} {{ group.allowed }}{% if profiles > 1 %} ({{ group.profile }}){% endif %}. {{ group.why }} <span class="source">Source: {{ group.source }}.</span></td></tr>
+      <tr class="limit-head"><td colspan="5"><b>{{ group.name }}</b>{% if group.name != group.id %} <span class="limit-id">{{ group.id }}</span>{% endif %} {{ group.sense }} {{ group.allowed }}{% if profiles > 1 %} ({{ group.profile }}){% endif %}. {{ group.why }} <span class="source">Source: {{ group.source }}.</span></td></tr>
       {% for row in group.rows %}{% call check(row) %}{% endcall %}{% endfor %}
     </tbody>
     {% if !group.folded.is_empty() %}
@@ -36,7 +36,7 @@ const ALIKE_IN_SIGHT: usize = 2;
     {% endif %}
     {% if !not_measured.is_empty() %}
     <tbody>
-      {% for row in not_measured %}<tr class="check"><td><span class="badge none">not measured</span></td><td>{{ row.limit }} <span class="dim">{{ row.series }}</span></td><td class="n">–</td><td class="n">{{ row.allowed }}</td><td class="dim">Nothing in this run is judged by it{% if !row.why.is_empty() %}: {{ row.why }}{% endif %}. Source: {{ row.source }}.</td></tr>{% endfor %}
+      {% for row in not_measured %}<tr class="check"><td><span class="badge none">not measured</span></td><td>{{ row.name }}{% if row.name != row.limit %} <span class="limit-id">{{ row.limit }}</span>{% endif %} <span class="dim">{{ row.series }}</span></td><td class="n">–</td><td class="n">{{ row.allowed }}</td><td class="dim">Nothing in this run is judged by it{% if !row.why.is_empty() %}: {{ row.why }}{% endif %}. Source: {{ row.source }}.</td></tr>{% endfor %}
     </tbody>
     {% endif %}
   </table></details>
@@ -66,6 +66,7 @@ pub(super) fn html(report: &Report) -> askama::Result<String> {
 
 pub(super) struct LimitGroup {
     pub(super) id: String,
+    pub(super) name: String,
     pub(super) profile: String,
     pub(super) sense: &'static str,
     pub(super) allowed: String,
@@ -190,6 +191,7 @@ fn groups(report: &Report) -> Vec<LimitGroup> {
             let (rows, folded) = fold(&group);
             LimitGroup {
                 id: limit.id.clone(),
+                name: limit.name.clone(),
                 profile: group[0].profile.clone(),
                 sense: match limit.quantity.sense() {
                     Sense::AtMost => "at most",
@@ -208,6 +210,7 @@ fn groups(report: &Report) -> Vec<LimitGroup> {
 /// A limit or requirement without a check in this run.
 pub(super) struct NotMeasuredRow {
     pub(super) limit: String,
+    pub(super) name: String,
     pub(super) series: String,
     pub(super) allowed: String,
     pub(super) source: String,
@@ -220,6 +223,7 @@ fn not_measured(judgement: &Judgement) -> Vec<NotMeasuredRow> {
         let limit = &open.limit;
         NotMeasuredRow {
             limit: limit.id.clone(),
+            name: limit.name.clone(),
             series: limit.series.shortened(),
             allowed: limit.allowed_text(),
             source: limit.source.clone(),

@@ -20,6 +20,7 @@ pub(super) fn entry(check: &RequirementCheck) -> CheckEntry {
     let requirement = &check.requirement;
     CheckEntry {
         limit: requirement.id.clone(),
+        name: requirement.name.clone(),
         series: check.group.clone(),
         measured: check.measured.map(Number::Whole),
         allowed: requirement.allowed(),
@@ -43,6 +44,7 @@ pub(super) fn open(open: &RequirementOpen) -> NotMeasuredEntry {
     let requirement = &open.requirement;
     NotMeasuredEntry {
         limit: requirement.id.clone(),
+        name: requirement.name.clone(),
         series: requirement.group.as_str().to_owned(),
         quantity: requirement.fact.clone(),
         allowed: requirement.allowed(),

@@ -24,6 +24,7 @@ pub(super) fn groups(report: &Report) -> Vec<LimitGroup> {
             Some(group) => group.rows.push(row(check)),
             None => groups.push(LimitGroup {
                 id: requirement.id.clone(),
+                name: requirement.name.clone(),
                 profile: check.profile.clone(),
                 sense: "must be",
                 allowed: requirement.wanted_text(),
@@ -75,6 +76,7 @@ pub(super) fn not_asked(report: &Report) -> Vec<NotMeasuredRow> {
         let requirement = &open.requirement;
         NotMeasuredRow {
             limit: requirement.id.clone(),
+            name: requirement.name.clone(),
             series: requirement.group.as_str().to_owned(),
             allowed: requirement.wanted_text(),
             source: requirement.source.clone(),

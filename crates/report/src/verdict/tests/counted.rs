@@ -151,6 +151,7 @@ fn limit() -> impl Strategy<Value = Limit> {
     let quantity = prop::sample::select(Quantity::ALL.to_vec());
     (pattern, quantity).prop_map(|(pattern, quantity)| Limit {
         id: "generated".into(),
+        name: "generated".into(),
         series: Pattern::new(pattern),
         quantity,
         allowed: if quantity == Quantity::Received {
@@ -224,6 +225,7 @@ fn what_nobody_counted_is_undecided_and_says_what_is_counted() {
         change(&mut run);
         let limit = Limit {
             id: "one".into(),
+            name: "one".into(),
             series: Pattern::new("*"),
             quantity,
             allowed: 0,

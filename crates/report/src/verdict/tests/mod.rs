@@ -18,6 +18,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
         what: "tests".into(),
         limits: vec![Limit {
             id: format!("rtt.{}", quantity.word()),
+            name: format!("rtt.{}", quantity.word()),
             series: Pattern::new("rtt/*"),
             quantity,
             allowed,
