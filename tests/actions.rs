@@ -307,12 +307,13 @@ fn what_a_killed_run_and_steward_left_is_undone_by_the_next_run() {
     let mut running = site.start();
     until_file(&site.path("flag"));
     let steward = steward(&running);
-    // Stopped, it cannot undo anything in the moment between the two signals.
-    kill_process(steward, Signal::STOP).expect("a process of ours");
-    kill(&running, Signal::KILL);
-    running.wait().expect("it ends");
+    // Stopped, the run cannot notice the end of its steward. A stopped steward would be continued: at the end of the run, the kernel sends SIGHUP and
+    // SIGCONT to its orphaned process group.
+    kill(&running, Signal::STOP);
     kill_process(steward, Signal::KILL).expect("a process of ours");
     until("the steward is gone", || is_gone(steward));
+    kill(&running, Signal::KILL);
+    running.wait().expect("it ends");
     assert_eq!((site.path("flag").exists(), site.written().len()), (true, 1));
     std::fs::write(site.path("site.toml"), plan("300ms", "")).expect("writable");
     let output = site.qualify(&["--json", "--no-flight-recorder", "--out", "next.triptime"]);
