@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use testing::Running;
 
 /// Words of an alarm on a disk without room.
-pub(super) const FULL: &str = "frames not kept: No space left";
+pub(super) const FULL: &str = "frames not kept: only ";
 
 /// Longest wait for something that is to come.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -108,13 +108,13 @@ impl Bay {
         running
     }
 
-    /// The sentinel with its folder on a disk of three megabytes, while `work` is done; then it ends.
+    /// The sentinel with its folder on a disk of six megabytes, while `work` is done; then it ends.
     pub(super) fn on_a_small_disk(&self, work: impl FnOnce()) -> Output {
         let disk = self.directory.path().join("disk");
         fs::create_dir_all(&disk).expect("a folder");
         // A capture is larger than the disk.
         let path = self.file(&disk.join("kept"), "2s");
-        let script = "mount -t tmpfs -o size=3m small \"$1\" && exec \"$2\" sentinel \"$3\"";
+        let script = "mount -t tmpfs -o size=6m small \"$1\" && exec \"$2\" sentinel \"$3\"";
         let mut command = std::process::Command::new("nsenter");
         command.arg(format!("--net={}", self.switch.path().display()));
         command.args(["unshare", "--mount", "sh", "-c", script, "sh"]);

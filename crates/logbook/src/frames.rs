@@ -17,6 +17,10 @@ const AT_ONCE: usize = 64 << 10;
 /// Octets of one capture at most, as a share of the room for all: a flood must not push out all others.
 const SHARE: u64 = 4;
 
+/// Captures leave this much of the disk to the run file and the metrics, on a small disk a quarter of it.
+const LEFT_FREE: u64 = 64 << 20;
+const LEFT_PART: u64 = 4;
+
 /// Length of a VLAN tag, and its place in a frame.
 const TAG: usize = 4;
 const TAG_AT: usize = 12;
@@ -34,6 +38,23 @@ pub(crate) struct Room {
     pub(crate) folder: PathBuf,
     pub(crate) most_octets: u64,
     pub(crate) interface: String,
+}
+
+impl Room {
+    /// Refuses further frames if the disk has only the room that captures leave free: without it, the run would end. A disk that does not report
+    /// its space refuses nothing.
+    fn refuse(&self) -> io::Result<()> {
+        match store::Room::of(&self.folder) {
+            Ok(disk) if disk.free < LEFT_FREE.min(disk.size / LEFT_PART) => {
+                let text = format!(
+                    "only {} KiB are free on its disk, which captures leave to the run file",
+                    disk.free >> 10
+                );
+                Err(io::Error::new(io::ErrorKind::StorageFull, text))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The frames before a problem that are wanted.
@@ -87,10 +108,11 @@ impl Problem {
     /// because the disk is full: each was announced.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be made, or the disk has only the room that captures leave free.
     pub(crate) fn begin(room: &Room, name: &str, start: Wanted, [until_ns, last_ns]: [i64; 2]) -> io::Result<Self> {
         std::fs::create_dir_all(&room.folder)?;
         hold(&room.folder, ENDING, room.most_octets - room.most_octets / SHARE, None);
+        room.refuse()?;
         let path = room.folder.join(name);
         let made = Self::make(&path, &room.interface).inspect_err(|_| {
             let _ = std::fs::remove_file(&path);
@@ -182,6 +204,9 @@ impl Problem {
 
     /// Writes frames. A disk that refuses them is told by [`Self::failure`].
     pub(crate) fn write(&mut self, copied: &Copied, room: &Room) {
+        if self.failure.is_none() {
+            self.failure = room.refuse().err().map(|error| error.to_string());
+        }
         let mut begin = 0;
         for (end, kept) in &copied.frames {
             let data = &copied.octets[begin..*end];

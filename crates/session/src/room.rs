@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use store::Room;
 
 /// Bytes of a run file without windows: inventory, indices, first pages of the log.
 const EMPTY: u64 = 512 << 10;
@@ -25,12 +26,6 @@ const STAMP_LEAST: u64 = 1;
 
 /// How often every stamp is on the disk while the recordings of a step's ends are joined: at its end, joined, and in the run file.
 const COPIES: u64 = 3;
-
-/// Bytes that stay free when a run ends for lack of space: they are used for its last windows, SQLite's log and the report.
-const RESERVE: u64 = 16 << 20;
-
-/// On a small file system the reserve is at most its size divided by this number.
-const RESERVE_PART: u64 = 20;
 
 /// Series, windows and bytes that a run will write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,22 +94,6 @@ pub struct Disk {
     folder: PathBuf,
 }
 
-/// Space on a file system, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
-    /// Bytes that this user can still write.
-    pub free: u64,
-    /// Size of the file system in bytes.
-    pub size: u64,
-}
-
-impl Room {
-    /// Bytes that a run leaves free.
-    pub fn reserve(self) -> u64 {
-        RESERVE.min(self.size / RESERVE_PART)
-    }
-}
-
 impl Disk {
     /// The file system of a file. The file, and its folder, need not exist yet.
     pub fn of(file: &Path) -> Self {
@@ -132,11 +111,7 @@ impl Disk {
     pub fn room(&self) -> io::Result<Room> {
         // If the folder was renamed or removed meanwhile, one of its parents still exists.
         let mut folders = self.folder.ancestors().filter(|folder| folder.is_dir());
-        let has = rustix::fs::statvfs(folders.next().unwrap_or(&self.folder))?;
-        Ok(Room {
-            free: has.f_bavail.saturating_mul(has.f_frsize),
-            size: has.f_blocks.saturating_mul(has.f_frsize),
-        })
+        Room::of(folders.next().unwrap_or(&self.folder))
     }
 
     /// Refuses a run that certainly does not fit. If the file system does not report its space, nothing is refused.
@@ -238,8 +213,9 @@ pub fn shown(octets: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disk, Room, RoomNeed, shown};
+    use super::{Disk, RoomNeed, shown};
     use std::path::Path;
+    use store::Room;
 
     const WEEK_NS: u64 = 7 * 24 * 3600 * 1_000_000_000;
 

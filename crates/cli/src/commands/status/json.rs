@@ -59,7 +59,7 @@ fn run(run: &Shown) -> Value {
         "disk": {
             "file_octets": run.octets,
             "free_octets": run.room.map(|room| room.free),
-            "reserve_octets": run.room.map(session::room::Room::reserve),
+            "reserve_octets": run.room.map(store::Room::reserve),
             "expected_octets": run.expected(),
             "most_octets": run.entry.at_most.filter(|_| !is_over),
         },

@@ -5,9 +5,10 @@ mod text;
 
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::verdict::{self, write};
-use session::room::{Disk, Room};
+use session::room::Disk;
 use session::roster::{Entry, Found, Roster, Standing};
 use std::path::Path;
+use store::Room;
 
 /// Shows the runs of this machine: running, stuck, ended; the step, the time left, the largest samples so far, the room on the disk
 #[derive(Debug, Clone, clap::Args)]
