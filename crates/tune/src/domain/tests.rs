@@ -333,10 +333,23 @@ fn the_emulator_is_pinned_only_where_its_slice_has_the_cpus() {
     let folder = tempfile::tempdir().expect("a directory");
     let file = folder.path().join("relay.xml");
     fs::write(&file, unpinned()).expect("a file");
-    let (audit, outcomes) = recorded(&hosts().join("seapath-tuned"), &file);
-    assert_eq!(of(&outcomes, "dom-emulatorpin"), Outcome::Fail);
-    let asked = ["dom-emulatorpin".to_owned()];
-    let patch = libvirt_patch(&audit, &asked, &file.display().to_string()).expect("a text");
+    let patch_on = |machine: &Path| {
+        let (audit, outcomes) = recorded(machine, &file);
+        assert_eq!(of(&outcomes, "dom-emulatorpin"), Outcome::Fail);
+        let asked = ["dom-emulatorpin".to_owned()];
+        libvirt_patch(&audit, &asked, &file.display().to_string()).expect("a text")
+    };
+    let wide = patch_on(&hosts().join("seapath-tuned"));
+    assert!(wide.contains("+    <emulatorpin cpuset='0-3'/>"), "{wide}");
+    let narrow = folder.path().join("narrow");
+    let copied = Command::new("cp")
+        .arg("-a")
+        .args([&hosts().join("seapath-tuned"), &narrow])
+        .status();
+    assert!(copied.expect("cp").success());
+    let slice = narrow.join("root/sys/fs/cgroup/machine.slice/cpuset.cpus.effective");
+    fs::write(slice, "4-7\n").expect("a file");
+    let patch = patch_on(&narrow);
     assert!(
         patch.starts_with("# by hand, dom-emulatorpin: ") && patch.contains("CPU 4-7 only") && !patch.contains("+++"),
         "{patch}"
