@@ -70,6 +70,18 @@ impl Tuning {
         (0..self.started).map(|vcpu| (vcpu, self.pin(vcpu)))
     }
 
+    /// CPUs of the emulator and the I/O threads, as far as they are pinned. Without a pin of their own they have the CPUs of the domain
+    /// (libvirt: formatdomain, vcpu, cpuset).
+    pub(crate) fn other_cpus(&self) -> CpuList {
+        let emulator = self.emulator.as_ref().or(self.default_pin.as_ref());
+        let is_loose = (self.io_pins.len() as u64) < u64::from(self.io_threads);
+        let io_threads = self
+            .io_pins
+            .values()
+            .chain(self.default_pin.as_ref().filter(|_| is_loose));
+        emulator.into_iter().chain(io_threads).flat_map(CpuList::iter).collect()
+    }
+
     /// CPUs on which the vCPUs present at the start may run.
     pub(crate) fn vcpu_cpus(&self) -> CpuList {
         let pins = self.started_pins().filter_map(|(_, pin)| pin);

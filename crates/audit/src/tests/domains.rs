@@ -53,6 +53,35 @@ fn a_domain_that_only_runs_is_a_neighbour_too() {
     expect(&audit(&host, &Parameters::default()), "domains-named", Fail);
 }
 
+/// vCPUs 0 and 1 of the domain are on CPUs 2 and 3.
+#[test]
+fn the_emulator_and_the_io_threads_of_another_domain_are_neighbours_too() {
+    for (vcpu, tuning, wanted) in [
+        ("", "<cputune><emulatorpin cpuset='2-3'/></cputune>", Fail),
+        (
+            "",
+            "<iothreads>1</iothreads><cputune><emulatorpin cpuset='0'/><iothreadpin iothread='1' cpuset='3'/></cputune>",
+            Fail,
+        ),
+        (
+            " cpuset='0-3'",
+            "<cputune><vcpupin vcpu='0' cpuset='4'/></cputune>",
+            Fail,
+        ),
+        (
+            " cpuset='0-3'",
+            "<cputune><vcpupin vcpu='0' cpuset='4'/><emulatorpin cpuset='0-1'/></cputune>",
+            Pass,
+        ),
+    ] {
+        let text = format!(
+            "<domain type='kvm'><name>other</name><memory>1048576</memory><vcpu{vcpu}>1</vcpu>{tuning}</domain>"
+        );
+        let audit = stored(GOOD, &[("etc/libvirt/qemu/other.xml", &text)]);
+        expect(&audit, "dom-vcpupin", wanted);
+    }
+}
+
 /// Two CPUs and one node here; the definition names CPUs 20 to 23.
 #[test]
 fn a_definition_for_another_machine_is_not_judged_by_this_one() {

@@ -2,7 +2,9 @@
 
 use super::Scene;
 use crate::operation::Operation;
+use audit::value::Value;
 use host::cgroup::Hierarchy;
+use units::CpuList;
 
 /// Maximum depth of the folders searched for a container's group: kubepods.slice, its class, the pod, the container.
 const DEEPEST: usize = 6;
@@ -11,12 +13,27 @@ const SHORTEST: usize = 4;
 
 /// Binds the container to the real-time CPUs.
 pub(super) fn cpus(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
-    let rt_cpus = scene.cpus("rt_cpus")?;
+    let rt_cpus = free_cpus(scene)?;
     let (_, group) = group(scene, "cpuset")?;
     Ok(vec![Operation::write(
         format!("{group}/cpuset.cpus"),
         rt_cpus.to_string(),
     )])
+}
+
+/// Real-time CPUs to which no domain is pinned.
+fn free_cpus(scene: &Scene<'_>) -> Result<CpuList, String> {
+    let taken = match scene.facts.get(None, "domains.pinned-cpus") {
+        Ok(Value::Cpus(cpus)) => cpus,
+        Ok(_) => CpuList::default(),
+        Err(unknown) => return Err(unknown.text),
+    };
+    match scene.cpus("rt_cpus")?.without(&taken) {
+        free if free.is_empty() => {
+            Err("every real-time CPU has a domain pinned to it: name more with --cpus".to_owned())
+        }
+        free => Ok(free),
+    }
 }
 
 /// Removes the quota of the container's group; its ancestors do not belong to the container.

@@ -10,7 +10,7 @@ use audit::value::{Unknown, Value};
 /// Rule that requires separate CPUs for a container.
 const RULE: &str = "ctr-cpuset";
 
-/// Replaces, for a container, all real-time CPUs by its own share.
+/// Replaces, for a container, all real-time CPUs by its own share of those that no domain uses.
 pub(super) fn give(audit: &Audit, container: &mut Subject) {
     let asking = parts(audit, |outcome| {
         matches!(outcome, Outcome::Fail | Outcome::Warn | Outcome::Unknown)
@@ -21,7 +21,13 @@ pub(super) fn give(audit: &Audit, container: &mut Subject) {
     let Ok(Value::Cpus(all)) = audit.facts.get(None, "rt_cpus") else {
         return;
     };
-    container.set("rt_cpus", share(&all.without(&taken(audit)), place, asking.len()));
+    let of_domains = match audit.facts.get(None, "domains.pinned-cpus") {
+        Ok(Value::Cpus(cpus)) => cpus,
+        Ok(_) => CpuList::default(),
+        Err(unknown) => return container.set("rt_cpus", Err::<CpuList, _>(unknown)),
+    };
+    let free = all.without(&taken(audit)).without(&of_domains);
+    container.set("rt_cpus", share(&free, place, asking.len()));
 }
 
 /// Containers with a wanted outcome, without the one in which this process runs: its definition stands for it.
@@ -58,7 +64,7 @@ fn share(free: &CpuList, place: usize, count: usize) -> Result<CpuList, Unknown>
     let (each, over) = (free.len() / count, free.len() % count);
     if each == 0 {
         return Err(Unknown::unclear(format!(
-            "{count} containers have {} real-time CPUs between them that no other container uses: name more with --cpus",
+            "{count} containers have {} real-time CPUs between them that no other container or domain uses: name more with --cpus",
             free.len()
         )));
     }

@@ -164,12 +164,18 @@ impl Shape {
     /// # Errors
     /// The CPUs of one of them are unknown.
     pub(crate) fn shares_cpus_with(&self, other: &Self) -> Result<bool, Unknown> {
-        let of = |shape: &Self| {
-            let cpus = shape.cpus.clone();
-            cpus.ok_or_else(|| Unknown::unclear(format!("the CPUs of container {} are not known", shape.name())))
-        };
-        let (own, others) = (of(self)?, of(other)?);
-        Ok(own.iter().any(|cpu| others.contains(cpu)))
+        let unknown = || Unknown::unclear(format!("the CPUs of container {} are not known", other.name()));
+        self.is_on(other.cpus.as_ref().ok_or_else(unknown)?)
+    }
+
+    /// True if it is bound to one of these CPUs.
+    ///
+    /// # Errors
+    /// Its CPUs are unknown.
+    pub(crate) fn is_on(&self, cpus: &CpuList) -> Result<bool, Unknown> {
+        let unknown = || Unknown::unclear(format!("the CPUs of container {} are not known", self.name()));
+        let own = self.cpus.as_ref().ok_or_else(unknown)?;
+        Ok(own.iter().any(|cpu| cpus.contains(cpu)))
     }
 
     /// The container as a part of the machine.

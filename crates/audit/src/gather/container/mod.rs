@@ -9,6 +9,7 @@ use units::CpuList;
 
 use crate::definition::container::Shape;
 use crate::facts::{Class, Facts};
+use crate::gather::domain;
 use crate::parameters::Parameters;
 use crate::value::{Unknown, Value};
 use host::container;
@@ -23,7 +24,14 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     for name in &parameters.containers {
         shapes.extend(named::read(reader, name));
     }
-    let mut shared: Vec<_> = (0..shapes.len()).map(|at| sharing(&shapes, at)).collect();
+    let domains = match shapes.is_empty() {
+        true => Ok(Vec::new()),
+        false => domain::pinned(reader, parameters),
+    };
+    let mut shared: Vec<_> = (0..shapes.len()).map(|at| sharing(&shapes, at, &domains)).collect();
+    let pinned =
+        |domains: Vec<(String, CpuList)>| -> CpuList { domains.iter().flat_map(|(_, cpus)| cpus.iter()).collect() };
+    facts.set("domains.pinned-cpus", domains.map(pinned));
     // A definition that is named inside a container describes that container: it shares no CPU with itself.
     if container::detect(reader).is_ok_and(|found| found.runtime.is_some()) {
         shapes.push(running::read(reader));
@@ -57,12 +65,20 @@ fn told_apart(name: &str, taken: &[String]) -> String {
     names.find(is_free).unwrap_or_default()
 }
 
-/// Other containers that are bound to a CPU of this one.
-fn sharing(shapes: &[Shape], at: usize) -> Result<Vec<String>, Unknown> {
+/// Domains with the CPUs to which their threads are pinned.
+type Domains = Result<Vec<(String, CpuList)>, Unknown>;
+
+/// Other containers, and domains, that are bound to a CPU of this one.
+fn sharing(shapes: &[Shape], at: usize, domains: &Domains) -> Result<Vec<String>, Unknown> {
     let mut names = Vec::new();
     for (_, other) in shapes.iter().enumerate().filter(|(other, _)| *other != at) {
         if other.shares_cpus_with(&shapes[at])? {
             names.push(other.name().to_owned());
+        }
+    }
+    for (name, cpus) in domains.as_ref().map_err(Unknown::clone)? {
+        if shapes[at].is_on(cpus)? {
+            names.push(format!("domain {name}"));
         }
     }
     Ok(names)

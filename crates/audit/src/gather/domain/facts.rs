@@ -155,28 +155,39 @@ fn cpus_of_others(scene: &Scene<'_>) -> Result<Vec<CpuList>, Unknown> {
     Ok(others.iter().map(|other| other.tuning.vcpu_cpus()).collect())
 }
 
-/// CPUs of a vCPU that another vCPU may use too, of this domain or another one.
+/// CPUs on which threads of other domains run: vCPUs, emulators and I/O threads.
+fn threads_of_others(scene: &Scene<'_>) -> Result<Vec<CpuList>, Unknown> {
+    let others = scene.others.as_ref().map_err(Unknown::clone)?;
+    Ok(others.iter().map(|other| threads(other)).collect())
+}
+
+fn threads(domain: &Domain) -> CpuList {
+    let (vcpus, others) = (domain.tuning.vcpu_cpus(), domain.tuning.other_cpus());
+    vcpus.iter().chain(others.iter()).collect()
+}
+
+/// CPUs of a vCPU that another thread may use too: a vCPU of this domain, or any thread of another one.
 fn shared_cpus(scene: &Scene<'_>, domain: &Domain) -> Result<CpuList, Unknown> {
     let mut users: BTreeMap<u32, usize> = BTreeMap::new();
     let pins = domain.tuning.started_pins().filter_map(|(_, pin)| pin);
-    for cpu in pins.chain(&cpus_of_others(scene)?).flat_map(CpuList::iter) {
+    for cpu in pins.chain(&threads_of_others(scene)?).flat_map(CpuList::iter) {
         *users.entry(cpu).or_default() += 1;
     }
     let own = domain.tuning.vcpu_cpus();
     Ok(own.iter().filter(|cpu| users[cpu] > 1).collect())
 }
 
-/// Other domains that have vCPUs on a CPU of this one.
+/// Other domains that have threads on a CPU of a vCPU of this one.
 fn shares_with(scene: &Scene<'_>, domain: &Domain) -> Result<Vec<String>, Unknown> {
     let own = domain.tuning.vcpu_cpus();
-    let shares = |other: &&&Domain| other.tuning.vcpu_cpus().iter().any(|cpu| own.contains(cpu));
+    let shares = |other: &&&Domain| threads(other).iter().any(|cpu| own.contains(cpu));
     let others = scene.others.as_ref().map_err(Unknown::clone)?;
     Ok(others.iter().filter(shares).map(|other| other.name.clone()).collect())
 }
 
 /// Pins each vCPU to a CPU of its own, in the notation of the definition: uses the first real-time CPUs that no other domain has.
 fn wanted_pins(scene: &Scene<'_>, domain: &Domain) -> Known {
-    let taken: CpuList = cpus_of_others(scene)?.iter().flat_map(CpuList::iter).collect();
+    let taken: CpuList = threads_of_others(scene)?.iter().flat_map(CpuList::iter).collect();
     let free = scene.rt_cpus.clone()?.without(&taken);
     if free.len() < domain.tuning.vcpus as usize {
         let text = format!(

@@ -6,12 +6,14 @@ mod functions;
 mod hardware;
 mod moves;
 mod nics;
+mod pins;
 mod priorities;
 mod slice;
 mod threads;
 mod unstarted;
 
 pub use moves::moves;
+pub(super) use pins::pinned;
 pub use priorities::priorities;
 
 use std::collections::BTreeSet;

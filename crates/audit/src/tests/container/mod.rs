@@ -293,6 +293,24 @@ fn a_value_that_depends_on_a_variable_is_not_known() {
     }
 }
 
+/// The container has CPUs 4 to 7.
+#[test]
+fn a_domain_on_the_cpus_of_a_container_is_found() {
+    let docker = naming(&[file("docker-inspect.json").to_str().expect("a path")]);
+    let of = |tuning: &str| {
+        let domain = format!(
+            "<domain type='kvm'><name>c</name><memory>1048576</memory><vcpu>1</vcpu><cputune>{tuning}</cputune></domain>"
+        );
+        let files = [&HOST[..], &[("etc/libvirt/qemu/c.xml", &domain)]].concat();
+        outcome(&tree(&files), &docker, "ctr-cpuset")
+    };
+    assert_eq!(of("<vcpupin vcpu='0' cpuset='3'/>"), Pass);
+    assert_eq!(of("<vcpupin vcpu='0' cpuset='4'/>"), Fail);
+    assert_eq!(of("<emulatorpin cpuset='3,7'/>"), Fail);
+    let broken = [&HOST[..], &[("etc/libvirt/qemu/c.xml", "<domain")]].concat();
+    assert_eq!(outcome(&tree(&broken), &docker, "ctr-cpuset"), Unknown);
+}
+
 #[test]
 fn the_cpus_of_a_pod_are_the_node_s_matter() {
     assert_eq!(says("pod.yaml", "ctr-cpuset", &[]), Unknown);
