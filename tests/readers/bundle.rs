@@ -89,9 +89,15 @@ fn jq_merges_every_document_and_runc_starts_the_bundle() {
         let tune = emitted(&host(tree), &["--cpus", &cpu, "--container", text(&file)], "oci");
         kept(own.path(), "tune.json", &tune);
         let merged = by_jq(own.path(), &["-s", ".[0] * .[1]", "config.json", "tune.json"]);
-        is_wanted(&serde_json::from_str(&merged).expect("JSON"), &cpu);
+        let limit = changes.contains("104857600").then_some(104_857_600);
+        is_wanted(&serde_json::from_str(&merged).expect("JSON"), &cpu, limit);
         kept(own.path(), "config.json", &merged);
-        assert_eq!(open("--container", &file, &cpu), Vec::<String>::new(), "{merged}");
+        // Without a limit nobody but the author knows how much memory is enough.
+        let left = match limit {
+            Some(_) => &[][..],
+            None => &["ctr-memory-limits"],
+        };
+        assert_eq!(open("--container", &file, &cpu), left, "{merged}");
         let output = started(own.path());
         assert!(output.status.success() || !may_raise(), "{}", said(&output));
         for refused in ["unmarshal", "invalid configuration"] {
@@ -115,22 +121,26 @@ fn jq_merges_every_document_and_runc_starts_the_bundle() {
     }
 }
 
-fn is_wanted(whole: &Value, cpu: &str) {
+fn is_wanted(whole: &Value, cpu: &str, memory: Option<u64>) {
+    let effective = &whole["process"]["capabilities"]["effective"];
+    let has = |name| effective.as_array().is_some_and(|all| all.contains(&json!(name)));
+    // runc's own list has CAP_KILL.
+    for name in ["CAP_SYS_NICE", "CAP_IPC_LOCK", "CAP_NET_RAW", "CAP_KILL"] {
+        assert!(has(name), "{name}: {whole:#}");
+    }
+    assert!(!has("CAP_NET_ADMIN"), "{whole:#}");
     let (process, resources) = (&whole["process"], &whole["linux"]["resources"]);
     for (is, wanted) in [
         (&process["oomScoreAdj"], json!(-900)),
-        (
-            &process["capabilities"]["effective"],
-            json!(["CAP_SYS_NICE", "CAP_IPC_LOCK", "CAP_NET_RAW"]),
-        ),
         (
             &process["rlimits"][0],
             json!({"type": "RLIMIT_RTPRIO", "soft": 99, "hard": 99}),
         ),
         (&process["rlimits"][1]["hard"], json!(1u64 << 53)),
         (&resources["cpu"]["cpus"], json!(cpu)),
-        (&resources["memory"]["limit"], json!(1u64 << 32)),
-        (&resources["memory"]["swap"], json!(1u64 << 32)),
+        (&process["rlimits"][2]["type"], json!("RLIMIT_NOFILE")),
+        (&resources["memory"]["limit"], json!(memory)),
+        (&resources["memory"]["swap"], json!(memory)),
     ] {
         assert_eq!(*is, wanted, "{whole:#}");
     }

@@ -24,7 +24,8 @@ fn merged(reader: &Path, files: &[&Path]) -> Output {
 }
 
 /// Typical services, with settings that contradict the wanted ones.
-const SERVICES: [&str; 9] = [
+const SERVICES: [&str; 10] = [
+    "{image: x, mem_limit: 16g, memswap_limit: 32g, cap_drop: [ALL]}",
     "{image: x, cpus: 4, mem_limit: 2g, pids_limit: 100}",
     "{image: x, privileged: true, cpu_quota: 50000, cpuset: \"0\", healthcheck: {test: [CMD, a], interval: 5s}}",
     "{image: x, network_mode: bridge, cap_add: [SYS_NICE], ulimits: {memlock: {soft: 65536, hard: 65536}, rtprio: 1}}",
@@ -36,12 +37,25 @@ const SERVICES: [&str; 9] = [
     "{image: x, container_name: relay, networks: {plant: {ipv4_address: 10.1.0.2}}}",
 ];
 const NETWORKS: &str = "networks:\n  plant: {ipam: {config: [{subnet: 10.1.0.0/24}]}}\n  process-bus: {}\n";
+/// Limit of memory of a service in bytes, as the author gave it.
+fn limit(service: &str) -> Option<&'static str> {
+    let sizes = [
+        ("mem_limit: 16g", "17179869184"),
+        ("mem_limit: 2g", "2147483648"),
+        ("memory: 512M, pids", "536870912"),
+        ("mem_limit: 1g", "1073741824"),
+    ];
+    let found = sizes.iter().find(|(text, _)| service.contains(text));
+    found.map(|(_, octets)| *octets)
+}
+
 /// The settings that every service must have in the end.
-fn is_wanted(service: &Value) {
+fn is_wanted(service: &Value, memory: Option<&str>) {
+    let memory = json!(memory);
     for (key, value) in [
         ("cpuset", json!("2-3")),
-        ("mem_limit", json!("4294967296")),
-        ("memswap_limit", json!("4294967296")),
+        ("mem_limit", memory.clone()),
+        ("memswap_limit", memory.clone()),
         ("oom_score_adj", json!(-900)),
         ("privileged", Value::Null),
         ("network_mode", Value::Null),
@@ -64,7 +78,7 @@ fn is_wanted(service: &Value) {
     );
     let limits = &service["deploy"]["resources"]["limits"];
     assert!(
-        limits["cpus"].is_null() && (limits.is_null() || limits["memory"] == "4294967296"),
+        limits["cpus"].is_null() && (limits.is_null() || limits["memory"] == memory),
         "{service:#}"
     );
     let has = |key: &str, name| service[key].as_array().is_some_and(|all| all.contains(&json!(name)));
@@ -87,18 +101,20 @@ fn compose_reads_both_files_and_every_service_is_as_wanted() {
             let output = merged(&reader, &[&file, &other]);
             assert!(output.status.success(), "{service}: {}\n{tune}", said(&output));
             let whole = support::json(&output);
-            is_wanted(&whole["services"]["relay"]);
+            is_wanted(&whole["services"]["relay"], limit(service));
             let bus = &whole["networks"]["process-bus"];
             assert_eq!(
                 (&bus["driver"], &bus["driver_opts"]),
                 (&json!("macvlan"), &json!({"parent": "eno1"}))
             );
             let after = written(own.path(), "merged.yaml", &whole.to_string());
-            assert_eq!(
-                open("--container", &after, "2-3"),
-                Vec::<String>::new(),
-                "{service}: {whole:#}"
-            );
+            // Without a limit nobody but the author knows how much memory is enough.
+            let left = match limit(service) {
+                Some(_) => &[][..],
+                None => &["ctr-memory-limits"],
+            };
+            assert_eq!(open("--container", &after, "2-3"), left, "{service}: {whole:#}");
+            assert_eq!(tune.contains("no limit of memory"), !left.is_empty(), "{tune}");
             for (right, wrong) in [
                 (" cpuset:", " cpusets:"),
                 ("cap_add:", "cap_add: x"),

@@ -109,7 +109,9 @@ fn dockers_client_takes_every_option_and_the_container_is_as_wanted() {
             "--cpuset-cpus=0",
             "--cap-drop=ALL",
             "--oom-score-adj=0",
+            "--memory=16g",
         ],
+        &["--cap-add=NET_ADMIN", "--memory=2g"],
     ] {
         let own = folder();
         let file = written(
@@ -130,7 +132,25 @@ fn dockers_client_takes_every_option_and_the_container_is_as_wanted() {
         assert!(output.status.success(), "{}", said(&output));
         let after = written(own.path(), "after.json", &made(&client, &options, &network));
         let left = judged("--container", &after, "2-3", &["fail", "warn", "unknown"]);
-        assert_eq!(left, Vec::<String>::new(), "{before:?}: {lines}");
+        let asks = |what: &str| {
+            lines
+                .lines()
+                .any(|line| line.starts_with("# by hand: ") && line.contains(what))
+        };
+        let is_added = before.contains(&"--cap-add=NET_ADMIN");
+        let expected = match (before.is_empty(), is_added) {
+            (true, _) => &["ctr-memory-limits"][..],
+            (_, true) => &["ctr-capabilities"],
+            _ => &[],
+        };
+        assert_eq!(left, expected, "{before:?}: {lines}");
+        assert_eq!(asks("no limit of memory"), before.is_empty(), "{lines}");
+        assert_eq!(asks("take --cap-add=NET_ADMIN out"), is_added, "{lines}");
+        assert_eq!(
+            lines.contains("--memory=17179869184 "),
+            before.contains(&"--memory=16g"),
+            "{lines}"
+        );
         let wrong = [&["create"], &options[..], &["--cpuset=2-3", "relay:1"]].concat();
         assert!(
             !asked(&client, &wrong).0.status.success(),

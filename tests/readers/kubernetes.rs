@@ -106,11 +106,25 @@ fn the_schemas_of_kubernetes_take_what_emit_writes() {
     }
 }
 
-/// Typical pods: with a probe that runs a program, with everything allowed, with some of the wanted settings.
-const PODS: [&str; 3] = [
-    "{name: vpc, image: x, livenessProbe: {exec: {command: [a]}, periodSeconds: 5}, resources: {limits: {cpu: 500m, memory: 1Gi}}}",
-    "{name: vpc, image: x, securityContext: {privileged: true}}, {name: side, image: sidecar, readinessProbe: {exec: {command: [a]}}}",
-    "{name: vpc, image: x, securityContext: {capabilities: {add: [NET_ADMIN, SYS_NICE]}}, resources: {requests: {cpu: 1}}, env: [{name: A, value: b}]}",
+/// Typical pods: with a probe that runs a program, with everything allowed, with some of the wanted settings, and as for CRI-O; each with
+/// the checks that only its author can satisfy.
+const PODS: [(&str, &[&str]); 4] = [
+    (
+        "containers: [{name: vpc, image: x, livenessProbe: {exec: {command: [a]}, periodSeconds: 5}, resources: {limits: {cpu: 500m, memory: 1Gi}}}]",
+        &["ctr-no-cpu-quota"],
+    ),
+    (
+        "containers: [{name: vpc, image: x, securityContext: {privileged: true}}, {name: side, image: sidecar, readinessProbe: {exec: {command: [a]}}}]",
+        &["ctr-cpuset", "ctr-memory-limits"],
+    ),
+    (
+        "containers: [{name: vpc, image: x, securityContext: {capabilities: {add: [NET_ADMIN, SYS_NICE]}}, resources: {requests: {cpu: 1}}, env: [{name: A, value: b}]}]",
+        &["ctr-cpuset", "ctr-memory-limits"],
+    ),
+    (
+        "runtimeClassName: performance-relay, containers: [{name: vpc, image: x, securityContext: {capabilities: {add: [NET_RAW, NET_ADMIN], drop: [ALL]}}, livenessProbe: {httpGet: {port: 80}}, resources: {limits: {cpu: 2, memory: 16Gi}}}]",
+        &[],
+    ),
 ];
 
 /// The containers of a pod that was printed.
@@ -125,34 +139,47 @@ fn kubectl_merges_every_patch_and_the_schema_takes_the_pod() {
     let test = "kubectl_merges_every_patch_and_the_schema_takes_the_pod";
     let Some(kubectl) = kubectl(test) else { return };
     for tree in ["debian-untuned", "preempt-rt-bare-metal"] {
-        for pod in PODS {
+        for (spec, left) in PODS {
             let own = folder();
-            let pod = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: relay}}\nspec:\n  containers: [{pod}]\n");
+            let pod = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: relay}}\nspec: {{{spec}}}\n");
             let file = written(own.path(), "pod.yaml", &pod);
             let patch = emitted(&host(tree), &["--container", text(&file)], "kubernetes");
-            let patch = patch
-                .replace("\"PORT\"", "8080")
-                .replace("performance-NAME", "performance-relay");
             let merged = patched(&kubectl, own.path(), &file, &patch).unwrap_or_else(|why| panic!("{why}\n{patch}"));
             if kinds(test, &merged).is_none() {
                 return;
             }
             let after = written(own.path(), "merged.yaml", &merged);
-            assert_eq!(open("--container", &after, "2-3"), Vec::<String>::new(), "{merged}");
+            let mut still = open("--container", &after, "2-3");
+            still.sort();
+            assert_eq!(still, left, "{merged}");
+            let (is_limited, is_dropped) = (spec.contains("limits"), spec.contains("drop: [ALL]"));
             for container in containers(test, &merged) {
                 let (resources, context) = (&container["resources"], &container["securityContext"]);
-                assert_eq!(resources["requests"], resources["limits"], "{merged}");
-                assert!(
-                    resources["limits"]["cpu"].is_string() && context["privileged"] == false,
-                    "{merged}"
-                );
+                if is_limited {
+                    assert_eq!(resources["requests"], resources["limits"], "{merged}");
+                }
+                let limits = [&resources["limits"]["cpu"], &resources["limits"]["memory"]];
+                let whole = match (is_limited, is_dropped) {
+                    (true, true) => [Value::from("2"), Value::from("16Gi")],
+                    (true, false) => [Value::from("1"), Value::from("1Gi")],
+                    _ => [Value::Null, Value::Null],
+                };
+                assert_eq!(limits, [&whole[0], &whole[1]], "{merged}");
+                assert_eq!(context["privileged"], false, "{merged}");
                 let has = |key: &str, name| {
                     context["capabilities"][key]
                         .as_array()
                         .is_some_and(|all| all.contains(&Value::from(name)))
                 };
                 assert!(
-                    has("add", "SYS_NICE") && has("add", "IPC_LOCK") && has("drop", "NET_ADMIN"),
+                    has("add", "SYS_NICE") && has("add", "IPC_LOCK") && !has("add", "NET_ADMIN"),
+                    "{merged}"
+                );
+                assert!(has("drop", if is_dropped { "ALL" } else { "NET_ADMIN" }), "{merged}");
+                assert!(!is_dropped || has("add", "NET_RAW"), "{merged}");
+                assert_eq!(
+                    container["livenessProbe"]["httpGet"].is_object(),
+                    is_dropped,
                     "{merged}"
                 );
                 assert!(
@@ -161,13 +188,19 @@ fn kubectl_merges_every_patch_and_the_schema_takes_the_pod() {
                 );
                 assert!(container["readinessProbe"].is_null(), "{merged}");
             }
-            for quota in [
-                "cpu-quota.crio.io: disable",
-                "runtimeClassName: performance-relay",
-                "networks: process-bus",
-            ] {
-                assert!(merged.contains(quota), "{quota}: {merged}");
+            for quota in ["cpu-quota.crio.io: disable", "networks: process-bus"] {
+                assert!(merged.contains(quota) || left.is_empty(), "{quota}: {merged}");
             }
+            assert_eq!(
+                merged.contains("runtimeClassName"),
+                spec.contains("runtimeClassName"),
+                "{merged}"
+            );
+            assert_eq!(
+                patch.contains("# by hand: \"relay/vpc\": the cluster names"),
+                !spec.contains("runtimeClassName"),
+                "{patch}"
+            );
             assert!(
                 is_refused(test, &merged.replacen("privileged:", "privilege:", 1)),
                 "a wrong key is taken"

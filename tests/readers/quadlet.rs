@@ -57,6 +57,13 @@ fn verified(units: &[(String, String)]) -> Output {
         .expect("systemd-analyze starts")
 }
 
+/// Names of capabilities after an option of the command line, each without `cap_`, as podman compares them.
+fn names<'a>(start: &'a str, option: &str) -> Vec<&'a str> {
+    let words: Vec<&str> = start.split(' ').collect();
+    let pairs = words.windows(2).filter(|pair| pair[0] == option);
+    pairs.map(|pair| pair[1].trim_start_matches("cap_")).collect()
+}
+
 /// Checks of a quadlet that do not pass, and those that are unknown.
 fn not_passed(file: &Path) -> Vec<String> {
     judged("--container", file, "2-3", &["fail", "warn", "unknown"])
@@ -120,8 +127,11 @@ fn podmans_generator_takes_a_mended_quadlet_and_refuses_a_spoiled_one() {
     };
     let bare = "[Container]\nImage=registry.example/x:1\nHealthCmd=/bin/true\n[Service]\nCPUQuota=50%\n";
     let relay = fs::read_to_string(definition("container/relay.container")).expect("a quadlet");
+    let adding = "[Container]\nImage=registry.example/x:1\nAddCapability=SYS_NICE IPC_LOCK NET_ADMIN SYS_TIME NET_RAW\n\
+                  PodmanArgs=--memory=16g\nDropCapability=MKNOD\n";
+    let none = "[Container]\nImage=registry.example/x:1\nAddCapability=CAP_NET_ADMIN NET_RAW\nDropCapability=ALL\n";
     for tree in ["debian-untuned", "preempt-rt-bare-metal"] {
-        for before in [bare, &relay] {
+        for before in [bare, &relay, adding, none] {
             let own = folder();
             let file = written(own.path(), "relay.container", before);
             let units = emitted(&host(tree), &["--container", text(&file)], "quadlet");
@@ -139,6 +149,27 @@ fn podmans_generator_takes_a_mended_quadlet_and_refuses_a_spoiled_one() {
             // Of an option that is there twice podman takes the last.
             let cpus = start.rsplit_once("--cpuset-cpus=").map(|(_, last)| last);
             assert!(cpus.is_some_and(|last| last.starts_with("2-3 ")), "{start}");
+            let (added, dropped) = (names(start, "--cap-add"), names(start, "--cap-drop"));
+            let is_both = |name: &&&str| dropped.contains(name);
+            assert_eq!(added.iter().find(is_both), None, "podman refuses it: {start}");
+            assert!(
+                ["sys_nice", "ipc_lock"].iter().all(|name| added.contains(name)),
+                "{start}"
+            );
+            assert!(
+                !added.iter().any(|name| ["net_admin", "sys_time"].contains(name)),
+                "{start}"
+            );
+            for (kept, list) in [("NET_RAW", &added), ("MKNOD", &dropped), ("=ALL", &dropped)] {
+                let name = kept.trim_start_matches('=').to_ascii_lowercase();
+                assert_eq!(before.contains(kept), list.contains(&&*name), "{kept}: {start}");
+            }
+            assert_eq!(start.contains("--memory=16g"), before.contains("16g"), "{start}");
+            assert_eq!(
+                start.matches("--memory").count(),
+                before.matches("--memory").count(),
+                "{start}"
+            );
             let said_of = said(&verified(&made));
             assert!(!said_of.contains("relay.service"), "{said_of}");
         }

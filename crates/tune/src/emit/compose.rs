@@ -3,6 +3,7 @@
 
 use serde_json::Value as Json;
 
+use super::capabilities::bare;
 use audit::facts::{Facts, Subject};
 use audit::value::Value;
 
@@ -70,18 +71,24 @@ fn made_elsewhere(facts: &Facts, part: &Subject, fragment: &mut Json) -> Vec<Str
 }
 
 /// Capabilities that the definition adds and the fragment drops: compose joins the lists of its files, and the engine adds after dropping
-/// (moby, oci/caps/utils.go, TweakCapabilities of 28.0), so only a person can remove them.
-fn added(facts: &Facts, part: &Subject, fragment: &Json) -> Option<String> {
+/// (moby, oci/caps/utils.go, TweakCapabilities of 28.0), so only a person can remove them. They are not dropped, because podman refuses a
+/// name on both sides.
+fn added(facts: &Facts, part: &Subject, fragment: &mut Json) -> Option<String> {
     let Ok(Value::List(added)) = facts.get(Some(part), "ctr.added") else {
         return None;
     };
-    let services = fragment.get("services").and_then(Json::as_object)?;
-    let dropped = services
-        .values()
-        .filter_map(|service| service["cap_drop"].as_array())
-        .flatten();
-    let bare = |name: &str| name.to_ascii_uppercase().trim_start_matches("CAP_").to_owned();
-    let dropped: Vec<String> = dropped.filter_map(Json::as_str).map(bare).collect();
+    let services = fragment.get_mut("services").and_then(Json::as_object_mut)?;
+    let mut dropped: Vec<String> = Vec::new();
+    let is_added = |name: &Json| {
+        let name = bare(name.as_str().unwrap_or_default());
+        added.iter().any(|known| bare(known) == name)
+    };
+    for (_, service) in services {
+        if let Some(names) = service.get_mut("cap_drop").and_then(Json::as_array_mut) {
+            dropped.extend(names.iter().filter_map(Json::as_str).map(bare));
+            names.retain(|name| !is_added(name));
+        }
+    }
     let is_kept = |name: &&String| bare(name) == "ALL" || dropped.contains(&bare(name));
     let kept: Vec<String> = added.iter().filter(is_kept).map(|name| format!("{name:?}")).collect();
     (!kept.is_empty()).then(|| {

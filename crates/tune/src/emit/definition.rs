@@ -8,10 +8,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value as Json};
 
-use super::{Open, compose, names};
-use audit::facts::{Facts, Subject};
+use super::{Open, containers, names};
+use audit::facts::Subject;
 use audit::template::fill;
-use audit::value::Value;
 use audit::{Audit, yaml_documents};
 
 /// A document and its object: only documents of the same object are merged.
@@ -27,35 +26,18 @@ struct Document {
 /// # Errors
 /// A value that all of them need is missing, such as CPUs.
 pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
-    let (mut documents, mut left_out, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
-    for finding in open.findings() {
-        let rule = &finding.rule;
-        let texts = rule.remedy.emit.get(kind).into_iter().flatten();
-        let notes = super::notes(open.audit, finding);
-        for text in texts {
-            for part in finding.open_parts() {
-                let subject = open.subject(finding, part);
-                match fragment(kind, text, open.audit, subject.as_ref()) {
-                    Ok(mut fragment) => {
-                        match (kind, &subject) {
-                            ("compose", Some(part)) => {
-                                by_hand.extend(compose::fit(&open.audit.facts, part, &mut fragment));
-                            }
-                            ("oci", Some(part)) => fit_bundle(&open.audit.facts, part, &mut fragment),
-                            _ => {}
-                        }
-                        add(&mut documents, &notes, identity(kind, &part.part, &fragment), fragment);
-                    }
-                    Err(why) => left_out.push(format!("{}: not set: {why}", rule.id)),
-                }
-            }
-        }
-    }
-    match (documents.is_empty(), left_out.first(), kind) {
+    let Found {
+        documents,
+        mut left_out,
+        mut by_hand,
+    } = found(open, kind);
+    match (documents.is_empty(), left_out.first().or(by_hand.first()), kind) {
         (true, Some(why), _) => Err(why.clone()),
         // JSON has no comments for the list of parts that are left out.
-        (_, Some(why), "oci") => Err(why.clone()),
-        (_, _, "oci") => one_bundle(&documents),
+        (_, _, "oci") => match left_out.first() {
+            Some(why) => Err(why.clone()),
+            None => one_bundle(&documents),
+        },
         _ => {
             left_out.append(&mut by_hand);
             left_out.dedup();
@@ -64,13 +46,53 @@ pub(super) fn emit(open: &Open<'_>, kind: &str) -> Result<String, String> {
     }
 }
 
-/// Sets files of control groups of version 2 only if the bundle sets some: with version 1 the runtime refuses the whole bundle (runc 1.1,
-/// libcontainer/cgroups/v1_utils.go, ErrV1NoUnified; crun, cgroup-resources.c).
-fn fit_bundle(facts: &Facts, part: &Subject, fragment: &mut Json) {
-    let resources = fragment.pointer_mut("/linux/resources").and_then(Json::as_object_mut);
-    if let (Some(resources), false) = (resources, facts.get(Some(part), "ctr.unified") == Ok(Value::from(true))) {
-        resources.remove("unified");
+/// Manual steps beside the documents.
+pub(super) fn by_hand(open: &Open<'_>, kind: &str) -> Vec<String> {
+    found(open, kind).by_hand
+}
+
+/// Documents, reasons for settings that are left out, and manual steps.
+#[derive(Default)]
+struct Found {
+    documents: Vec<Document>,
+    left_out: Vec<String>,
+    by_hand: Vec<String>,
+}
+
+fn found(open: &Open<'_>, kind: &str) -> Found {
+    let mut found = Found::default();
+    for finding in open.findings() {
+        let rule = &finding.rule;
+        let texts = rule.remedy.emit.get(kind).into_iter().flatten();
+        let notes = super::notes(open.audit, finding);
+        // A name that the tool refuses is another matter.
+        let is_unknown = |text: &str, part: Option<&Subject>| {
+            containers::is_of_the_author(text) && names::check(kind, text, &open.audit.facts, part).is_ok()
+        };
+        for text in texts {
+            for part in finding.open_parts() {
+                let subject = open.subject(finding, part);
+                match fragment(kind, text, open.audit, subject.as_ref()) {
+                    Ok(mut fragment) => {
+                        if let Some(part) = &subject {
+                            let steps = containers::fit(kind, &open.audit.facts, part, &mut fragment);
+                            found.by_hand.extend(steps);
+                        }
+                        let of = identity(kind, &part.part, &fragment);
+                        add(&mut found.documents, &notes, of, fragment);
+                    }
+                    Err(why) if is_unknown(text, subject.as_ref()) => {
+                        let step = format!("by hand: {:?}: {why}", part.part);
+                        if !found.by_hand.contains(&step) {
+                            found.by_hand.push(step);
+                        }
+                    }
+                    Err(why) => found.left_out.push(format!("{}: not set: {why}", rule.id)),
+                }
+            }
+        }
     }
+    found
 }
 
 /// A bundle has one `config.json`, and merging tools accept a single further document.

@@ -26,7 +26,7 @@ impl File {
         once(&mut self.sections[place].1, setting);
     }
 
-    /// Adds the settings in `lines`, for every file that they name.
+    /// Adds the settings in `lines`, for every file that they name, without their notes.
     pub(super) fn add(&mut self, lines: &[EmittedLine<'_>]) {
         for (line, place) in placed(lines) {
             let LinePosition {
@@ -35,7 +35,6 @@ impl File {
             else {
                 continue;
             };
-            add_notes(&mut self.notes, line);
             self.set(&section, line.text.clone());
         }
     }

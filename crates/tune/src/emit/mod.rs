@@ -1,8 +1,11 @@
 //! Settings for boot loaders and other tools.
 
+mod capabilities;
 mod compose;
+mod containers;
 mod definition;
 mod ini;
+mod lines;
 mod names;
 mod playbook;
 mod shares;
@@ -14,9 +17,7 @@ use std::fmt::Write;
 pub(super) use names::on_one_line;
 
 use super::harm::{harm, none_left, risks_here};
-use audit::facts::{Class, Subject};
-use audit::finding::{Finding, Outcome, PartFinding};
-use audit::template::fill;
+use audit::finding::{Finding, Outcome};
 use audit::value::Value;
 use audit::{Audit, REPEATED};
 
@@ -101,7 +102,11 @@ pub fn risks(audit: &Audit, only: &[String], kind: &str) -> Vec<String> {
         let notes = notes(audit, finding).into_iter().skip(1);
         notes.map(|risk| format!("{}: {risk}", finding.rule.id))
     });
-    said.collect()
+    let by_hand = match kind {
+        "oci" => definition::by_hand(&open, kind),
+        _ => Vec::new(),
+    };
+    said.chain(by_hand).collect()
 }
 
 /// Texts above the settings for a finding: its check, and the risks, including those on this machine.
@@ -139,46 +144,6 @@ impl<'a> Open<'a> {
         findings.any(|finding| finding.rule.remedy.emit.keys().any(takes))
     }
 
-    /// Lines for a tool, and reasons for leaving out settings that need unknown values.
-    fn lines(&self, kind: &str, left_out: &mut Vec<String>) -> Vec<EmittedLine<'a>> {
-        let mut lines = Vec::new();
-        for finding in self.findings() {
-            match self.lines_of(finding, kind) {
-                Ok(own) => lines.extend(own),
-                Err(why) => left_out.push(format!("{}: not set: {why}", finding.rule.id)),
-            }
-        }
-        lines
-    }
-
-    /// Lines of a finding, part by part: a section and its settings stay together. Lines that several parts share appear once.
-    fn lines_of(&self, finding: &'a Finding, kind: &str) -> Result<Vec<EmittedLine<'a>>, String> {
-        let Some(texts) = finding.rule.remedy.emit.get(kind) else {
-            return Ok(Vec::new());
-        };
-        let mut blocks: Vec<(&str, Vec<String>)> = Vec::new();
-        for part in finding.open_parts() {
-            let filled = texts.iter().map(|text| self.of_part(finding, part, text));
-            let filled = filled.collect::<Result<Vec<String>, String>>()?;
-            let block = filled.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
-            if !blocks.iter().any(|(_, known)| *known == block) {
-                blocks.push((&part.part, block));
-            }
-        }
-        let is_told_apart = blocks.len() > 1 && finding.rule.each == Some(Class::Container);
-        let texts = blocks.into_iter().flat_map(|(part, block)| {
-            let heading = is_told_apart.then(|| format!("# of {part:?}"));
-            heading.into_iter().chain(block)
-        });
-        let notes = notes(self.audit, finding);
-        let line = |text| EmittedLine {
-            finding,
-            notes: notes.clone(),
-            text,
-        };
-        Ok(texts.map(line).collect())
-    }
-
     /// Comments above settings of these kinds, or with `files` above files of /sys: each check, with its risks.
     fn notes(&self, kinds: &[&str], files: bool) -> String {
         let is_set = |finding: &'a Finding, kind| self.lines_of(finding, kind).is_ok_and(|lines| !lines.is_empty());
@@ -202,26 +167,6 @@ impl<'a> Open<'a> {
             _ => commented(&lines, kind),
         };
         with_left_out(text, &left_out, kind)
-    }
-
-    fn of_part(&self, finding: &Finding, part: &PartFinding, text: &str) -> Result<String, String> {
-        let subject = self.subject(finding, part);
-        names::check("", text, &self.audit.facts, subject.as_ref())?;
-        let text = match text.strip_suffix(".link") {
-            Some(_) => format!("{text}\n{}", LINK_HEAD.join("\n")),
-            None => text.to_owned(),
-        };
-        fill(&text, &self.audit.facts, subject.as_ref()).map_err(|unknown| unknown.text)
-    }
-
-    /// Subject of a finding's part; `None`: the machine as a whole.
-    fn subject(&self, finding: &Finding, part: &PartFinding) -> Option<Subject> {
-        let subjects = finding.rule.each.map_or(&[][..], |class| self.audit.facts.parts(class));
-        let mut subject = subjects.iter().find(|known| known.name == part.part)?.clone();
-        if finding.rule.each == Some(Class::Container) {
-            shares::give(self.audit, &mut subject);
-        }
-        Some(subject)
     }
 
     /// Kernel arguments in one line. If two set the same thing, the first counts, from the more important finding. Arguments of the running
@@ -291,7 +236,10 @@ impl<'a> Open<'a> {
         );
         let text = match settings.is_empty() {
             true => String::new(),
-            false => format!("{}{head}\n{settings}", self.notes(&["kernel-args", "sysctl"], true)),
+            false => format!(
+                "{}{head}\n{settings}",
+                self.notes(&["kernel-args", "sysctl", "tuned"], true)
+            ),
         };
         with_left_out(text, &left_out, "tuned")
     }

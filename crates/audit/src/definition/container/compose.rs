@@ -43,7 +43,8 @@ fn of_service(file: &Json, name: &str, service: &Json) -> Shape {
     let held = after(Runtime::Moby, &added, &dropped, privileged);
     let user = text(service, &["user"]);
     shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));
-    shape.set("ctr.added", added);
+    shape.set_changes([&added, &dropped], [Vec::new(), Vec::new()]);
+    shape.set("ctr.refuses-both", false);
     let limits = at(service, &["deploy", "resources", "limits"]);
     shape.set("ctr.deploy-limits", limits.is_some());
     shape.set("ctr.external-networks", external(file));
@@ -85,10 +86,10 @@ const FACTS: [(&str, &[&str]); 13] = [
     ("user", &["ctr.capabilities"]),
     ("cpus", &["ctr.quota"]),
     ("cpu_quota", &["ctr.quota"]),
-    ("deploy", &["ctr.quota", "ctr.memory", "ctr.swap"]),
+    ("deploy", &["ctr.quota", "ctr.memory", "ctr.kept-memory", "ctr.swap"]),
     ("ulimits", &["ctr.rtprio", "ctr.memlock"]),
     ("network_mode", &["ctr.network"]),
-    ("mem_limit", &["ctr.memory", "ctr.swap"]),
+    ("mem_limit", &["ctr.memory", "ctr.kept-memory", "ctr.swap"]),
     ("memswap_limit", &["ctr.swap"]),
     ("oom_score_adj", &["ctr.oom-score"]),
     ("healthcheck", &["ctr.exec-probe"]),
@@ -156,10 +157,7 @@ fn network(file: &Json, service: &Json) -> (Option<String>, String) {
 fn memory(service: &Json, shape: &mut Shape) {
     let limit = text(service, &["mem_limit"]).or_else(|| text(service, &["deploy", "resources", "limits", "memory"]));
     let octets = limit.as_deref().map(octets);
-    match octets {
-        None => shape.set("ctr.memory", 0.0),
-        Some(octets) => shape.set_or("ctr.memory", octets, "the limit of memory is not a size"),
-    }
+    shape.set_memory(octets.unwrap_or(Some(0.0)));
     let with_swap = text(service, &["memswap_limit"]);
     let equal = limit.is_some() && with_swap.as_deref().map(self::octets) == octets;
     shape.set("ctr.swap", !equal);

@@ -53,7 +53,7 @@ pub(super) fn read(name: &str, inspected: &Json, networks: &[&Json]) -> Shape {
         .filter_map(|one| text(one, &["PathOnHost"]));
     shape.set("ctr.devices", paths.collect::<Vec<_>>());
     let memory = number(host, &["Memory"]).unwrap_or(0.0);
-    shape.set("ctr.memory", memory);
+    shape.set_memory(Some(memory));
     // Limit of memory and swap together.
     shape.set(
         "ctr.swap",
@@ -87,11 +87,14 @@ pub(super) fn read(name: &str, inspected: &Json, networks: &[&Json]) -> Shape {
 
 /// podman lists the resulting capabilities; docker lists those added and dropped.
 fn capabilities(inspected: &Json, privileged: bool, shape: &mut Shape) {
-    if at(inspected, &["EffectiveCaps"]).is_some() {
-        return shape.set("ctr.capabilities", exactly(&texts(inspected, &["EffectiveCaps"])));
-    }
     let host = &inspected["HostConfig"];
     let (added, dropped) = (texts(host, &["CapAdd"]), texts(host, &["CapDrop"]));
+    shape.set_changes([&added, &dropped], [Vec::new(), Vec::new()]);
+    let is_podman = at(inspected, &["EffectiveCaps"]).is_some();
+    shape.set("ctr.refuses-both", is_podman);
+    if is_podman {
+        return shape.set("ctr.capabilities", exactly(&texts(inspected, &["EffectiveCaps"])));
+    }
     let held = after(Runtime::Moby, &added, &dropped, privileged);
     let user = text(inspected, &["Config", "User"]);
     shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));

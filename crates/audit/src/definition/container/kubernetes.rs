@@ -118,9 +118,11 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
     shape.set("ctr.quota", cpu.is_some());
     shape.set("pod.load-balancing-off", false);
     shape.set("pod.irqs-off", false);
-    // The node's default handler allows none of these annotations (CRI-O: allowed_annotations is empty).
-    if text(pod, &["spec", "runtimeClassName"]).is_some_and(|class| !class.is_empty()) {
-        annotations::read(&pod["metadata"]["annotations"], shape);
+    let class = text(pod, &["spec", "runtimeClassName"]).filter(|class| !class.is_empty());
+    match class.as_deref() {
+        // The node's default handler allows none of these annotations (CRI-O: allowed_annotations is empty).
+        None => {}
+        Some(class) => annotations::of_class(class, &pod["metadata"]["annotations"], shape),
     }
     security(shape, pod, container);
     let sriov = at(container, &["resources", "limits"]).and_then(Json::as_object);
@@ -134,11 +136,12 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
     };
     let why = format!("network {} is defined elsewhere", attached.unwrap_or_default());
     shape.set_or("ctr.network", network.map(str::to_owned), &why);
-    let memory = resource(container, "memory").1;
-    match memory {
-        None => shape.set("ctr.memory", 0.0),
-        Some(limit) => shape.set_or("ctr.memory", quantity(&limit), "the limit of memory is not a quantity"),
-    }
+    resources(shape, container);
+    shape.set_or(
+        "pod.runtime-class",
+        class,
+        "the cluster names its runtime classes: write the one of its high-performance handler into spec.runtimeClassName",
+    );
     if guaranteed {
         // The kubelet gives a guaranteed pod the score -997, and no soft limit, since it requests its whole limit.
         shape.set("ctr.oom-score", -997.0);
@@ -152,11 +155,11 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
         .flatten();
     let pages = pages.filter_map(|(key, _)| key.strip_prefix("hugepages-").map(str::to_owned));
     shape.set("ctr.hugepages", pages.max().unwrap_or_default());
-    let probes = ["livenessProbe", "readinessProbe", "startupProbe"];
-    shape.set(
-        "ctr.exec-probe",
-        probes.iter().any(|probe| at(container, &[probe, "exec"]).is_some()),
-    );
+    let probes = ["livenessProbe", "readinessProbe", "startupProbe"].into_iter();
+    let probes = probes.filter(|probe| at(container, &[probe, "exec"]).is_some());
+    let probes: Vec<String> = probes.map(str::to_owned).collect();
+    shape.set("ctr.exec-probe", !probes.is_empty());
+    shape.set("pod.exec-probes", probes);
     shape.set(
         "ctr.cache-class",
         text(
@@ -169,12 +172,31 @@ fn of_container(shape: &mut Shape, pod: &Json, container: &Json, guaranteed: boo
     shape.set("ctr.time-daemons", annotations::time_daemons(&words));
 }
 
+/// Its limits, and what to write so that requests equal them without taking any of it away.
+fn resources(shape: &mut Shape, container: &Json) {
+    let limit = |name| resource(container, name).1;
+    let memory = limit("memory");
+    shape.set_memory(memory.as_deref().map_or(Some(0.0), quantity));
+    let cpus = limit("cpu").as_deref().and_then(quantity).map(f64::ceil);
+    let why =
+        |what| format!("the pod sets no limit of {what}: write requests and limits that are enough for the container");
+    shape.set_or(
+        "pod.cpus",
+        cpus.filter(|cpus| *cpus >= 1.0),
+        &format!("{}, in whole CPUs", why("CPUs")),
+    );
+    let memory = memory.filter(|limit| quantity(limit).is_some_and(|octets| octets > 0.0));
+    shape.set_or("pod.memory", memory, &why("memory"));
+}
+
 fn security(shape: &mut Shape, pod: &Json, container: &Json) {
     let own = &container["securityContext"];
     let privileged = flag(own, &["privileged"]).unwrap_or(false);
     shape.set("ctr.privileged", privileged);
     let names = |key| texts(own, &["capabilities", key]);
-    let held = after(Runtime::Kubernetes, &names("add"), &names("drop"), privileged);
+    let (added, dropped) = (names("add"), names("drop"));
+    shape.set_changes([&added, &dropped], [Vec::new(), Vec::new()]);
+    let held = after(Runtime::Kubernetes, &added, &dropped, privileged);
     let user = at(own, &["runAsUser"]).or_else(|| at(pod, &["spec", "securityContext", "runAsUser"]));
     let user = user.and_then(as_text);
     shape.set("ctr.capabilities", held.and_then(|held| of_user(user, held)));

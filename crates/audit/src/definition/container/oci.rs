@@ -29,6 +29,8 @@ pub(super) fn read(name: &str, bundle: &Json) -> Shape {
             .all(|one| held.iter().any(|held| held == one)),
     );
     shape.set("ctr.capabilities", held);
+    shape.set("ctr.capability-sets", capability_sets(bundle));
+    shape.set("ctr.rlimits", rlimits(bundle));
     let limits = at(bundle, &["process", "rlimits"]).and_then(Json::as_array);
     let limit = |name: &str| {
         let all = limits.into_iter().flatten();
@@ -96,13 +98,33 @@ fn network(bundle: &Json) -> Option<String> {
 fn memory(resources: &Json, shape: &mut Shape) {
     let limit = number(resources, &["memory", "limit"]).filter(|limit| *limit > 0.0);
     let both = number(resources, &["memory", "swap"]);
-    shape.set("ctr.memory", limit.unwrap_or(0.0));
+    shape.set_memory(Some(limit.unwrap_or(0.0)));
     // `swap` limits memory and swap together.
     let none = limit.is_some() && both == limit || flag(resources, &["memory", "disableSwap"]) == Some(true);
     let unified = text(resources, &["unified", "memory.swap.max"]);
     shape.set("ctr.swap", !(none || unified.as_deref() == Some("0")));
     let high = text(resources, &["unified", "memory.high"]);
     shape.set("ctr.memory-high", high.is_some_and(|high| high != "max"));
+}
+
+/// Sets of capabilities that the bundle has, as written.
+fn capability_sets(bundle: &Json) -> Vec<String> {
+    let sets = at(bundle, &["process", "capabilities"]).and_then(Json::as_object);
+    let named = |(name, _): (&String, &Json)| {
+        let names = texts(bundle, &["process", "capabilities", name]);
+        [vec![name.clone()], names].concat().join(" ")
+    };
+    sets.into_iter().flatten().map(named).collect()
+}
+
+/// Resource limits as written; those without both numbers are left out.
+fn rlimits(bundle: &Json) -> Vec<String> {
+    let limits = at(bundle, &["process", "rlimits"]).and_then(Json::as_array);
+    let written = |one: &Json| {
+        let part = |key| text(one, &[key]);
+        Some([part("type")?, part("soft")?, part("hard")?].join(" "))
+    };
+    limits.into_iter().flatten().filter_map(written).collect()
 }
 
 fn hugepages(resources: &Json) -> String {

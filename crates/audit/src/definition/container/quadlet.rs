@@ -73,14 +73,23 @@ impl Unit {
     }
 
     fn words(&self, key: &str, option: &str) -> Vec<String> {
-        let lines = [self.all("Container", key), self.arguments(option)].concat();
-        lines
-            .iter()
-            .flat_map(|line| line.split([' ', ',']))
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect()
+        [self.words_at(key), self.words_of(option)].concat()
     }
+
+    /// Words of a key.
+    fn words_at(&self, key: &str) -> Vec<String> {
+        words(&self.all("Container", key))
+    }
+
+    /// Words of an option in `PodmanArgs=`.
+    fn words_of(&self, option: &str) -> Vec<String> {
+        words(&self.arguments(option))
+    }
+}
+
+fn words(lines: &[String]) -> Vec<String> {
+    let words = lines.iter().flat_map(|line| line.split([' ', ',']));
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// # Errors
@@ -111,6 +120,10 @@ pub(super) fn read(name: &str, text: &str, beside: Beside<'_>) -> Result<Shape, 
         .last()
         .is_some_and(|value| value != "false");
     shape.set("ctr.privileged", privileged);
+    let arguments = [unit.words_of("--cap-add"), unit.words_of("--cap-drop")];
+    let (added, dropped) = (unit.words_at("AddCapability"), unit.words_at("DropCapability"));
+    shape.set_changes([&added, &dropped], arguments);
+    shape.set("ctr.refuses-both", true);
     let added = unit.words("AddCapability", "--cap-add");
     let dropped = unit.words("DropCapability", "--cap-drop");
     shape.set("ctr.capabilities", after(Runtime::Podman, &added, &dropped, privileged));
@@ -197,10 +210,7 @@ fn memory(unit: &Unit, shape: &mut Shape) {
         .or_else(|| unit.last("Container", "Memory"));
     let limit = limit.or_else(|| unit.last("Service", "MemoryMax").filter(|max| max != "infinity"));
     let octets = limit.as_deref().map(super::compose::octets);
-    match octets {
-        None => shape.set("ctr.memory", 0.0),
-        Some(octets) => shape.set_or("ctr.memory", octets, "the limit of memory is not a size"),
-    }
+    shape.set_memory(octets.unwrap_or(Some(0.0)));
     let with_swap = unit.arguments("--memory-swap").pop();
     let equal = limit.is_some() && with_swap.as_deref().map(super::compose::octets) == octets;
     let none = unit.last("Service", "MemorySwapMax").is_some_and(|max| max == "0");

@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// All facts of a container. Names that a definition leaves out are unknown.
-const NAMES: [&str; 35] = [
+const NAMES: [&str; 46] = [
     // CPUs it is bound to; empty: not bound.
     "ctr.cpus",
     // NUMA nodes it is bound to, as a list; empty: not bound.
@@ -44,8 +44,18 @@ const NAMES: [&str; 35] = [
     // True if a quota of CPU time limits it.
     "ctr.quota",
     "ctr.capabilities",
-    // Capabilities that a compose file adds, as written.
+    // Capabilities that the definition adds and drops, as written, by keys or as arguments of the engine.
     "ctr.added",
+    "ctr.dropped",
+    // Those among them that stand in arguments.
+    "ctr.argument-added",
+    "ctr.argument-dropped",
+    // True if the engine refuses a capability that is added and dropped.
+    "ctr.refuses-both",
+    // Sets of capabilities of a bundle, each as `effective CAP_KILL CAP_CHOWN`.
+    "ctr.capability-sets",
+    // Resource limits of a bundle, each as `RLIMIT_NOFILE SOFT HARD`.
+    "ctr.rlimits",
     // True if a compose file sets limits below `deploy.resources`.
     "ctr.deploy-limits",
     // Network mode of a compose file, as written; empty: none.
@@ -66,6 +76,8 @@ const NAMES: [&str; 35] = [
     "ctr.devices",
     // Memory limit in bytes; 0: none.
     "ctr.memory",
+    // The same as a size to write: unknown without a limit.
+    "ctr.kept-memory",
     // True if its memory may be swapped.
     "ctr.swap",
     // True if memory above a soft limit is reclaimed.
@@ -77,12 +89,18 @@ const NAMES: [&str; 35] = [
     "ctr.hugepages",
     // True if a command runs in it at intervals.
     "ctr.exec-probe",
+    // Probes of a pod that run a command: `livenessProbe`.
+    "pod.exec-probes",
     // Its class of cache allocation; empty: none.
     "ctr.cache-class",
     // Programs in it that set clocks.
     "ctr.time-daemons",
     // Number of whole CPUs with request equal to limit.
     "pod.whole-cpus",
+    // Whole CPUs that cover its limit, its limit of memory and its runtime class, to write: unknown where there is none.
+    "pod.cpus",
+    "pod.memory",
+    "pod.runtime-class",
     "pod.guaranteed",
     "pod.load-balancing-off",
     "pod.irqs-off",
@@ -141,6 +159,26 @@ impl Shape {
     pub(crate) fn set_or<V: Into<Value>>(&mut self, name: &'static str, value: Option<V>, why: &str) {
         let known: Known = value.map(Into::into).ok_or_else(|| Unknown::unclear(why));
         self.part.set_known(name, known);
+    }
+
+    /// Limit of memory in bytes; 0: none. `None`: what the definition contains is not a size.
+    pub(crate) fn set_memory(&mut self, octets: Option<f64>) {
+        self.set_or("ctr.memory", octets, "the limit of memory is not a size");
+        let kept = octets.filter(|octets| *octets > 0.0).map(f64::ceil);
+        self.set_or(
+            "ctr.kept-memory",
+            kept,
+            "the definition sets no limit of memory: give memory and swap one limit that is enough for the container",
+        );
+    }
+
+    /// Capabilities that the definition adds and drops, by keys and as arguments.
+    pub(crate) fn set_changes(&mut self, keys: [&[String]; 2], arguments: [Vec<String>; 2]) {
+        let [added, dropped] = arguments;
+        self.set("ctr.added", [keys[0], &added].concat());
+        self.set("ctr.dropped", [keys[1], &dropped].concat());
+        self.set("ctr.argument-added", added);
+        self.set("ctr.argument-dropped", dropped);
     }
 
     /// CPUs in the notation of the definition; empty: not bound.

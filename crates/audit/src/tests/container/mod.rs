@@ -361,6 +361,17 @@ fn annotations_of_crio_count_with_a_runtime_class_and_take_true_for_disable() {
         assert_eq!(says("pod.yaml", id, &none), Fail, "{id}");
         assert_eq!(says("pod.yaml", id, &[("\"disable\"", "\"true\"")]), Pass, "{id}");
         assert_eq!(says("pod.yaml", id, &[("\"disable\"", "\"enable\"")]), Fail, "{id}");
+        let other = ("runtimeClassName: performance-relay", "runtimeClassName: kata");
+        assert_eq!(
+            says("pod.yaml", id, &[other]),
+            Unknown,
+            "{id}: only the handler decides"
+        );
+        assert_eq!(
+            says("pod.yaml", id, &[other, ("\"disable\"", "\"enable\"")]),
+            Fail,
+            "{id}"
+        );
     }
     let quota = |manager: &str| {
         let annotations = format!("\"annotations\": {{{manager}\"cpu-quota.crio.io\": \"disable\"}}, \"ociVersion\"");

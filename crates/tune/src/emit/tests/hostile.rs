@@ -40,7 +40,7 @@ fn names() -> Vec<String> {
         "&a",
         "*a",
         "!!x",
-        "[Service]",
+        "[Install]",
         "\u{1b}[2J",
         "\u{7f}",
         "\u{85}",
