@@ -25,10 +25,45 @@ pub struct DeepIdle {
     pub exit_us: Option<u64>,
 }
 
+/// A limit for all CPUs, and the idle state that it keeps CPUs out of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptOut {
+    /// The limit in us.
+    pub us: i32,
+    /// The deepest state without the limit.
+    pub state: DeepIdle,
+}
+
+/// Limit in us if nobody requests one (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
+const NO_LIMIT_US: i32 = 2_000_000_000;
+
 /// CPUs among these that enter a deep idle state, and the slowest of their states. A machine without an idle driver has only the
 /// processor's halt, which no limit prevents; a state with unreadable files counts as entered.
 pub(crate) fn deep(reader: &Reader, cpus: &CpuList) -> Option<DeepIdle> {
-    let held_us = held_limit_us(reader).ok().map(f64::from);
+    deep_under(reader, cpus, held_limit_us(reader).ok())
+}
+
+/// The limit for all CPUs, if these CPUs would enter a deeper state without it. If the time to leave a state is unknown, any limit may keep
+/// them out.
+///
+/// # Errors
+/// There is a deep state, and the limit cannot be read.
+pub(crate) fn kept_out(reader: &Reader, cpus: &CpuList) -> Result<Option<KeptOut>, HostError> {
+    let limit = held_limit_us(reader);
+    if limit.as_ref().is_ok_and(|us| *us >= NO_LIMIT_US) {
+        return Ok(None);
+    }
+    let Some(state) = deep_under(reader, cpus, None) else {
+        return Ok(None);
+    };
+    let us = limit?;
+    let is_kept = state.exit_us.is_none() || deep_under(reader, cpus, Some(us)).as_ref() != Some(&state);
+    Ok(is_kept.then_some(KeptOut { us, state }))
+}
+
+/// Same as [`deep`] with this limit for all CPUs.
+fn deep_under(reader: &Reader, cpus: &CpuList, held_us: Option<i32>) -> Option<DeepIdle> {
+    let held_us = held_us.map(f64::from);
     let deepest = |cpu: u32| Some((cpu, deepest(reader, cpu, held_us)?));
     let found: Vec<(u32, State)> = cpus.iter().filter_map(deepest).collect();
     let slowest = found.iter().map(|(_, state)| state).max_by_key(|state| state.exit_us)?;
@@ -47,7 +82,16 @@ struct State {
 /// Deepest state that is neither disabled nor above a limit of this CPU or of all (`held_us`).
 fn deepest(reader: &Reader, cpu: u32, held_us: Option<f64>) -> Option<State> {
     let folder = format!("{CPUS}/cpu{cpu}/cpuidle");
-    let names = reader.names(&folder, |name| name.starts_with("state")).ok()?;
+    let names = match reader.names(&folder, |name| name.starts_with("state")) {
+        Ok(names) => names,
+        Err(error) if error.is_absent() => return None,
+        Err(error) => {
+            return Some(State {
+                name: format!("an unknown state ({error})"),
+                exit_us: None,
+            });
+        }
+    };
     let number = |name: &str| name.strip_prefix("state")?.parse::<u32>().ok();
     let text = |number: u32, file: &str| reader.line(&format!("{folder}/state{number}/{file}"));
     // C1 is the first state other than polling.
@@ -181,9 +225,36 @@ mod tests {
         assert_eq!(found(), None);
         write("/.answers/cpu-dma-latency-us", "2000000000");
         assert!(found().is_some());
+        // The limit of another process keeps the CPU out of this state.
+        let kept_out = || {
+            let host = Host::at(tree.path()).expect("a tree");
+            host.kept_out_of_idle(&"1-2".parse().expect("a list"))
+        };
+        assert_eq!(kept_out().expect("a limit"), None);
+        write("/.answers/cpu-dma-latency-us", "133");
+        assert_eq!(kept_out().expect("a limit"), None, "it allows the state");
+        write("/.answers/cpu-dma-latency-us", "0");
+        let kept = kept_out().expect("a limit").expect("C6");
+        assert_eq!((kept.us, kept.state.state.as_str()), (0, "C6"));
+        fs::remove_file(tree.path().join(".answers/cpu-dma-latency-us")).expect("removed");
+        assert!(kept_out().is_err(), "no limit is known");
         // Nothing shows that it is disabled.
         fs::remove_file(tree.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/disable")).expect("removed");
         fs::remove_file(tree.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/latency")).expect("removed");
         assert_eq!(found(), Some(("C6".into(), None)));
+        write("/.answers/cpu-dma-latency-us", "500");
+        assert!(kept_out().expect("a limit").is_some(), "its time is unknown");
+    }
+
+    #[test]
+    fn only_an_absent_folder_is_evidence_of_no_state() {
+        let tree = tempfile::tempdir().expect("a folder");
+        let folder = "sys/devices/system/cpu/cpu1/cpuidle";
+        fs::create_dir_all(tree.path().join(folder)).expect("made");
+        fs::write(tree.path().join(".unreadable"), format!("EACCES /{folder}\n")).expect("written");
+        assert_eq!(deep(tree.path(), "2"), None, "absent");
+        let found = deep(tree.path(), "1-2").expect("unknown");
+        assert_eq!(found.cpus, "1".parse().expect("a list"));
+        assert!(found.state.contains("permission denied"), "{found:?}");
     }
 }

@@ -27,6 +27,7 @@ mod firmware;
 pub mod hypervisor;
 mod hypervisor_version;
 pub mod idle;
+mod idle_holders;
 mod installed;
 pub mod interrupt_counts;
 pub mod isolation;
@@ -66,7 +67,8 @@ pub use error::{HostError, Unreadable};
 pub use fact::to_text;
 pub use files::{Member, TreeInMemory};
 pub use hypervisor::{Hypervisor, HypervisorKind};
-pub use idle::DeepIdle;
+pub use idle::{DeepIdle, KeptOut};
+pub use idle_holders::IdleHolder;
 pub use installed::{InstalledKernel, InstalledKernels};
 pub use kvm_exits::KvmExits;
 pub use nic::interface::{Interface, InterfaceKind};
@@ -236,6 +238,19 @@ impl Host {
     /// Deepest idle state that these CPUs enter, if deeper than C1; `None`: none of them does.
     pub fn deep_idle(&self, cpus: &CpuList) -> Option<DeepIdle> {
         idle::deep(&self.reader, cpus)
+    }
+
+    /// Idle state deeper than C1 that these CPUs would enter, if nothing held a limit for all CPUs; `None`: no limit keeps them out of one.
+    ///
+    /// # Errors
+    /// The CPUs have such a state, and the limit cannot be read.
+    pub fn kept_out_of_idle(&self, cpus: &CpuList) -> Result<Option<KeptOut>, HostError> {
+        idle::kept_out(&self.reader, cpus)
+    }
+
+    /// Programs that hold a limit for all CPUs, as far as they can be seen.
+    pub fn idle_holders(&self) -> Vec<IdleHolder> {
+        idle_holders::holders(&self.reader)
     }
 
     /// Files in which the kernel counts the time that CPU quotas of control groups held this process back. Valid until the process moves to

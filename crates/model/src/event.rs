@@ -32,7 +32,7 @@ pub enum EventKind {
     RtThrottled,
     /// A real-time thread of this program was ready, but waited for a thread of higher priority.
     HeldUp,
-    /// The run kept the host out of idle states that it enters in normal service, so the host behaved unlike in service.
+    /// The run, or another instrument, kept the host out of idle states that it enters in normal service, so the host behaved unlike in service.
     HeldByUs,
     /// The hypervisor ran something else on the CPU of a measuring thread.
     Steal,

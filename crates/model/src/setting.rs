@@ -26,6 +26,10 @@ pub const CARD: &str = "network card of the device";
 pub const LOAD: &str = "load";
 /// Value of [`LOAD`] if the tool ran none.
 pub const NO_LOAD: &str = "none of ours";
+/// The treatment of idle states, in words.
+pub const IDLE_STATES: &str = "idle states";
+/// Begin of the value of [`IDLE_STATES`] if the run does not hold them off.
+pub const AS_THE_SYSTEM_HAS_THEM: &str = "as the system has them";
 /// CPU of the measuring thread, or `any`.
 pub const CPU: &str = "cpu";
 /// Longest pause in ns of a probe that sleeps now and then so that it is not throttled.

@@ -39,7 +39,7 @@ impl Describe for Noise {
             ("gaps above".into(), Ns(config.options.gaps_above).to_string()),
             ("watched".into(), watched),
             ("cycle counter".into(), self.counter.clone()),
-            ("idle states".into(), config.on.idle.clone()),
+            (setting::IDLE_STATES.into(), config.on.idle.clone()),
         ];
         settings.extend(config.rest().is_on().then_some(pauses));
         SeriesSpec {

@@ -2,7 +2,7 @@
 
 use super::WakeupConfig;
 use crate::notice::notices;
-use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, under};
+use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, setting, under};
 use run::Describe;
 use sys::thread::Policy;
 use sys::wait::WakeClock;
@@ -46,7 +46,7 @@ impl Describe for Wakeup {
             ("interval".into(), config.options.interval.to_string()),
             ("spin ahead".into(), Ns(config.options.spin_ahead).to_string()),
             ("clock".into(), clock.into()),
-            ("idle states".into(), config.on.idle.clone()),
+            (setting::IDLE_STATES.into(), config.on.idle.clone()),
         ];
         if matches!(config.options.policy, Policy::Deadline { .. }) {
             let why = "the scheduler's choice: deadline threads cannot be pinned";

@@ -27,7 +27,7 @@ use crate::verdict::{Judgement, unseen};
 use alone::AloneSection;
 use answer::AnswerSection;
 use inventory::FactsSection;
-use model::{Fact, RunView, SeriesView};
+use model::{Fact, RunView, SeriesView, setting};
 use pictures::BoxesSection;
 use prepared::Prepared;
 use runs::RunsSection;
@@ -107,7 +107,7 @@ const DECISIVE: [&str; 7] = [
     "interval",
     "policy",
     "clock",
-    "idle states",
+    setting::IDLE_STATES,
     "spin ahead",
     "threshold",
     "gaps above",

@@ -6,7 +6,7 @@ use crate::contradiction::Contradiction;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
-use model::{Counters, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, WindowRow, kind};
+use model::{Counters, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, WindowRow, kind, setting};
 use units::Ns;
 
 /// The largest value that a histogram can hold.
@@ -117,12 +117,16 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
 }
 
 /// Doubts about the samples of a series that its own figures do not show: by events, by the early end of the run, and by contradictions in its file.
-/// Idle states that the run held off are a setting, which a comparison compares.
+/// Idle states that the run held off are a setting, which a comparison compares; those that another program held off are not.
 pub(crate) fn unseen(run: &RunView, series: &SeriesView, contradictions: &[Contradiction]) -> Vec<String> {
     let clocks = OneWay::of(run, series);
     let mut doubts = Vec::new();
     let value = (Nature::Value, Quantity::Max);
-    let all = EventKind::ALL.into_iter().filter(|kind| *kind != EventKind::HeldByUs);
+    let idle = series.setting(setting::IDLE_STATES).unwrap_or_default();
+    let is_by_others = idle.starts_with(setting::AS_THE_SYSTEM_HAS_THEM);
+    let all = EventKind::ALL
+        .into_iter()
+        .filter(|kind| *kind != EventKind::HeldByUs || is_by_others);
     all.for_each(|kind| events_of_kind(run, series, kind, value, clocks.as_ref(), &mut doubts));
     interrupted(run, Nature::Value, &mut doubts);
     doubts.extend(of_the_file(series, contradictions));

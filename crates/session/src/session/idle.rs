@@ -1,8 +1,10 @@
 //! Idle states during a run: left to the system or held off; the run records which.
 
+use super::others::{Ours, is_held_by_instrument};
 use host::{DeepIdle, Host};
-use model::EventKind;
+use model::{EventKind, setting};
 use run::Events;
+use std::sync::atomic::Ordering;
 use sys::memory::DmaLatency;
 use units::{CpuList, Monotonic};
 
@@ -12,29 +14,33 @@ pub(super) enum Idle {
     System(&'static str),
     /// They are held off.
     Held {
-        _limit: DmaLatency,
+        limit: DmaLatency,
         since: Monotonic,
         /// The deep states that judged CPUs would otherwise enter.
         deep: Option<DeepIdle>,
+        ours: Ours,
     },
 }
 
 impl Idle {
-    /// Holds them off from now on, or leaves them alone. If the kernel refuses, the run gets an event.
-    pub(super) fn of(hold: bool, judged: &CpuList, events: &Events) -> Self {
+    /// Holds them off from now on, which `ours` then says, or leaves them alone. If the kernel refuses, the run gets an event.
+    pub(super) fn of(hold: bool, judged: &CpuList, ours: &Ours, events: &Events) -> Self {
         if !hold {
-            return Self::System("as the system has them");
+            return Self::System(setting::AS_THE_SYSTEM_HAS_THEM);
         }
         let since = sys::clock::monotonic();
         // Read first: afterwards this program's own limit is in force.
-        let deep = Host::live().deep_idle(judged);
+        let deep = deep_in_service(&Host::live(), judged);
+        ours.store(true, Ordering::SeqCst);
         match sys::memory::hold_dma_latency(0) {
             Ok(limit) => Self::Held {
-                _limit: limit,
+                limit,
                 since,
                 deep,
+                ours: ours.clone(),
             },
             Err(error) => {
+                ours.store(false, Ordering::SeqCst);
                 events.write(EventKind::Refused, error.to_string());
                 Self::System("as the system has them: holding them off was refused")
             }
@@ -56,12 +62,29 @@ impl Idle {
     /// Leaves them alone from now on. If a judged CPU would normally enter deep states, the earlier figures are those of a host
     /// unlike the one in service.
     pub(super) fn release(&mut self, events: &Events) {
-        let held = std::mem::replace(self, Self::System("as the system has them"));
-        if let Self::Held { since, deep, .. } = held
-            && let Some(deep) = deep
-        {
+        let held = std::mem::replace(self, Self::System(setting::AS_THE_SYSTEM_HAS_THEM));
+        let Self::Held {
+            limit,
+            since,
+            deep,
+            ours,
+        } = held
+        else {
+            return;
+        };
+        drop(limit);
+        ours.store(false, Ordering::SeqCst);
+        if let Some(deep) = deep {
             events.write_since(since, EventKind::HeldByUs, text(&deep));
         }
+    }
+}
+
+/// The deep states that judged CPUs enter in service: under the limit of a service, but not under that of another instrument.
+fn deep_in_service(host: &Host, judged: &CpuList) -> Option<DeepIdle> {
+    match is_held_by_instrument(host, judged) {
+        true => host.kept_out_of_idle(judged).ok().flatten().map(|kept| kept.state),
+        false => host.deep_idle(judged),
     }
 }
 
@@ -72,7 +95,7 @@ fn text(deep: &DeepIdle) -> String {
     };
     format!(
         "this run held idle states off, and cpu {} enters {} by itself ({exit}): in service it wakes later; measure without --hold-idle \
-         (idle = \"system\" in a plan), or keep the CPU out of deep states for good (triptime tune)",
+         (idle = \"system\" in a plan, --default-system for cyclictest), or keep the CPU out of deep states for good (triptime tune)",
         deep.cpus, deep.state
     )
 }
@@ -92,5 +115,6 @@ mod tests {
         let text = text(&deep);
         assert!(text.contains("cpu 1-3 enters C6 by itself (133 us to leave)"), "{text}");
         assert!(text.contains("without --hold-idle"), "{text}");
+        assert!(text.contains("--default-system for cyclictest"), "{text}");
     }
 }

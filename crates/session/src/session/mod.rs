@@ -9,6 +9,7 @@ pub mod flight;
 mod idle;
 mod links;
 mod neighbours;
+mod others;
 mod processes;
 mod watch;
 
@@ -23,6 +24,7 @@ use host::{Host, Hypervisor};
 use idle::Idle;
 use model::fact::RUN_START;
 use model::{ChangeWatch, EventKind, Fact, RunState};
+use others::{OthersLimits, Ours};
 use place::OverHost;
 use probes::ProbeError;
 use run::{Explain, Recorder, RecorderOptions, Shared, Stop};
@@ -127,6 +129,8 @@ pub struct Session {
     /// CPUs that are judged.
     judged: CpuList,
     idle: Idle,
+    /// True while `idle` holds a limit.
+    ours: Ours,
 }
 
 impl Session {
@@ -186,7 +190,9 @@ impl Session {
         if let Some(why) = emulated() {
             events.write_at(pair.monotonic, EventKind::Emulated, why);
         }
-        let idle = Idle::of(spec.hold_idle, &spec.measured, &events);
+        let ours = Ours::default();
+        let idle = Idle::of(spec.hold_idle, &spec.measured, &ours, &events);
+        let others = OthersLimits::new(spec.measured.clone(), Arc::clone(&ours), pair.monotonic);
         let watched = [spec.interfaces.as_slice(), &spec.ports].concat();
         // Tracing sends and receives nothing: it may run together with the measurement that it traces.
         let claimed = match is_tracing {
@@ -199,7 +205,7 @@ impl Session {
             true => spec.ports.clone(),
             false => watched,
         };
-        let watch = Watch::start((events, pair.monotonic), links, claimed, cache);
+        let watch = Watch::start((events, pair.monotonic), links, claimed, (cache, others));
         Ok(Self {
             recorder,
             stop,
@@ -214,6 +220,7 @@ impl Session {
             first,
             judged: spec.measured.clone(),
             idle,
+            ours,
         })
     }
 
@@ -227,7 +234,7 @@ impl Session {
         if self.idle.is_held() != hold {
             let events = self.recorder.events();
             self.idle.release(&events);
-            self.idle = Idle::of(hold, &self.judged, &events);
+            self.idle = Idle::of(hold, &self.judged, &self.ours, &events);
         }
     }
 

@@ -1,9 +1,11 @@
-//! Watches the machine during a run: stolen time, real-time throttling, lost links, other measurements, use of the cache.
+//! Watches the machine during a run: stolen time, real-time throttling, lost links, other measurements and their idle limits, use of the
+//! cache.
 
 use super::cache::CacheReadings;
 use super::claims::Claims;
 use super::links::Links;
 use super::neighbours::Neighbours;
+use super::others::OthersLimits;
 use host::Host;
 use model::EventKind;
 use run::{Events, Stop};
@@ -38,7 +40,7 @@ impl Watch {
         (events, start): (Events, Monotonic),
         interfaces: Vec<String>,
         claimed: Vec<String>,
-        mut cache: CacheReadings,
+        (mut cache, mut limits): (CacheReadings, OthersLimits),
     ) -> Self {
         let stop = Stop::new();
         let watched = stop.clone();
@@ -54,6 +56,7 @@ impl Watch {
             let mut neighbours = Neighbours::default();
             let mut links = Links::new(interfaces, start);
             look_around(&mut claims, &mut neighbours, &events);
+            limits.look(&events);
             steal.look(&events);
             links.look(&events);
             let now_ns = || u64::try_from(sys::clock::monotonic() - start).unwrap_or(0);
@@ -64,11 +67,13 @@ impl Watch {
                 links.look(&events);
                 events.readings(cache.look(now_ns()));
                 look_around(&mut claims, &mut neighbours, &events);
+                limits.look(&events);
                 if let Some(log) = &mut log {
                     log.look(&events);
                 }
             }
             claims.close(&events);
+            limits.close(&events);
             links.close(&events);
             events.readings(cache.close(now_ns()));
         };

@@ -224,6 +224,16 @@ fn a_run_in_doubt_is_compared_and_nothing_of_it_is_called_sure() {
     // The hold of idle states is a setting, which is compared.
     let text = answer(&of(plain(60_000), doubted(600_000, EventKind::HeldByUs)));
     assert!(text.starts_with("after is worse: "), "{text}");
+    // That of another program is not.
+    let as_it_is = |mut run: RunView| {
+        let settings = &mut run.series[0].spec.settings;
+        settings.retain(|(name, _)| name != "idle states");
+        settings.push(("idle states".into(), "as the system has them".into()));
+        run
+    };
+    let held = as_it_is(doubted(600_000, EventKind::HeldByUs));
+    let text = answer(&of(as_it_is(plain(60_000)), held));
+    assert!(text.starts_with("after may be worse, which is in doubt: "), "{text}");
 }
 
 /// The doubts of a later round are those of all.
