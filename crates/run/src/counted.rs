@@ -50,6 +50,11 @@ impl CountedSpan {
         series.settings.push((setting::NOT_MEASURED.to_owned(), why.to_owned()));
         Self::empty(series, sys::clock::monotonic())
     }
+
+    /// True if nothing was counted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counters == Counters::default() && self.spikes.is_empty()
+    }
 }
 
 /// One sample that may be kept one by one; the counts include it.

@@ -92,14 +92,19 @@ impl Selection {
         }
     }
 
-    /// Of streams that cannot be distinguished, the first is kept.
+    /// Of streams that cannot be distinguished, the first is kept. The others are left out by its name: the frames of one device would be taken for
+    /// those of the other.
     fn without_twins(&mut self) {
         let mut seen = Seen::default();
-        let notes = &mut self.notes;
+        let left_out = &mut self.left_out;
         self.streams.retain(|stream| match seen.add(stream) {
             Ok(()) => true,
             Err(error) => {
-                notes.push(format!("{error}: left out"));
+                left_out.push(LeftOut {
+                    is_sampled_values: true,
+                    name: stream.sv_id.clone(),
+                    why: error.to_string(),
+                });
                 false
             }
         });

@@ -321,6 +321,29 @@ fn a_control_block_of_either_kind_that_cannot_be_used_is_left_out_by_name_and_ta
 }
 
 #[test]
+fn of_two_control_blocks_that_no_receiver_can_distinguish_the_second_is_left_out_by_name() {
+    let document = scl::parse(&STATION.replace("smvID=\"MU01_B\"", "smvID=\"MU01_A\"")).expect("a file");
+    let apart = of_ieds(&document, &[], None).expect("streams");
+    assert_eq!(apart.streams.len(), 3, "their addresses differ");
+    let same = STATION
+        .replace("smvID=\"MU02_A\"", "smvID=\"MU01_A\"")
+        .replace("01-0C-CD-04-00-21", "01-0C-CD-04-00-11")
+        .replace(">4021<", ">4011<")
+        .replace("<P type=\"VLAN-ID\">000</P>", "<P type=\"VLAN-ID\">064</P>");
+    let twins = of_ieds(&scl::parse(&same).expect("a file"), &[], None).expect("streams");
+    assert_eq!(twins.streams.len(), 2);
+    let left = twins.left_out.iter().find(|left| left.name == "MU01_A");
+    let left = left.expect("the second");
+    assert!(left.is_sampled_values && left.why.contains("listed twice"), "{left:?}");
+    assert!(left.why.contains("of MU01") && left.why.contains("of MU02"), "{left:?}");
+    assert!(
+        !twins.notes.iter().any(|note| note.contains("listed twice")),
+        "{:?}",
+        twins.notes
+    );
+}
+
+#[test]
 fn a_file_of_which_nothing_can_be_used_says_why_of_the_first() {
     let text = BOTH
         .replace("<SampledValueControl", "<Other")

@@ -178,6 +178,6 @@ pub(crate) fn run(mut args: SubscribeArgs) -> Result<u8, Failure> {
         drop(watch);
         outcome
     });
-    say_unread(&left_out, clock, &run.session.recorder.counted());
+    say_unread(&left_out, clock, &run.session.recorder);
     run.finish(outcome)
 }

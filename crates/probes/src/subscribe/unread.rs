@@ -3,12 +3,17 @@
 use super::ClockRelation;
 use super::series::{Family, families};
 use model::{EventKind, Kind, SeriesSpec, kind};
-use run::{Counted, CountedSpan};
+use run::{CountedSpan, Recorder};
 use streamset::LeftOut;
 
 /// Adds an event to each block's series with the missing part, so that limits on it are undecided. Received messages with its
 /// name were not compared with the file and are in doubt; so this is called after the end of the reception.
-pub fn say_unread(left_out: &[LeftOut], clock: ClockRelation, counted: &Counted) {
+pub fn say_unread(left_out: &[LeftOut], clock: ClockRelation, recorder: &Recorder) {
+    if !left_out.is_empty() {
+        // The series that were measured are known then.
+        recorder.settle();
+    }
+    let counted = recorder.counted();
     for block in left_out {
         for kind in kinds(block, clock) {
             let series = SeriesSpec::of(kind, &block.name, kind.what);
