@@ -82,12 +82,19 @@ fn samples(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
+    use crate::Report;
+    use crate::about::About;
     use crate::limits::{Pattern, Profile};
+    use crate::screen::Size;
     use crate::verdict::{Judgement, Verdict};
     use model::setting;
     use testing::synthetic::{add_worst, run, series};
 
     fn judged(samples: u64, wanted: Option<u64>, worst_ns: Option<i64>) -> Judgement {
+        reported(samples, wanted, worst_ns).judgement
+    }
+
+    fn reported(samples: u64, wanted: Option<u64>, worst_ns: Option<i64>) -> Report {
         let mut profile = Profile::find("substation").expect("embedded");
         profile.limits.retain(|limit| limit.id == "wakeup.max");
         profile.limits[0].samples = wanted;
@@ -96,7 +103,32 @@ mod tests {
         if let Some(ns) = worst_ns {
             add_worst(&mut one, ns);
         }
-        Judgement::of(&run(vec![one]), &[profile])
+        Report::new(run(vec![one]), vec![profile])
+    }
+
+    #[test]
+    fn every_face_says_that_a_pass_rests_on_one_sample() {
+        let say = |samples: u64, wanted: Option<u64>| {
+            let report = reported(samples, wanted, None);
+            [
+                ("screen", report.screen(Size::of_terminal(80, 24), false, None)),
+                ("pipe", report.uncut(None)),
+                ("--full", report.text(false, None)),
+                ("summary", report.summary()),
+                ("JUnit", report.junit().expect("a document")),
+                ("page", report.html(&About::default(), None).expect("a page")),
+            ]
+        };
+        for (face, text) in say(1, None) {
+            assert!(text.contains("nly 1 sample for wakeup.max"), "{face}: {text}");
+        }
+        for (face, text) in say(1, Some(100)) {
+            let why = "1 sample of at least 100 that the limit requires";
+            assert!(text.contains(why) && !text.contains("nly 1 sample"), "{face}: {text}");
+        }
+        for (face, text) in say(59, None) {
+            assert!(!text.contains("nly 59 samples"), "{face}: {text}");
+        }
     }
 
     #[test]
