@@ -12,10 +12,7 @@ pub(crate) struct Counted<'a> {
 impl<'a> Counted<'a> {
     /// The counters of this series; `lacks` are those that are newer than its file.
     pub(crate) fn of(spec: &'a SeriesSpec, lacks: &[Counter]) -> Self {
-        let is_known = |counter: &Counter| match counter {
-            Counter::Overflow => spec.threshold_ns.is_some(),
-            counter => spec.counts(*counter) && !lacks.contains(counter),
-        };
+        let is_known = |counter: &Counter| spec.knows(*counter, lacks);
         Self {
             series: &spec.name,
             known: Counter::ALL.into_iter().filter(is_known).collect(),

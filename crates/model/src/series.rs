@@ -79,6 +79,15 @@ impl SeriesSpec {
         !is_left_out && self.kind.is_some_and(|kind| kind.counts(counter))
     }
 
+    /// True if a 0 of this counter says that there was none: the series counts it, and `lacks`, the counters that are newer than its file, does not
+    /// name it. Samples over a threshold are counted where one is set.
+    pub fn knows(&self, counter: Counter, lacks: &[Counter]) -> bool {
+        match counter {
+            Counter::Overflow => self.threshold_ns.is_some(),
+            counter => self.counts(counter) && !lacks.contains(&counter),
+        }
+    }
+
     /// Returns the series without these counters of its kind, which its source cannot see.
     #[must_use]
     pub fn not_counting(mut self, counters: &[Counter]) -> Self {

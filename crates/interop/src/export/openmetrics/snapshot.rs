@@ -121,7 +121,7 @@ impl Series {
         let quantile = |figure: Figure| Some((figure.quantile()?.to_string(), seconds(figures.get(figure)?.ns())));
         Self {
             name: series.spec.name.clone(),
-            counted: counted(series),
+            counted: counted(run, series),
             min_s: figures.min.map(|ns| seconds(ns as f64)),
             max_s: figures.max.map(|ns| seconds(ns as f64)),
             mean_s: figures.mean.filter(|_| is_exact).map(seconds),
@@ -154,8 +154,8 @@ fn buckets(histogram: &Histogram) -> Vec<(f64, u64)> {
     ends.zip(counts).collect()
 }
 
-fn counted(series: &SeriesView) -> Vec<(Counter, u64)> {
+fn counted(run: &RunView, series: &SeriesView) -> Vec<(Counter, u64)> {
     let all = Counter::ALL.map(|counter| (counter, series.counters.get(counter)));
-    let is_counted = |(counter, value): &(Counter, u64)| *value > 0 || series.spec.counts(*counter);
+    let is_counted = |(counter, value): &(Counter, u64)| *value > 0 || series.spec.knows(*counter, &run.lacks);
     all.into_iter().filter(is_counted).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::super::tests::a_run;
 use super::openmetrics;
-use model::{Event, EventKind, RunView};
+use model::{Counter, Event, EventKind, RunView};
 use report::Report;
 use report::limits::Profile;
 use std::collections::BTreeMap;
@@ -44,6 +44,31 @@ fn names_units_and_values() {
         !text.contains("quantile=\"0.99\""),
         "80 samples support no such quantile"
     );
+}
+
+#[test]
+fn a_counter_that_nobody_counted_is_left_out() {
+    let text = |threshold_ns: Option<u64>, overflow: u64, lacks: &[Counter]| {
+        let mut spacing = synthetic::series("spacing/MU01", 1_000, 60_000, 10);
+        spacing.spec.threshold_ns = threshold_ns;
+        spacing.counters.overflow = overflow;
+        let mut run = synthetic::run(vec![spacing]);
+        run.lacks = lacks.to_vec();
+        written(&run)
+    };
+    let plain = text(None, 0, &[]);
+    assert!(!plain.contains("triptime_overflow_total{"), "{plain}");
+    assert!(plain.contains("triptime_conflicting_total{"), "{plain}");
+    assert!(
+        text(Some(1_000), 0, &[]).contains("triptime_overflow_total{"),
+        "none is over the threshold"
+    );
+    assert!(
+        text(None, 3, &[]).contains("triptime_overflow_total{"),
+        "a count is shown"
+    );
+    let older = text(None, 0, &[Counter::Conflicting]);
+    assert!(!older.contains("triptime_conflicting_total{"), "{older}");
 }
 
 /// The OpenMetrics reader checks names, units, suffixes and buckets; the older one reads the format of the textfile collector.
