@@ -9,13 +9,14 @@ pub const SCHEMA: &str = "triptime.certificate/1";
 
 /// Fields of a result document that a certificate keeps as they are. Lists of single samples and events stay in the run file, which the
 /// certificate names by its hash.
-const KEPT: [&str; 17] = [
+const KEPT: [&str; 18] = [
     "tool",
     "run",
     "verdict",
     "limits",
     "measured",
     "coverage",
+    "untested",
     "profiles",
     "checks",
     "uncertainty",

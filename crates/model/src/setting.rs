@@ -60,6 +60,10 @@ pub const NIC_UNCERTAINTY_NS: &str = "NIC clock uncertainty (ns)";
 pub const ONLY_MAXIMA: &str = "known of each window";
 /// Counters of its kind that a series does not count, by name, because its source could not see them.
 pub const NOT_COUNTED: &str = "not counted";
+/// For a test of a device that may pass without reading any sampled value: [`NOT_TESTED`].
+pub const SAMPLED_VALUES: &str = "sampled values";
+/// Value of [`SAMPLED_VALUES`].
+pub const NOT_TESTED: &str = "not tested";
 /// For shots in which a relay must not trip: the proof that it could have tripped, in words.
 pub const POSITIVE_CONTROL: &str = "positive control";
 /// For a series of a place whose clock differs from that of the test set: their largest distance in ns, asked all through the step.

@@ -3,7 +3,7 @@
 use super::class::met;
 use super::notice::Notice;
 use super::{Case, PingPongConfig};
-use model::{EventKind, SeriesSpec, kind};
+use model::{EventKind, SeriesSpec, kind, setting};
 use run::Describe;
 use units::Ns;
 
@@ -56,6 +56,7 @@ impl PingPong {
             ("cpu".into(), cpu(config.cpu)),
             ("load cpu".into(), cpu(config.load_cpu)),
             ("receive".into(), config.receive.word().into()),
+            (setting::SAMPLED_VALUES.into(), setting::NOT_TESTED.into()),
         ]
     }
 

@@ -114,6 +114,9 @@ impl Trip {
             settings.push(("peer".into(), name));
             settings.push(("peer member".into(), peer.member.to_string()));
             settings.push(("peer role".into(), peer.role.to_string()));
+            if !peer.role.needs_fault() {
+                settings.push((setting::SAMPLED_VALUES.into(), setting::NOT_TESTED.into()));
+            }
         }
         if let Some(ns) = config.breaker_ns {
             settings.push(("breaker".into(), Ns(ns).to_string()));

@@ -2,7 +2,7 @@
 
 use super::WatchConfig;
 use super::notice::Notice;
-use model::{EventKind, SeriesSpec, kind};
+use model::{EventKind, SeriesSpec, kind, setting};
 use run::Describe;
 use units::Ns;
 
@@ -93,6 +93,7 @@ impl Describe for Watch {
                 ("pair within".into(), Ns(config.pair_within_ns).to_string()),
                 ("policy".into(), config.policy.to_string()),
                 ("cpu".into(), cpu),
+                (setting::SAMPLED_VALUES.into(), setting::NOT_TESTED.into()),
             ],
             // The kernel's stamps are converted from the wall clock to the monotonic clock, so a step of the wall clock moves no
             // message.

@@ -68,11 +68,8 @@ impl Screen {
                 Some(capacity) => capacity.sentence(),
                 None if !report.is_judged() => report.sentence(),
                 None => {
-                    tally(&rows)
-                        + &report
-                            .judgement
-                            .few()
-                            .map_or_else(String::new, |few| format!("; {few}"))
+                    let notices = report.judgement.notices().map(|notice| format!("; {notice}"));
+                    tally(&rows) + &notices.collect::<String>()
                 }
             },
             trip: report

@@ -21,6 +21,7 @@ mod taken;
 #[cfg(test)]
 mod tests;
 mod uncounted;
+mod untested;
 mod way;
 
 use crate::bound::{Bound, samples_known};
@@ -168,6 +169,8 @@ pub struct Judgement {
     pub not_asked: Vec<RequirementOpen>,
     /// Contradictions in the run; found even if nothing is judged.
     pub contradictions: Vec<Contradiction>,
+    /// A property of the tested device that no series is about, as a sentence.
+    pub untested: Option<&'static str>,
 }
 
 impl Judgement {
@@ -183,11 +186,13 @@ impl Judgement {
             not_applicable: Vec::new(),
             not_asked: Vec::new(),
             contradictions: contradiction::of(run),
+            untested: None,
         };
         for profile in profiles {
             judgement.add(run, profile);
         }
         judgement.verdict = whole(&judgement.checks, &judgement.requirements);
+        judgement.untested = untested::samples(run).filter(|_| !judgement.checks.is_empty());
         judgement
     }
 
@@ -237,10 +242,8 @@ impl Judgement {
 
     /// The judgement in one sentence, such as `12 checks: 1 over the limit, 11 within.`
     pub fn sentence(&self) -> String {
-        let few = self
-            .few()
-            .map_or_else(String::new, |few| format!(" {}.", capitalised(&few)));
-        self.of_checks() + &few
+        let notices = self.notices().map(|notice| format!(" {}.", capitalised(&notice)));
+        self.of_checks() + &notices.collect::<String>()
     }
 
     fn of_checks(&self) -> String {

@@ -31,7 +31,11 @@ impl Section for CoverageSection {
         let coverage = CoverageEntry::of(report.judgement.coverage);
         fields.field("limits", coverage.limits)?;
         fields.field("measured", coverage.measured)?;
-        fields.field("coverage", coverage.coverage)
+        fields.field("coverage", coverage.coverage)?;
+        match report.judgement.untested {
+            Some(text) => fields.field("untested", text),
+            None => Ok(()),
+        }
     }
 }
 
