@@ -104,6 +104,16 @@ fn refusals_name_line_and_key() {
         ),
         ("pickup = 5 ", "source = 3 ", "name its stream instead"),
         (
+            "settings.pioc = { pickup = 5 }",
+            "settings.pioc = { pickup = 5 }\nsettings.ptuv = { pickup = 1 }",
+            "line 24: function \"I>>\": settings.pioc, settings.ptuv: a function has settings of one kind: write a [[function]] for each",
+        ),
+        (
+            "settings.pioc = { pickup = 5 }",
+            "settings = {}",
+            "line 21: function \"I>>\": settings: it is empty: give the kind of the function, such as settings.ptoc",
+        ),
+        (
             "\"I>>\", \"I>\",",
             "\"I>>\", \"I0>x\",",
             "no function \"I0>x\": did you mean \"I0>\"?",

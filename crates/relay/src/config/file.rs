@@ -69,6 +69,9 @@ struct LoadKeys {
     busy: Option<Span>,
 }
 
+/// Part of the error of a table that has none or several of the keys of which it takes one; it names none of them.
+const ONE_KEY: &str = "exactly 1 element";
+
 /// Position of an error in the text, and the error.
 pub(super) type Problem = (usize, Refusal);
 
@@ -92,9 +95,15 @@ pub fn parse_with(
     name: &str,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, Refusal>,
 ) -> Result<Config, Refusal> {
-    let file: File = toml::from_str(text).map_err(|error| refusal!("{}", error.to_string().trim_end()).of(name))?;
+    let file: File = toml::from_str(text).map_err(|error| refused(text, &error.to_string()).of(name))?;
     file.config(text, name, read)
         .map_err(|(offset, refusal)| refusal.at_line(line_of(text, offset)).of(name))
+}
+
+/// The error of a text that is not a relay file. A table of settings that is not that of one function is named with its keys.
+fn refused(text: &str, error: &str) -> Refusal {
+    let of_one_key = error.contains(ONE_KEY).then(|| super::kinds::refused(text)).flatten();
+    of_one_key.unwrap_or_else(|| refusal!("{}", error.trim_end()))
 }
 
 impl File {

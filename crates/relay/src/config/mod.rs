@@ -8,6 +8,7 @@ mod file;
 mod functions;
 mod goose;
 mod inputs;
+mod kinds;
 mod names;
 mod order;
 mod scl;
