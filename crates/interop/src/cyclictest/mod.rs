@@ -96,6 +96,9 @@ pub struct Thread {
     pub buckets: Vec<(u64, u64)>,
     /// Time between its due times in ns, if the file states it.
     pub interval_ns: Option<u64>,
+    /// Its real-time priority, 0 for an ordinary thread; `None` if the file does not state it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u64>,
 }
 
 /// A mean of truncated samples, itself truncated or rounded.

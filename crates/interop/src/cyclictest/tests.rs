@@ -33,6 +33,7 @@ fn figures(measurement: &Measurement) -> Vec<Thread> {
             cpu: None,
             mean: None,
             interval_ns: None,
+            priority: None,
             ..thread
         })
         .collect()
@@ -236,6 +237,72 @@ fn all_samples_beyond_the_histogram() {
 }
 
 #[test]
+fn a_block_without_its_rows_is_bounded_by_its_exact_maximum() {
+    let plain = std::str::from_utf8(data!("sum24.txt")).expect("text");
+    let is_row = |line: &&str| line.starts_with(|c: char| c.is_ascii_digit());
+    let rest: Vec<&str> = plain.lines().filter(|line| !is_row(line)).collect();
+    // The command line tells where the buckets end; that puts no sample beyond them.
+    for command in ["", "cyclictest -t2 -i500 -h9000\n"] {
+        let (whole, read) = (
+            whole(plain.as_bytes()),
+            whole(format!("{command}{}", rest.join("\n")).as_bytes()),
+        );
+        assert_eq!((read.threads.len(), read.range), (whole.threads.len(), None));
+        for (thread, all) in read.threads.iter().zip(&whole.threads) {
+            assert_eq!((thread.cycles, thread.min, thread.max), (all.cycles, all.min, all.max));
+            assert_eq!((thread.overflows(), thread.buckets.len()), (all.cycles, 0));
+        }
+    }
+    let total = rest.iter().find(|line| line.starts_with("# Total:")).expect("a total");
+    let short = rest.join("\n").replace(total, "# Total: 3000");
+    let error = read(short.as_bytes(), None).expect_err("one of two").to_string();
+    assert!(error.contains("1 totals for 2 threads"), "{error}");
+}
+
+#[test]
+fn status_lines_do_not_say_that_samples_are_beyond_the_histogram() {
+    let status = std::str::from_utf8(data!("status24.txt")).expect("text");
+    let with_command = format!("cyclictest -t2 -i1000 -d500 -h9000\n{status}");
+    let read = whole(with_command.as_bytes());
+    assert_eq!((read.range, read.threads[0].max), (None, Some(124)));
+}
+
+#[test]
+fn a_text_that_a_report_indents_is_read() {
+    for name in [
+        data!("loud24.txt"),
+        data!("plain24.txt"),
+        data!("sum27.txt"),
+        data!("status24.txt"),
+    ] {
+        let plain = String::from_utf8_lossy(name);
+        let indented: String = plain.lines().map(|line| format!("    {line}\n")).collect();
+        let quoted = format!("The result was:\n\n{indented}\nGood night.\n");
+        assert_eq!(whole(indented.as_bytes()), whole(name));
+        assert_eq!(whole(quoted.as_bytes()).threads, whole(name).threads);
+    }
+}
+
+#[test]
+fn the_priority_is_that_of_the_status_line() {
+    let status = String::from_utf8_lossy(data!("status24.txt")).into_owned();
+    let priorities = |text: &str| -> Vec<Option<u64>> {
+        let read = whole(text.as_bytes());
+        read.threads.iter().map(|thread| thread.priority).collect()
+    };
+    assert_eq!(
+        priorities("T: 0 (  700) P: 0 I:1000 C: 60 Min: 9 Act: 66 Avg: 70 Max: 4321\n"),
+        [Some(0)]
+    );
+    assert_eq!(
+        priorities("T: 0 (  700) P:95 I:1000 C: 60 Min: 9 Act: 66 Avg: 70 Max: 4321\n"),
+        [Some(95)]
+    );
+    assert!(priorities(&status).iter().all(Option::is_some), "{status}");
+    assert_eq!(priorities(&String::from_utf8_lossy(data!("plain24.txt"))), [None]);
+}
+
+#[test]
 fn a_thread_that_never_ran() {
     let text = "# Histogram\n000000 000000\t000000\n000001 000004\t000000\n# Min Latencies: 00001 1000000\n\
                 # Avg Latencies: 00001 00000\n# Max Latencies: 00001 00000\n# Histogram Overflows: 00000 00000\n";
@@ -381,6 +448,7 @@ fn thread_of(number: u32, buckets: std::collections::BTreeMap<u64, u64>, overflo
         mean: None,
         buckets: buckets.into_iter().collect(),
         interval_ns: None,
+        priority: None,
     }
 }
 

@@ -100,6 +100,7 @@ fn thread(run: &RunFile, number: usize, id: SeriesId, spec: &SeriesSpec) -> Resu
         mean: mean(&totals),
         buckets: buckets(&histogram),
         interval_ns: spec.interval_ns.filter(|ns| *ns >= 1.0).map(|ns| ns.round() as u64),
+        priority: None,
     })
 }
 

@@ -46,17 +46,22 @@ pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> E
 
 /// Notes about the assumptions for one thread.
 pub(super) fn of_thread(source: &Source, rebuilt: &Rebuilt<'_>, series: SeriesId, at_ns: u64) -> Vec<Event> {
-    [unknown(source, rebuilt), no_samples(rebuilt), short(source, rebuilt)]
-        .into_iter()
-        .flatten()
-        .map(|text| Event {
-            at_ns,
-            since_ns: None,
-            kind: EventKind::Note,
-            series: Some(series),
-            text,
-        })
-        .collect()
+    [
+        unknown(source, rebuilt),
+        no_samples(rebuilt),
+        ordinary(rebuilt),
+        short(source, rebuilt),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|text| Event {
+        at_ns,
+        since_ns: None,
+        kind: EventKind::Note,
+        series: Some(series),
+        text,
+    })
+    .collect()
 }
 
 /// The note that the number of samples over the threshold is unknown.
@@ -107,6 +112,12 @@ fn unknown(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
 
 fn no_samples(rebuilt: &Rebuilt<'_>) -> Option<String> {
     (rebuilt.thread.cycles == 0).then(|| "the thread took no sample".to_owned())
+}
+
+fn ordinary(rebuilt: &Rebuilt<'_>) -> Option<String> {
+    let text = "priority 0 (P: 0): this was an ordinary thread, and it waited for every real-time one; a relay has a real-time priority, which -p \
+                gives to cyclictest";
+    (rebuilt.thread.priority == Some(0)).then(|| text.to_owned())
 }
 
 /// The note about activations that do not fill the time between start and end.

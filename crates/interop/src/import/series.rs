@@ -86,7 +86,7 @@ impl<'a> Builder<'a> {
             }
             Some(index) => index,
             None => {
-                let mut spec = spec(&label, source, rebuilt.interval_ns);
+                let mut spec = spec(&label, source, rebuilt);
                 spec.threshold_ns = self.thresholds.of(&spec.name);
                 self.series.push(spec);
                 self.intervals.push(rebuilt.interval_ns);
@@ -110,14 +110,21 @@ fn label(source: &Source, thread: &Thread) -> String {
     }
 }
 
-fn spec(label: &str, source: &Source, interval_ns: u64) -> SeriesSpec {
+fn spec(label: &str, source: &Source, rebuilt: &Rebuilt<'_>) -> SeriesSpec {
     let measurement = &source.measurement;
+    let interval_ns = rebuilt.interval_ns;
+    let priority = match rebuilt.thread.priority {
+        None => "not in the file".to_owned(),
+        Some(0) => "0: an ordinary thread, not a real-time one".to_owned(),
+        Some(priority) => priority.to_string(),
+    };
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "not in the file".to_owned());
     let settings = [
         (setting::TOOL, setting::CYCLICTEST.to_owned()),
         ("version", known(&measurement.version)),
         ("command line", known(&measurement.command_line)),
         ("interval", Ns(interval_ns).to_string()),
+        ("priority", priority),
         ("bucket", Ns(measurement.bucket.ns()).to_string()),
         ("missed", "rebuilt from histogram and interval".to_owned()),
     ];

@@ -194,6 +194,34 @@ fn without_a_histogram_only_the_extremes_are_known() {
 }
 
 #[test]
+fn a_thread_that_is_not_real_time_is_said_to_be_none() {
+    let of = |priority: &str| {
+        let text = format!("T: 0 (  700) P:{priority} I:1000 C:  60000 Min:      9 Act:   66 Avg:   70 Max:    4321\n");
+        let source = Source {
+            file: "status.txt".to_owned(),
+            measurement: read(text.as_bytes(), None).expect("a status line"),
+        };
+        import(source, None)
+    };
+    let is_told = |run: &Import| {
+        let mut notes = run.batch.events.iter().filter(|event| event.series.is_some());
+        notes.any(|event| event.text.contains("priority 0 (P: 0)") && event.kind == EventKind::Note)
+    };
+    let setting = |run: &Import| {
+        let settings = run.series[0].settings.iter();
+        settings
+            .filter(|(name, _)| name == "priority")
+            .map(|(_, value)| value.clone())
+            .collect::<Vec<_>>()
+    };
+    let (ordinary, real_time) = (of(" 0"), of("95"));
+    assert!(is_told(&ordinary) && !is_told(&real_time));
+    assert_eq!(setting(&ordinary), ["0: an ordinary thread, not a real-time one"]);
+    assert_eq!(setting(&real_time), ["95"]);
+    assert_eq!(setting(&import(source!("plain24.json"), None)), ["not in the file"]);
+}
+
+#[test]
 fn a_measurement_stopped_by_its_own_limit_is_interrupted() {
     let run = import(source!("break24.json"), None);
     assert!(run.stopped_early);
@@ -415,6 +443,7 @@ fn measured(latencies_ns: &[u64], range: u64) -> Source {
         }),
         buckets: buckets.into_iter().collect(),
         interval_ns: None,
+        priority: None,
     };
     let mut source = source!("plain24.txt");
     source.measurement.threads = vec![thread];

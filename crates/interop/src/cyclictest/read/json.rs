@@ -147,6 +147,7 @@ impl ThreadJson {
             }),
             buckets,
             interval_ns: command.and_then(|command| command.interval_ns(number)),
+            priority: None,
         })
     }
 }

@@ -43,13 +43,13 @@ fn shown(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
-/// The lines of a text without a terminal's cursor movements.
+/// The lines of a text without a terminal's cursor movements, and without the indent of a report or a mail that quotes them.
 pub(super) fn lines(text: &str) -> Vec<NumberedLine> {
     let numbered = text.lines().zip(1..);
     numbered
         .map(|(line, number)| NumberedLine {
             number,
-            text: without_escapes(line).trim_end().to_owned(),
+            text: without_escapes(line).trim().to_owned(),
         })
         .collect()
 }

@@ -41,6 +41,7 @@ fn thread(line: &NumberedLine) -> Result<Option<Thread>, CyclictestError> {
             resolution: 1.0,
         }),
         buckets: Vec::new(),
+        priority: field(line, " P:")?,
         interval_ns: field(line, " I:")?
             .and_then(|us| us.checked_mul(1_000))
             .filter(|ns| *ns > 0),

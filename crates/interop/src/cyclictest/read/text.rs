@@ -24,7 +24,8 @@ pub(super) fn read(text: &str, bucket: Bucket) -> Result<Measurement, Cyclictest
     let lines = lines(text);
     let command_line = lines.iter().find_map(|line| command_line(&line.text));
     let status = status::threads(&lines)?;
-    let mut measurement = match block(&lines)? {
+    let block = block(&lines)?;
+    let mut measurement = match &block {
         Some(block) => block.measurement(bucket)?,
         None if status.is_empty() => return Err(CyclictestError::NotCyclictest),
         None => Measurement {
@@ -33,13 +34,16 @@ pub(super) fn read(text: &str, bucket: Bucket) -> Result<Measurement, Cyclictest
         },
     };
     let command = command_line.as_deref().and_then(Command::of);
-    measurement.range = measurement
-        .range
-        .or(command.as_ref().and_then(|command| command.buckets));
+    // Without its rows a sample may be in any bucket, and none is known to be beyond the last.
+    if block.is_some_and(|block| !block.lacks_rows()) {
+        let asked = command.as_ref().and_then(|command| command.buckets);
+        measurement.range = measurement.range.or(asked);
+    }
     for thread in &mut measurement.threads {
-        let shown = status.get(&thread.number).and_then(|shown| shown.interval_ns);
+        let shown = status.get(&thread.number);
         let asked = command.as_ref().and_then(|command| command.interval_ns(thread.number));
-        thread.interval_ns = shown.or(asked);
+        thread.interval_ns = shown.and_then(|shown| shown.interval_ns).or(asked);
+        thread.priority = shown.and_then(|shown| shown.priority);
     }
     measurement.stopped = lines.iter().any(|line| line.text.starts_with(BREAK));
     measurement.command_line = command_line;
@@ -139,6 +143,24 @@ fn row(line: &NumberedLine) -> Result<Row<'_>, CyclictestError> {
 }
 
 impl Block<'_> {
+    /// True if the rows were left out: a total remains, and only the extremes of its samples are known. (From 2.7 on there is no total, and rows
+    /// are missing if all samples are beyond the histogram.)
+    fn lacks_rows(&self) -> bool {
+        self.rows.is_empty() && self.total.is_some()
+    }
+
+    /// Samples of a thread in the buckets.
+    fn in_buckets(&self, index: usize, buckets: &[(u64, u64)]) -> Result<Option<u64>, CyclictestError> {
+        let Some((line, totals)) = self.total.as_ref().filter(|_| self.lacks_rows()) else {
+            let counts: Vec<u64> = buckets.iter().map(|(_, count)| *count).collect();
+            return Ok(added(&counts));
+        };
+        let total = totals.get(index).copied();
+        total
+            .map(Some)
+            .ok_or_else(|| line.error(format!("{} totals for {} threads", totals.len(), self.min.1.len())))
+    }
+
     fn measurement(&self, bucket: Bucket) -> Result<Measurement, CyclictestError> {
         let threads = self.min.1.len();
         if threads == 0 {
@@ -186,8 +208,8 @@ impl Block<'_> {
             .map(|row| (row.bucket, row.counts[index]))
             .filter(|(_, count)| *count > 0)
             .collect();
-        let counts: Vec<u64> = buckets.iter().map(|(_, count)| *count).collect();
-        let cycles = added(&counts)
+        let cycles = self
+            .in_buckets(index, &buckets)?
             .and_then(|sum| sum.checked_add(of(&self.overflows)))
             .ok_or_else(|| self.overflows.0.error("the counts add up to more than 2^64"))?;
         let any = cycles > 0;
@@ -203,12 +225,13 @@ impl Block<'_> {
             }),
             buckets,
             interval_ns: None,
+            priority: None,
         })
     }
 
     /// Checks that `# Total:` is the sum of the rows, without the overflows.
     fn check_total(&self, threads: &[Thread]) -> Result<(), CyclictestError> {
-        let Some((line, totals)) = &self.total else {
+        let Some((line, totals)) = self.total.as_ref().filter(|_| !self.lacks_rows()) else {
             return Ok(());
         };
         for (thread, total) in threads.iter().zip(totals) {

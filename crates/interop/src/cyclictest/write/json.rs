@@ -113,6 +113,7 @@ mod tests {
             }),
             buckets: vec![(3, 3), (5, 1)],
             interval_ns: None,
+            priority: None,
         };
         assert_eq!(average(&thread), Some(3.5), "that of the buckets");
         thread.cycles = 5;
