@@ -32,9 +32,10 @@ impl Cycle {
     pub(super) fn run(&self, start: Monotonic, feed: &mut Feed) {
         let grid = Grid::new(start + self.offset_ns, self.period);
         let mut cycle = self.warm_up(&grid, feed);
+        // One is due at the begin, however short the duration is.
         let cycles = self
             .duration_ns
-            .map(|ns| cycle.saturating_add(self.period.count_in(ns)));
+            .map(|ns| cycle.saturating_add(self.period.count_in(ns).max(1)));
         let interval_ns = self.period.whole_ns();
         let break_above_ns = self
             .break_above_ns
