@@ -105,6 +105,15 @@ impl Size {
             .collect()
     }
 
+    /// A text from this column on, in at most `most` lines; the columns before it are blank.
+    pub(crate) fn after(self, text: &str, column: usize, most: usize) -> Vec<String> {
+        let lines = match self.is_whole {
+            true => vec![text.to_owned()],
+            false => first_lines(text, self.columns - column, most),
+        };
+        lines.iter().map(|line| " ".repeat(column) + line).collect()
+    }
+
     /// A text from column 1 on, in at most `most` lines.
     pub(crate) fn first_lines(self, text: &str, most: usize) -> Vec<String> {
         first_lines(text, self.columns, most)

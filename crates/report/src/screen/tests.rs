@@ -386,3 +386,34 @@ fn a_line_of_a_run_without_limits_has_the_largest_samples() {
         "{line}"
     );
 }
+
+#[test]
+fn a_long_head_goes_on_in_further_lines() {
+    let mut run = synthetic::run(vec![synthetic::series("wakeup/cpu1", 4_800, 60_000, 10)]);
+    run.facts.retain(|fact| fact.name != "host name");
+    run.facts.push(fact(
+        "kernel",
+        "host name",
+        "relay-host-07.station-north.protection.example.net",
+    ));
+    run.facts.push(fact("CPUs of this run", "judged", "2-11,14-23,26-35"));
+    run.facts.push(fact(
+        "run",
+        "plan",
+        "a plan of the site with a name that takes its place in the line",
+    ));
+    run.info.command = "qualify".into();
+    let size = Size::of_terminal(80, 24);
+    let screen = Report::new(run, vec![Profile::find("substation").expect("embedded")]).screen(size, false, None);
+    let lines: Vec<&str> = screen.lines().collect();
+    assert!(
+        lines[0].starts_with("– PARTIAL PASS  ") && !lines[0].ends_with('…'),
+        "{screen}"
+    );
+    assert!(
+        lines[1].starts_with("                ") && !lines[1].ends_with('…'),
+        "{screen}"
+    );
+    assert!(lines[2].ends_with("  substation") && lines[3].starts_with("On "), "{screen}");
+    fits(&screen, size);
+}

@@ -10,6 +10,9 @@ use std::path::Path;
 use units::foreign::Show;
 use units::format_ns;
 
+/// Maximum lines for the run, and for its host: they are on what is signed.
+const HEAD_LINES: usize = 3;
+
 /// Maximum lines for all reasons together.
 const WHY_LINES: usize = 5;
 
@@ -108,10 +111,12 @@ impl Screen {
 
     fn head(&self, paint: &Paint, report: &Report, size: Size) -> Vec<String> {
         let word = self.signed_word(report);
-        let run = size.fitted(&self.run, size.columns - width(&word) - 2);
         let painted = paint.over(report.verdict(), report.is_partial_pass(), &word);
-        let mut lines = vec![format!("{painted}  {run}")];
-        lines.extend(size.labelled("On", &self.on, size.most(1)));
+        let mut lines = size.after(&self.run, width(&word) + 2, HEAD_LINES);
+        if let Some(first) = lines.first_mut() {
+            first.replace_range(..width(&word), &painted);
+        }
+        lines.extend(size.labelled("On", &self.on, size.most(HEAD_LINES)));
         let tally = format!("{}.", self.tally.trim_end_matches('.'));
         lines.extend(size.first_lines(&tally, size.most(2)));
         let trip = self.trip.iter();
