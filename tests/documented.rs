@@ -101,16 +101,29 @@ fn the_readme_lists_every_command_in_the_words_of_its_help() {
 }
 
 #[test]
-fn every_command_of_a_probe_has_help_with_an_example() {
-    for about in probes::LIST {
-        let name = command(about.name);
+fn the_help_of_every_command_shows_an_example_before_the_options() {
+    let help = |name: &str| {
         let output = run(&[name, "--help"]);
-        let help = String::from_utf8_lossy(&output.stdout);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let listed = run(&["--help"]);
+    let all = String::from_utf8_lossy(&listed.stdout);
+    let commands = all.lines().filter_map(|line| {
+        let name = line.strip_prefix("  ")?.split(' ').next()?;
+        (name.starts_with(|first: char| first.is_ascii_lowercase()) && name != "help").then_some(name)
+    });
+    let mut count = 0;
+    for name in commands {
+        count += 1;
+        let text = help(name);
+        let (example, usage) = (text.find("Example"), text.find("Usage:"));
         assert!(
-            help.contains("Example") && help.contains(&format!("triptime {name}")),
-            "{help}"
+            example < usage && text.contains(&format!("triptime {name}")),
+            "{name}: {text}"
         );
+        assert!(example.is_some(), "{name}: {text}");
     }
+    assert!(count > 30, "{count}: {all}");
 }
 
 /// Commands whose output is the same everywhere: they read a recorded machine or run, or data inside the binary. A page shows the output in the block
