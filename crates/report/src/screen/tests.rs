@@ -414,6 +414,9 @@ fn a_long_head_goes_on_in_further_lines() {
         lines[1].starts_with("                ") && !lines[1].ends_with('…'),
         "{screen}"
     );
-    assert!(lines[2].ends_with("  substation") && lines[3].starts_with("On "), "{screen}");
+    assert!(
+        lines[2].ends_with("  substation") && lines[3].starts_with("On "),
+        "{screen}"
+    );
     fits(&screen, size);
 }
