@@ -1,9 +1,10 @@
 //! Findings of the rules on every recorded machine in `tests/hosts`, and on the same machines with broken files.
 
+mod captures;
 mod recorded;
 mod told;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -12,8 +13,7 @@ use std::time::{Duration, Instant};
 
 use audit::finding::Outcome;
 use audit::parameters::Parameters;
-use host::capture::{Processes, TreePart};
-use host::{Host, Member, TreeInMemory};
+use host::Host;
 use recorded::{copy, machines};
 use told::{findings, parameters};
 
@@ -39,73 +39,6 @@ const FINE_WITHOUT: [(&str, &str, &[&str], &str); 4] = [
         "a machine without IPv6 addresses has an empty list",
     ),
 ];
-
-/// A capture as a tree in memory, read like its tar file.
-fn held(host: &Host) -> TreeInMemory {
-    let mut tree = TreeInMemory::default();
-    let entries = host.capture(Processes::All).entries;
-    let known: HashSet<PathBuf> = entries.iter().map(|(path, _)| PathBuf::from(path)).collect();
-    for (path, entry) in entries {
-        let place = Path::new(&path);
-        let member = match entry {
-            TreePart::File(bytes) => Member::File(bytes),
-            TreePart::Link(to) => Member::Link(to),
-            TreePart::Directory(names) => {
-                for (name, is_folder) in names {
-                    let member = if is_folder {
-                        Member::Folder
-                    } else {
-                        Member::File(Vec::new())
-                    };
-                    if !known.contains(&place.join(&name)) {
-                        assert!(tree.add(&place.join(name), member));
-                    }
-                }
-                Member::Folder
-            }
-        };
-        assert!(tree.add(place, member), "{path}");
-    }
-    tree
-}
-
-/// Without secrets, addresses and identifiers every rule gives the same finding.
-#[test]
-fn a_capture_of_every_machine_gives_its_findings() {
-    let mut wrong = Vec::new();
-    for machine in machines() {
-        let parameters = parameters(&machine);
-        let host = Host::at(&machine.join("root")).expect("a tree").remembering();
-        let told = audit::audit(&host, &parameters, &[]);
-        let again = audit::audit(&Host::held(held(&host)).expect("a tree"), &parameters, &[]);
-        let said = |audit: audit::Audit| {
-            let parts = audit.findings.into_iter().flat_map(|finding| {
-                let id = finding.rule.id.clone();
-                let parts = finding.parts.into_iter();
-                parts.map(move |part| {
-                    (
-                        (id.clone(), part.part),
-                        (part.outcome, format!("{:?} {}", part.live, part.reason)),
-                    )
-                })
-            });
-            parts.collect::<BTreeMap<_, _>>()
-        };
-        let (told, again) = (said(told), said(again));
-        let outcome = |of: &BTreeMap<_, (Outcome, String)>, which| of.get(which).map(|(outcome, _)| *outcome);
-        for which in told.keys().chain(again.keys()) {
-            let both = (outcome(&told, which), outcome(&again, which));
-            if both.0 != both.1 {
-                wrong.push(format!(
-                    "{}: {which:?} {both:?}: {:?}",
-                    machine.display(),
-                    again.get(which)
-                ));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
 
 /// Maximum CPU time of an audit, in a build without optimisation.
 const LONGEST: Duration = Duration::from_secs(10);

@@ -49,6 +49,11 @@ pub fn is_of_time(name: &str) -> bool {
     TIME.iter().chain([&UNLISTED]).any(|one| kept(one) == name) || is_clock_worker(name)
 }
 
+/// True if a program of this name, in full, sets or serves a clock.
+pub(crate) fn is_daemon_of_time(name: &str) -> bool {
+    TIME.contains(&name) || name == UNLISTED
+}
+
 /// True for the kernel's worker of a PTP clock: `ptp0`, `ptp1`…
 pub fn is_clock_worker(name: &str) -> bool {
     name.strip_prefix("ptp")

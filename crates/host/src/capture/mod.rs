@@ -1,7 +1,7 @@
 //! Turns the files that were read on a machine into a tree for reading elsewhere: secrets, addresses and identifiers are replaced or left
 //! out.
-//! replaced or left out.
 
+mod definitions;
 mod neutral;
 mod secrets;
 

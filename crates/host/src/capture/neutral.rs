@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::Processes;
 use super::secrets::{is_secret_name, value_of};
+use super::{Processes, definitions};
 use crate::cmdline::{with_hidden_login, without_identifiers};
 use crate::reader::Touched;
 
@@ -17,7 +17,7 @@ const KERNEL_MOUNTS: [&str; 3] = [" - cgroup", " - tracefs ", " - resctrl "];
 /// The name of the first process that starts services and slices.
 const SYSTEMD: &str = "systemd";
 /// Replacement for a secret.
-const HIDDEN: &str = "(hidden)";
+pub(super) const HIDDEN: &str = "(hidden)";
 /// Prefix of a GRUB password hash.
 const HASH: &str = "grub.pbkdf2.";
 
@@ -80,6 +80,8 @@ impl Neutral {
             _ if path == "/proc/stat" => lines(&text, |line| line.starts_with("cpu")),
             _ => text.into_owned(),
         };
+        let (kept, count) = definitions::hidden(path, kept);
+        self.secrets += count;
         let hidden = self.without_secrets(&kept);
         let anonymous = self.without_identifiers(&hidden);
         self.without_addresses(&anonymous).into_bytes()
@@ -130,7 +132,7 @@ impl Neutral {
             (self.identifiers, "identifiers (UUIDs, machines, containers)"),
             (
                 self.secrets,
-                "values whose names contain password, secret, token or key",
+                "values whose names contain password, secret, token or key, or that are for programs of domains, containers and services",
             ),
         ];
         left.extend(
