@@ -34,6 +34,16 @@ struct Said {
     text: String,
 }
 
+/// A limit in force that an instrument holds.
+#[derive(Debug)]
+struct Doubt {
+    /// The instant before it.
+    since: Monotonic,
+    text: String,
+    /// True if a service held one at the begin of the run, too: the limit may be the service's alone.
+    is_shared: bool,
+}
+
 /// The limits of others as they were last seen.
 #[derive(Debug)]
 pub(super) struct OthersLimits {
@@ -42,8 +52,10 @@ pub(super) struct OthersLimits {
     /// Instant of the last look.
     looked: Monotonic,
     limit: Limit,
-    /// An instrument's limit that is in force, and the instant before it.
-    doubt: Option<(Monotonic, String)>,
+    /// The instant before this limit.
+    since: Monotonic,
+    /// An instrument's limit that is in force.
+    doubt: Option<Doubt>,
     /// True if a service's limit was reported.
     is_noted: bool,
 }
@@ -56,6 +68,7 @@ impl OthersLimits {
             ours,
             looked: start,
             limit: Limit::Unread,
+            since: start,
             doubt: None,
             is_noted: false,
         }
@@ -74,14 +87,40 @@ impl OthersLimits {
     }
 
     fn close_at(&mut self, host: &Host, now: Monotonic) -> Vec<Said> {
-        let mut said = Vec::new();
-        if self.doubt.is_none() {
-            // An instrument may have joined a service under the same limit.
-            self.limit = Limit::Unread;
-            said = self.look_at(host, now);
+        let before = self.limit;
+        let mut said = self.look_at(host, now);
+        if self.limit == before {
+            said.extend(self.look_again(host));
         }
         said.extend(self.over());
         said
+    }
+
+    /// Finds the holders of a limit that has not changed once more: of a service and an instrument, one may have ended.
+    fn look_again(&mut self, host: &Host) -> Option<Said> {
+        let limit = self.limit;
+        let state = match limit {
+            Limit::Keeps(_) => host.kept_out_of_idle(&self.judged).ok()??.state,
+            Limit::Unknown => host.deep_idle(&self.judged)?,
+            Limit::Unread | Limit::Harmless => return None,
+        };
+        let holders = strangers(host);
+        let is_explained = limit != Limit::Unknown && is_with_service(&holders);
+        match holders.iter().find(|holder| is_doubtful(limit, holder)) {
+            Some(instrument) if self.doubt.is_none() && !is_explained => {
+                self.doubt = Some(Doubt {
+                    since: self.since,
+                    text: doubt(limit, &state, instrument),
+                    is_shared: false,
+                });
+                None
+            }
+            None if self.doubt.as_ref().is_some_and(|doubt| doubt.is_shared) => {
+                self.doubt = None;
+                self.noted(&state, &holders)
+            }
+            _ => None,
+        }
     }
 
     fn look_at(&mut self, host: &Host, now: Monotonic) -> Vec<Said> {
@@ -102,24 +141,35 @@ impl OthersLimits {
         if limit == self.limit {
             return Vec::new();
         }
-        self.limit = limit;
+        let before = std::mem::replace(&mut self.limit, limit);
+        self.since = since;
         let mut said: Vec<Said> = self.over().into_iter().collect();
         if let Some(state) = state {
-            said.extend(self.held(limit, &state, &strangers(host), since));
+            said.extend(self.held(before, &state, &strangers(host)));
         }
         said
     }
 
     /// Begins a doubt about an instrument's limit, or returns the note about another one.
-    fn held(&mut self, limit: Limit, state: &DeepIdle, holders: &[IdleHolder], since: Monotonic) -> Option<Said> {
+    fn held(&mut self, before: Limit, state: &DeepIdle, holders: &[IdleHolder]) -> Option<Said> {
+        let (limit, since) = (self.limit, self.since);
         if let Some(instrument) = holders.iter().find(|holder| is_doubtful(limit, holder)) {
-            self.doubt = Some((since, doubt(limit, state, instrument)));
+            self.doubt = Some(Doubt {
+                since,
+                text: doubt(limit, state, instrument),
+                is_shared: before == Limit::Unread && is_with_service(holders),
+            });
             return None;
         }
-        let Limit::Keeps(us) = limit else { return None };
+        self.noted(state, holders)
+    }
+
+    /// The note about a service's limit, once.
+    fn noted(&mut self, state: &DeepIdle, holders: &[IdleHolder]) -> Option<Said> {
+        let Limit::Keeps(us) = self.limit else { return None };
         let is_new = !std::mem::replace(&mut self.is_noted, true);
         is_new.then(|| Said {
-            since,
+            since: self.since,
             kind: EventKind::Note,
             text: note(us, state, holders),
         })
@@ -127,7 +177,7 @@ impl OthersLimits {
 
     /// Ends the doubt, if there is one.
     fn over(&mut self) -> Option<Said> {
-        let (since, text) = self.doubt.take()?;
+        let Doubt { since, text, .. } = self.doubt.take()?;
         let kind = EventKind::HeldByUs;
         Some(Said { since, kind, text })
     }
@@ -150,6 +200,11 @@ fn strangers(host: &Host) -> Vec<IdleHolder> {
 pub(super) fn is_held_by_instrument(host: &Host, judged: &CpuList) -> bool {
     let is_kept = matches!(host.kept_out_of_idle(judged), Ok(Some(_)));
     is_kept && strangers(host).iter().any(IdleHolder::is_instrument)
+}
+
+/// True if a service holds a limit, too.
+fn is_with_service(holders: &[IdleHolder]) -> bool {
+    !holders.iter().all(IdleHolder::is_instrument)
 }
 
 /// True if the limit may be an instrument's. A second triptime seldom holds one: without a known limit it is no reason to doubt.

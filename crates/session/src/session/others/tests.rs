@@ -89,17 +89,65 @@ fn an_instruments_limit_is_a_doubt_for_as_long_as_it_lasts() {
 }
 
 #[test]
-fn an_instrument_that_still_holds_at_the_end_is_a_doubt_also_where_it_joined_a_service() {
+fn an_instrument_that_joins_a_service_under_the_same_limit_changes_nothing() {
+    let machine = Sleeper::new();
+    let mut limits = limits(false);
+    machine.limit(0);
+    machine.holder(700, "tuned");
+    assert_eq!(limits.look_at(&machine.host(), at(1)).len(), 1, "a note");
+    machine.holder(812, "cyclictest");
+    assert_eq!(limits.look_at(&machine.host(), at(2)), []);
+    assert_eq!(limits.close_at(&machine.host(), at(3)), []);
+}
+
+#[test]
+fn an_instrument_that_takes_over_a_services_limit_or_lowers_it_is_a_doubt() {
     for name in ["triptime", "rtla", "cyclictest"] {
         let machine = Sleeper::new();
         let mut limits = limits(false);
         machine.limit(0);
         machine.holder(700, "tuned");
-        assert_eq!(limits.look_at(&machine.host(), at(1)).len(), 1);
+        limits.look_at(&machine.host(), at(1));
         machine.holder(812, name);
+        machine.ends(700);
         let said = limits.close_at(&machine.host(), at(2));
         assert_eq!(doubts(&said).len(), 1, "{name}: {said:?}");
     }
+    let machine = Sleeper::new();
+    let mut limits = limits(false);
+    machine.limit(100);
+    machine.holder(700, "tuned");
+    limits.look_at(&machine.host(), at(1));
+    machine.holder(812, "cyclictest");
+    machine.limit(0);
+    limits.look_at(&machine.host(), at(2));
+    let said = limits.close_at(&machine.host(), at(3));
+    assert_eq!(doubts(&said)[0].0, at(1), "{said:?}");
+}
+
+#[test]
+fn where_an_instrument_held_beside_a_service_from_the_begin_its_end_shows_whose_the_limit_is() {
+    let both = || {
+        let (machine, mut limits) = (Sleeper::new(), limits(false));
+        machine.limit(0);
+        machine.holder(700, "tuned");
+        machine.holder(812, "cyclictest");
+        limits.look_at(&machine.host(), at(1));
+        (machine, limits)
+    };
+    let (machine, mut limits) = both();
+    let said = limits.close_at(&machine.host(), at(2));
+    assert_eq!(doubts(&said).len(), 1, "it may be the instrument's: {said:?}");
+    let (machine, mut limits) = both();
+    machine.ends(812);
+    let said = limits.close_at(&machine.host(), at(2));
+    let [note] = &said[..] else { panic!("{said:?}") };
+    assert_eq!(note.kind, EventKind::Note, "it is the service's");
+    let (machine, mut limits) = both();
+    machine.ends(812);
+    machine.limit(2_000_000_000);
+    let said = limits.close_at(&machine.host(), at(2));
+    assert_eq!(doubts(&said).len(), 1, "it was the instrument's: {said:?}");
 }
 
 #[test]
@@ -166,6 +214,13 @@ fn where_the_limit_cannot_be_read_an_instrument_may_hold_it_and_a_second_triptim
         machine.write(".unreadable", "EACCES /proc/812/fd\n");
         fs::create_dir_all(machine.path("proc/812/fd")).expect("made");
         let said = limits(false).close_at(&machine.host(), at(1));
+        assert_eq!(doubts(&said).len(), count, "{name}: {said:?}");
+        // The same where it begins during the run.
+        let mut limits = limits(false);
+        machine.write("proc/812/comm", "bash");
+        assert_eq!(limits.look_at(&machine.host(), at(1)), []);
+        machine.write("proc/812/comm", name);
+        let said = limits.close_at(&machine.host(), at(2));
         assert_eq!(doubts(&said).len(), count, "{name}: {said:?}");
     }
 }
