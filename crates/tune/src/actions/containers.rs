@@ -11,29 +11,19 @@ const DEEPEST: usize = 6;
 /// Minimum length of an id prefix, as the runtimes accept it.
 const SHORTEST: usize = 4;
 
-/// Binds the container to the real-time CPUs.
+/// Binds the container to the real-time CPUs to which no domain is pinned.
 pub(super) fn cpus(scene: &Scene<'_>) -> Result<Vec<Operation>, String> {
-    let rt_cpus = free_cpus(scene)?;
-    let (_, group) = group(scene, "cpuset")?;
-    Ok(vec![Operation::write(
-        format!("{group}/cpuset.cpus"),
-        rt_cpus.to_string(),
-    )])
-}
-
-/// Real-time CPUs to which no domain is pinned.
-fn free_cpus(scene: &Scene<'_>) -> Result<CpuList, String> {
     let taken = match scene.facts.get(None, "domains.pinned-cpus") {
         Ok(Value::Cpus(cpus)) => cpus,
         Ok(_) => CpuList::default(),
         Err(unknown) => return Err(unknown.text),
     };
-    match scene.cpus("rt_cpus")?.without(&taken) {
-        free if free.is_empty() => {
-            Err("every real-time CPU has a domain pinned to it: name more with --cpus".to_owned())
-        }
-        free => Ok(free),
+    let free = scene.cpus("rt_cpus")?.without(&taken);
+    if free.is_empty() {
+        return Err("every real-time CPU has a domain pinned to it: name more with --cpus".to_owned());
     }
+    let (_, group) = group(scene, "cpuset")?;
+    Ok(vec![Operation::write(format!("{group}/cpuset.cpus"), free.to_string())])
 }
 
 /// Removes the quota of the container's group; its ancestors do not belong to the container.

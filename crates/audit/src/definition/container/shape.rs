@@ -47,7 +47,7 @@ const NAMES: [&str; 46] = [
     // Capabilities that the definition adds and drops, as written, by keys or as arguments of the engine.
     "ctr.added",
     "ctr.dropped",
-    // Those among them that stand in arguments.
+    // The ones among them that stand in arguments.
     "ctr.argument-added",
     "ctr.argument-dropped",
     // True if the engine refuses a capability that is added and dropped.

@@ -148,7 +148,7 @@ fn a_limit_of_memory_stays_and_none_is_invented() {
     }
 }
 
-/// What the merging tool replaces is in the document as a whole.
+/// Lists that the merging tool replaces are complete in the document.
 #[test]
 fn a_bundle_keeps_its_limits_and_its_capabilities() {
     let sets = |more: &str| format!("[\"CAP_KILL\", \"CAP_NET_ADMIN\"{more}]");
