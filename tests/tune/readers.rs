@@ -175,8 +175,24 @@ fn systemd_takes_every_unit() {
         return;
     }
     let (own, mut count) = (folder(), 0);
-    for tree in ["debian-untuned", "preempt-rt-bare-metal", "seapath-tuned", "kvm-guest"] {
-        let units = emitted_or_none(&host(tree).join("root"), "systemd");
+    // A group that lacks the real-time CPUs needs a unit.
+    let narrow = own.path().join("root");
+    let tree = host("seapath-tuned").join("root");
+    let copied = Command::new("cp").arg("-a").args([&tree, &narrow]).status();
+    assert!(copied.expect("cp").success());
+    fs::write(
+        narrow.join("sys/fs/cgroup/machine.slice/cpuset.cpus.effective"),
+        "4-7\n",
+    )
+    .expect("a file");
+    let whole = ["debian-untuned", "preempt-rt-bare-metal", "seapath-tuned", "kvm-guest"];
+    let whole = whole.map(|tree| (tree, host(tree).join("root")));
+    for (tree, root) in whole
+        .iter()
+        .map(|(tree, root)| (*tree, root))
+        .chain([("narrow", &narrow)])
+    {
+        let units = emitted_or_none(root, "systemd");
         for (place, part) in units.split("\n\n# ").enumerate() {
             for (section, ending, more) in [
                 ("[Slice]", "slice", ""),
