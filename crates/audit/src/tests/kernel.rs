@@ -7,7 +7,6 @@ const RELEASE: (&str, &str) = ("proc/sys/kernel/osrelease", "6.12.8-rt\n");
 const POSSIBLE: (&str, &str) = ("sys/devices/system/cpu/possible", "0-7\n");
 const CONFIG: &str = "boot/config-6.12.8-rt";
 const COMMAND_LINE: &str = "proc/cmdline";
-const LOG: &str = ".answers/kernel-log";
 
 fn anyone() -> Parameters {
     Parameters::default()
@@ -263,79 +262,6 @@ fn arguments_of_the_next_boot() {
         (&[], Unknown),
     ];
     each(&[RELEASE, running], &anyone(), id, cases);
-}
-
-#[test]
-fn log() {
-    let cases: &[(&[(&str, &str)], _)] = &[
-        (&[(LOG, "whole")], Pass),
-        (&[(LOG, "whole\n77 something else")], Pass),
-        (&[(LOG, "whole\n77 sched: RT throttling activated")], Fail),
-        (
-            &[(LOG, "from 300\n400 clocksource: Marking clocksource 'tsc' as unstable")],
-            Fail,
-        ),
-        (&[(LOG, "from 300")], Unknown),
-        (&[(LOG, "x")], Unknown),
-        (&[], Unknown),
-    ];
-    each(&[], &anyone(), "kernel-log-clean", cases);
-    let stalls = "whole\n60 rcu: INFO: rcu_preempt self-detected stall on CPU\n90 rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:";
-    let (_, live) = judged(&[(LOG, stalls)], &anyone(), "kernel-log-clean");
-    assert!(live.contains("RCU stall (2 times, 60 s to 90 s after boot)"), "{live}");
-}
-
-/// Each line as a kernel prints it, and ordinary lines of a machine's log.
-#[test]
-fn lines_of_the_log_are_told_apart() {
-    let alarms = [
-        "tsc: Marking TSC unstable due to check_tsc_sync_source failed",
-        "Measured 4321 cycles TSC warp between CPUs, turning off TSC clock.",
-        "CPU4: Core temperature is above threshold, cpu clock is throttled (total events = 1)",
-        "CPU4: Core temperature above threshold, cpu clock throttled (total events = 1)",
-        "irq 16: nobody cared (try booting with the \"irqpoll\" option)",
-        "Disabling IRQ #16",
-        "WARNING: CPU: 3 PID: 992 at kernel/time/timer.c:1 __run_timers+0x1/0x2",
-        "WARNING: kernel/time/timer.c:1 at __run_timers+0x1/0x2, CPU#3: relay/992",
-        "BUG: Bad page state in process relay  pfn:12345",
-        "sched: CPU 3: need_resched set for > 100123456 ns (25 ticks) without schedule",
-        "BUG: scheduling while atomic: relay/992/0x00000002",
-        "BUG: workqueue lockup - pool cpus=3 node=0 flags=0x0 nice=0 stuck for 33s!",
-        "Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] PREEMPT_RT SMP",
-        "Internal error: Oops: 0000000096000004 [#1] PREEMPT_RT SMP",
-        "igb 0000:02:00.0: Detected Tx Unit Hang",
-        "e1000e 0000:00:1f.6 eno1: Detected Hardware Unit Hang:",
-        "Out of memory: Killed process 992 (relay)",
-        "Memory cgroup out of memory: Killed process 992 (relay) total-vm:1kB",
-        "relay invoked oom-killer: gfp_mask=0x100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0",
-        "sched: DL replenish lagged too much",
-        "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 slot:0 page:0x1 offset:0x0)",
-        "pcieport 0000:00:1c.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",
-        "pcieport 0000:00:1c.0: AER: Corrected error message received from 0000:02:00.0",
-        "pcieport 0000:00:1c.0: AER: Corrected error received: 0000:02:00.0",
-        "ice 0000:65:00.0: The DDP package file was not found or could not be read. Entering Safe Mode",
-        "ice 0000:65:00.0: The DDP package file version is lower than the driver supports.  The driver requires version 1.3.x.x.  \
-         Please use an updated DDP Package file.  Entering Safe Mode.",
-        "ice 0000:65:00.0: The firmware loaded on the device is not compatible with the DDP package.  Please update the device's NVM.  \
-         Entering safe mode.",
-    ];
-    for line in alarms {
-        let log = format!("whole\n5 {line}");
-        each(&[], &anyone(), "kernel-log-clean", &[(&[(LOG, log.as_str())], Fail)]);
-    }
-    for line in [
-        "EDAC MC0: Giving out device to module skx_edac controller Skylake Socket#0 IMC#0",
-        "pcieport 0000:00:1c.0: AER: enabled with IRQ 122",
-        "CPU4: Core temperature/speed normal (total events = 1)",
-        "tsc: Refined TSC clocksource calibration: 2999.997 MHz",
-        "clocksource: Switched to clocksource tsc",
-        "x86/split lock detection: #AC: crashing the kernel on kernel split_locks and warning on user-space split_locks",
-        "rcu: Hierarchical RCU implementation.",
-        "smpboot: CPU0: Intel WARNING: a word at the start, and CPU0 after it",
-    ] {
-        let log = format!("whole\n5 {line}");
-        each(&[], &anyone(), "kernel-log-clean", &[(&[(LOG, log.as_str())], Pass)]);
-    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod interrupts;
 mod iommu;
 mod isolation;
 mod kernel;
+mod kernel_log;
 mod memory;
 mod network;
 mod platform;
