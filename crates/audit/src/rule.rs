@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::condition::Condition;
-use super::facts::Class;
+use super::condition::{Condition, evaluate};
+use super::facts::{Class, Facts, Subject};
 
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -102,14 +102,27 @@ pub struct Write {
     pub value: String,
 }
 
+/// Remedy on machines, or for parts, with a certain fact.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemedyCase {
+    /// Condition of the case, over gathered facts.
+    pub when: Condition,
+    /// Remedy in one line.
+    pub how: String,
+}
+
 /// Remedy of a finding.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Remedy {
     /// Time at which it can be changed.
     pub change: Change,
-    /// Remedy in one line.
+    /// Remedy in one line, where no case holds.
     pub how: String,
+    /// Remedies in its place: the first case that holds.
+    #[serde(default)]
+    pub cases: Vec<RemedyCase>,
     /// Risk of the change; empty: none known.
     #[serde(default)]
     pub risk: String,
@@ -122,6 +135,14 @@ pub struct Remedy {
     /// `compose`, `quadlet`, `oci`, `kubernetes`.
     #[serde(default)]
     pub emit: BTreeMap<String, Vec<String>>,
+}
+
+impl Remedy {
+    /// Remedy in one line, for the machine of these facts or a part of it.
+    pub fn how_here(&self, facts: &Facts, part: Option<&Subject>) -> &str {
+        let holds = |case: &&RemedyCase| evaluate(&case.when, facts, part) == Ok(true);
+        self.cases.iter().find(holds).map_or(&self.how, |case| &case.how)
+    }
 }
 
 /// One check.
@@ -200,7 +221,11 @@ impl Rule {
     /// All its conditions.
     pub(super) fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let optional = [&self.applies, &self.tolerated, &self.booted];
-        [&self.wanted].into_iter().chain(optional.into_iter().flatten())
+        let cases = self.remedy.cases.iter().map(|case| &case.when);
+        [&self.wanted]
+            .into_iter()
+            .chain(optional.into_iter().flatten())
+            .chain(cases)
     }
 
     /// All its facts, including those that are only shown.

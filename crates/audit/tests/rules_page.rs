@@ -39,7 +39,13 @@ fn row(rule: &Rule) -> String {
         .iter()
         .map(|(name, severity)| format!(", {} in `{name}`", severity.word()));
     let severity = rule.severity.word().to_owned() + &of_profiles.collect::<String>();
-    let how = format!("{}: {}", rule.remedy.change.word(), rule.remedy.how);
+    let cases = rule
+        .remedy
+        .cases
+        .iter()
+        .map(|case| format!("; or, in another case: {}", case.how));
+    let cases = cases.collect::<String>();
+    let how = format!("{}: {}{cases}", rule.remedy.change.word(), rule.remedy.how);
     let cells = [&rule.title, &rule.why, &rule.worth.seen, &how].map(|text| cell(text));
     format!("| `{}` | {severity} | {} |\n", rule.id, cells.join(" | "))
 }

@@ -22,7 +22,8 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
         });
     facts.set("kernel.upstream-release", upstream);
     let profile = parameters.profile.as_deref().unwrap_or_default();
-    let of = |tolerated: bool| {
+    let mut fixes: Vec<String> = Vec::new();
+    let mut of = |tolerated: bool| {
         let release = release.clone()?;
         let mut search = Search::default();
         for row in known() {
@@ -31,6 +32,7 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
             match row.when.as_ref().map_or(Ok(true), |when| evaluate(when, facts, None)) {
                 Ok(true) if is_tolerated == tolerated => {
                     search.add(format!("{}: {} (remedy: {})", row.id, row.symptom, row.fix));
+                    fixes.push(row.fix);
                 }
                 Ok(_) => {}
                 Err(unknown) => search.missed(unknown),
@@ -41,6 +43,13 @@ pub(super) fn gather(reader: &Reader, parameters: &Parameters, facts: &mut Facts
     let (found, tolerated) = (of(false), of(true));
     facts.set("kernel.regressions", found);
     facts.set("kernel.regressions-tolerated", tolerated);
+    facts.set(
+        "kernel.regression-fixes",
+        match fixes.is_empty() {
+            true => Err(Unknown::absent("no known regression concerns this machine")),
+            false => Ok(fixes.join("; ")),
+        },
+    );
 }
 
 /// True if the kernel certainly has it, false if it may have it; `None` if it lacks it, as far as known.

@@ -1,6 +1,13 @@
+use std::path::Path;
+
 use super::tree::{changed, finding, outcome_of};
-use crate::finding::Outcome::{Fail, NotApplicable, Pass, Unknown};
+use crate::facts::Facts;
+use crate::finding::Outcome::{Fail, NotApplicable, Pass, Unknown, Warn};
 use crate::parameters::Parameters;
+use crate::rule::{Rule, built_in};
+use crate::template;
+use crate::value::Value;
+use host::Host;
 
 const GUEST: [(&str, &str); 6] = [
     ("sys/devices/system/cpu/online", "0-1\n"),
@@ -94,4 +101,72 @@ fn hardware_without_a_hypervisor_flag_is_no_guest() {
     let board = ("proc/device-tree/compatible", "linux,dummy-virt\0");
     let model = ("proc/device-tree/model", "linux,dummy-virt\0");
     assert_eq!(of(&[board, model]), Fail, "a guest of some hypervisor");
+}
+
+/// Advice for one hypervisor is none for a guest of another.
+#[test]
+fn advice_is_for_the_machine_that_is_audited() {
+    let rules = built_in().into_iter().flat_map(|(_, group)| group.rules);
+    let rules: Vec<Rule> = rules.collect();
+    let how = |id: &str, known: &[(&'static str, Value)]| {
+        let mut facts = Facts::default();
+        for (name, value) in known {
+            facts.set(name, value.clone());
+        }
+        let rule = rules.iter().find(|rule| rule.id == id).expect("a rule");
+        template::shown(rule.remedy.how_here(&facts, None), &facts, None)
+    };
+    let on = |hypervisor: &str| how("guest-ptp-source", &[("machine.hypervisor", Value::from(hypervisor))]);
+    for kind in ["KVM", "Firecracker", "Cloud Hypervisor", "QEMU, with or without KVM"] {
+        assert!(on(kind).contains("ptp_kvm"), "{kind}");
+    }
+    assert!(on("VMware").contains("ptp_vmw") && on("Hyper-V").contains("ptp_hyperv"));
+    for kind in [
+        "VMware",
+        "Hyper-V",
+        "Xen",
+        "VirtualBox",
+        "bhyve",
+        "Parallels",
+        "QEMU, which emulates the processor",
+    ] {
+        assert!(!on(kind).contains("kvm"), "{kind}: {}", on(kind));
+    }
+    let has_clock = [
+        ("machine.hypervisor", Value::from("VMware")),
+        ("guest.ptp-clocks", Value::List(vec!["ptp0 (ptp_vmw)".to_owned()])),
+    ];
+    assert!(how("guest-ptp-source", &has_clock).contains("the clock that is there"));
+    let idle = |argument: &str| how("guest-idle-mode", &[("guest.idle-argument", Value::from(argument))]);
+    assert!(!idle("poll").contains("haltpoll") && idle("halt").contains("haltpoll"));
+    let fix = "no fixed release is known: compare with 6.12";
+    assert_eq!(
+        how("known-regression", &[("kernel.regression-fixes", Value::from(fix))]),
+        fix
+    );
+    let setters = |names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        how("ts-single-source", &[("time.setters", Value::List(names))])
+    };
+    assert!(setters(&[]).starts_with("start one") && setters(&["a", "b"]).starts_with("stop and disable"));
+}
+
+#[test]
+fn no_advice_for_a_guest_of_vmware_is_for_one_of_kvm() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts/vmware-guest/root");
+    let audit = crate::audit(&Host::at(&root).expect("a tree"), &Parameters::default(), &[]);
+    let open = audit
+        .findings
+        .iter()
+        .filter(|finding| matches!(finding.outcome, Fail | Warn));
+    let mut count = 0;
+    for finding in open {
+        let how = finding.rule.remedy.how_here(&audit.facts, None);
+        let is_foreign = ["ptp_kvm", "haltpoll", "virsh", "kvm_intel"]
+            .iter()
+            .any(|word| how.contains(word));
+        assert!(!is_foreign, "{}: {how}", finding.rule.id);
+        count += 1;
+    }
+    assert!(count >= 5, "{count}");
 }

@@ -81,7 +81,7 @@ impl Row {
             reason: shown(&reason.unwrap_or_default()).into_owned(),
             why: rule.why.clone(),
             worth: rule.worth.seen.clone(),
-            how: fill(&rule.remedy.how),
+            how: fill(rule.remedy.how_here(&audit.facts, first)),
             risk: rule.remedy.risk.clone(),
             change: change(rule.remedy.change),
             change_word: rule.remedy.change.word(),
