@@ -9,6 +9,7 @@
 mod actions;
 mod apply;
 mod domain;
+mod effective;
 mod emit;
 mod harm;
 mod journal;

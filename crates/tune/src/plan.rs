@@ -7,6 +7,8 @@ use audit::rule::Change;
 use audit::template::fill;
 
 use super::actions;
+use super::effective::effective;
+use super::emit::emit;
 use super::harm::{harm, risks_here};
 use super::operation::Operation;
 use host::Host;
@@ -66,6 +68,7 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> TuneStep {
             Err(why) => unclear = Some(why),
         }
     }
+    let (operations, without_effect) = effective(host, operations);
     let first = finding
         .worst_parts()
         .next()
@@ -75,13 +78,27 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> TuneStep {
         check: rule.id.clone(),
         title: rule.title.clone(),
         change: rule.remedy.change,
-        how: shown(&rule.remedy.how),
+        how: shown(rule.remedy.how_here(&audit.facts, first)),
         risk: risk(audit, finding),
         operations,
-        unclear,
+        unclear: unclear.or(without_effect),
         harm: harm(audit, finding),
-        emitted: rule.remedy.emit.keys().cloned().collect(),
+        emitted: emitted(audit, finding),
     }
+}
+
+/// Tools for which there is a setting: one that needs an unknown value is none.
+fn emitted(audit: &Audit, finding: &Finding) -> Vec<String> {
+    let only = [finding.rule.id.clone()];
+    let has_text = |tool: &&String| emit(audit, &only, tool).is_ok_and(|text| has_setting(&text));
+    finding.rule.remedy.emit.keys().filter(has_text).cloned().collect()
+}
+
+/// True for a text with a line that is no comment.
+fn has_setting(text: &str) -> bool {
+    let is_comment = |line: &str| line.starts_with('#') || (line.starts_with("<!--") && line.ends_with("-->"));
+    text.lines()
+        .any(|line| !line.trim().is_empty() && !is_comment(line.trim()))
 }
 
 fn risk(audit: &Audit, finding: &Finding) -> String {
@@ -95,7 +112,8 @@ fn of_part(host: &Host, audit: &Audit, finding: &Finding, part: &PartFinding) ->
     let filled = |text: &str| fill(text, &audit.facts, subject).map_err(|unknown| unknown.text);
     let writes = finding.rule.remedy.write.iter();
     let writes = writes.map(|write| Ok((filled(&write.to)?, filled(&write.value)?)));
-    let mut operations = writes_here(host, writes.collect::<Result<_, String>>()?);
+    let writes = writes.collect::<Result<Vec<_>, String>>()?.into_iter();
+    let mut operations: Vec<Operation> = writes.map(|(path, value)| Operation::write(path, value)).collect();
     if let Some(action) = &finding.rule.remedy.action {
         operations.extend(actions::operations(action, host.reader(), &audit.facts, subject)?);
     }
@@ -110,13 +128,4 @@ fn subject<'a>(audit: &'a Audit, finding: &Finding, part: &PartFinding) -> Optio
         .map_or(&[][..], |class| audit.facts.parts(class))
         .iter();
     parts.find(|known| known.name == part.part)
-}
-
-/// Writes without those to files that this kernel lacks, if it has some of the files: kernels differ in their switches, and a kernel
-/// without a switch lacks the feature.
-fn writes_here(host: &Host, writes: Vec<(String, String)>) -> Vec<Operation> {
-    let is_here = |path: &str| host.reader().exists(path).unwrap_or(true);
-    let has_any = writes.iter().any(|(path, _)| is_here(path));
-    let kept = writes.into_iter().filter(|(path, _)| !has_any || is_here(path));
-    kept.map(|(path, value)| Operation::write(path, value)).collect()
 }

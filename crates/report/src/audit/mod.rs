@@ -33,6 +33,8 @@ pub struct AuditReport {
     pub environment: Vec<(String, Result<String, String>)>,
     /// The CPUs reserved for real-time work, as text for people.
     pub cpus: String,
+    /// True if none is reserved: a remedy for real-time CPUs then needs to be told them.
+    pub has_no_cpus: bool,
     /// The profile that the severities belong to.
     pub profile: Option<String>,
     /// Lowest severity at which a failed finding fails the audit.
@@ -59,6 +61,7 @@ impl AuditReport {
             machine,
             environment: audit.environment.clone(),
             cpus: row::cpus(audit),
+            has_no_cpus: row::has_no_cpus(audit),
             profile,
             fails_from,
             rows: audit.findings.iter().map(|finding| Row::of(finding, audit)).collect(),

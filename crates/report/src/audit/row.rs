@@ -116,6 +116,11 @@ fn change(change: Change) -> &'static str {
     }
 }
 
+/// True if no CPU is reserved.
+pub(super) fn has_no_cpus(audit: &Audit) -> bool {
+    matches!(audit.facts.get(None, "rt_cpus"), Ok(Value::Cpus(cpus)) if cpus.is_empty())
+}
+
 /// The reserved CPUs, as text for people.
 pub(super) fn cpus(audit: &Audit) -> String {
     let of = |name| match audit.facts.get(None, name) {

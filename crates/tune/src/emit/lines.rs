@@ -4,6 +4,7 @@ use super::{EmittedLine, LINK_HEAD, Open, containers, names, notes, shares};
 use audit::facts::{Class, Subject};
 use audit::finding::{Finding, PartFinding};
 use audit::template::fill;
+use audit::value::Why;
 
 /// Check whose settings contain the lists of capabilities of a container.
 const CAPABILITIES: &str = "ctr-capabilities";
@@ -28,7 +29,10 @@ impl<'a> Open<'a> {
         };
         let mut blocks: Vec<(&str, Vec<String>)> = Vec::new();
         for part in finding.open_parts() {
-            let filled = texts.iter().map(|text| match self.of_part(finding, part, text) {
+            let here = texts
+                .iter()
+                .filter(|text| kind != "sysctl" || self.has_sysctl(finding, part, text));
+            let filled = here.map(|text| match self.of_part(finding, part, text) {
                 Err(why) if containers::is_of_the_author(text) => Ok(format!("# by hand: {why}")),
                 filled => filled,
             });
@@ -51,6 +55,18 @@ impl<'a> Open<'a> {
             text,
         };
         Ok(texts.map(line).collect())
+    }
+
+    /// True unless the kernel lacks the file of a line `NAME = VALUE`.
+    fn has_sysctl(&self, finding: &Finding, part: &PartFinding, text: &str) -> bool {
+        let name = text.split('=').next().unwrap_or(text).trim();
+        self.has_file(finding, part, &format!("/proc/sys/{}", name.replace('.', "/")))
+    }
+
+    /// True unless the kernel lacks this file of a rule: then every boot would report that it cannot be written.
+    pub(super) fn has_file(&self, finding: &Finding, part: &PartFinding, path: &str) -> bool {
+        let found = self.audit.facts.get(self.subject(finding, part).as_ref(), path);
+        !found.is_err_and(|unknown| unknown.why == Why::Absent)
     }
 
     /// Lines adapted to the container that they are for.

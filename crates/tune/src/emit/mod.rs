@@ -149,7 +149,8 @@ impl<'a> Open<'a> {
         let is_set = |finding: &'a Finding, kind| self.lines_of(finding, kind).is_ok_and(|lines| !lines.is_empty());
         let is_written = |finding: &Finding| {
             let mut writes = finding.rule.remedy.write.iter();
-            files && writes.any(|write| write.to.starts_with("/sys/"))
+            let is_here = |path: &str| finding.open_parts().any(|part| self.has_file(finding, part, path));
+            files && writes.any(|write| write.to.starts_with("/sys/") && is_here(&write.to))
         };
         let findings = self.findings();
         let said = findings.filter(|finding| kinds.iter().any(|kind| is_set(finding, kind)) || is_written(finding));
@@ -285,7 +286,10 @@ impl<'a> Open<'a> {
         for finding in self.findings() {
             let writes = finding.rule.remedy.write.iter();
             for write in writes.filter(|write| write.to.starts_with("/sys/") && !write.value.is_empty()) {
-                for part in finding.open_parts() {
+                for part in finding
+                    .open_parts()
+                    .filter(|part| self.has_file(finding, part, &write.to))
+                {
                     let set = self.of_part(finding, part, &write.to).and_then(|name| {
                         let value = self.of_part(finding, part, &write.value)?;
                         Ok(Set { name, value })

@@ -4,7 +4,7 @@ use model::Fact;
 use model::fact::REMEDIES;
 
 use super::harm::none_left;
-use super::{TuneStep, emit, plan, refusals};
+use super::{TuneStep, plan, refusals};
 use audit::Audit;
 use audit::finding::{Finding, Outcome};
 use audit::parameters::Parameters;
@@ -26,7 +26,7 @@ pub fn remedies(host: &Host, audit: &Audit, parameters: &Parameters) -> Vec<Fact
     let is_possible = |step: &&TuneStep| !is_refused(step) && (none_left(audit).is_none() || is_by_hand(audit, step));
     let steps = plan.steps.iter().filter(is_possible);
     let words = parameters.words();
-    steps.map(|step| fact(audit, step, &words)).collect()
+    steps.map(|step| fact(step, &words)).collect()
 }
 
 /// True if no tool can do any part of it.
@@ -38,8 +38,8 @@ fn is_by_hand(audit: &Audit, step: &TuneStep) -> bool {
     })
 }
 
-fn fact(audit: &Audit, step: &TuneStep, words: &[String]) -> Fact {
-    let head = match way(audit, step) {
+fn fact(step: &TuneStep, words: &[String]) -> Fact {
+    let head = match way(step) {
         Some(way) => {
             let parts = ["triptime", "tune", &step.check].into_iter();
             let parts = parts.chain(words.iter().map(String::as_str)).chain(way);
@@ -56,10 +56,8 @@ fn fact(audit: &Audit, step: &TuneStep, words: &[String]) -> Fact {
 }
 
 /// Options of `tune` that apply it here. Disruptive changes are only shown, with their risk. `None`: a manual step.
-fn way<'a>(audit: &Audit, step: &'a TuneStep) -> Option<Vec<&'a str>> {
-    let only = [step.check.clone()];
-    let has_text = |tool: &&String| emit(audit, &only, tool).is_ok_and(|text| !text.is_empty());
-    let emitted = || Some(vec!["--emit", step.emitted.iter().find(has_text)?.as_str()]);
+fn way(step: &TuneStep) -> Option<Vec<&str>> {
+    let emitted = || Some(vec!["--emit", step.emitted.first()?.as_str()]);
     let live = || match (step.operations.is_empty(), step.change) {
         (true, _) => None,
         (false, Change::SafeNow) => Some(vec!["--apply"]),

@@ -1,6 +1,7 @@
 //! Every remedy of every recorded machine, applied to a copy of it: the finding that required it is gone, no new one appears, and no rule
 //! passes because it sees less.
 
+mod effective;
 mod guests;
 mod modules;
 mod readers;

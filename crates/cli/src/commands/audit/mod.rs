@@ -199,7 +199,7 @@ impl OfArgs {
     }
 
     /// The same options as words of a command line.
-    fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let mut words = self.parameters().words();
         let mut add = |name: &str, value: String| words.extend([format!("--{name}"), shell::word(&value).into_owned()]);
         let paths = [("root", &self.root), ("waivers", &self.waivers)];
@@ -295,7 +295,11 @@ pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
             terminal::size(),
             colour,
             &command("triptime audit --full"),
-            &command("triptime tune --plan"),
+            // Most remedies are for CPUs that somebody has to choose.
+            &command(match report.has_no_cpus && args.of.cpus().is_none() {
+                true => "triptime tune --plan --cpus LIST",
+                false => "triptime tune --plan",
+            }),
         ),
     };
     let written = verdict::write(&text);

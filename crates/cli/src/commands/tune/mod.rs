@@ -90,7 +90,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<u8, Failure> {
     match args.action.apply {
         true => apply(args, &plan, &refusals),
         false => {
-            verdict::write(&text::plan(&plan, &refusals))?;
+            verdict::write(&text::plan(&plan, &refusals, &args.of.words()))?;
             Ok(0)
         }
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 use tune::{Applied, Outcome, Plan, Refusal, TuneStep};
 use units::foreign::shown;
 
-/// Planned changes.
-pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
+/// Planned changes. `options` are those of the audit, for the commands in it.
+pub(super) fn plan(plan: &Plan, refusals: &[Refusal], options: &str) -> String {
     let (now, later): (Vec<&TuneStep>, Vec<&TuneStep>) =
         plan.steps.iter().partition(|step| !step.operations.is_empty());
     let mut out = String::new();
@@ -38,10 +38,11 @@ pub(super) fn plan(plan: &Plan, refusals: &[Refusal]) -> String {
             let _ = writeln!(out, "    cannot be changed now: {}", shown(why));
         }
         if !step.emitted.is_empty() {
+            let command = format!("triptime tune {} {options}", step.check);
             let _ = writeln!(
                 out,
-                "    settings: triptime tune {} --emit {}",
-                step.check,
+                "    settings: {} --emit {}",
+                shown(command.trim_end()),
                 step.emitted.join("|")
             );
         }
