@@ -110,6 +110,21 @@ pub struct RemedyCase {
     pub when: Condition,
     /// Remedy in one line.
     pub how: String,
+    /// Time at which it can be changed, if that differs.
+    pub change: Option<Change>,
+    /// Risk of the change, if that differs.
+    pub risk: Option<String>,
+}
+
+/// Remedy for a machine, or a part of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advice<'a> {
+    /// Time at which it can be changed.
+    pub change: Change,
+    /// Remedy in one line.
+    pub how: &'a str,
+    /// Risk of the change; empty: none known.
+    pub risk: &'a str,
 }
 
 /// Remedy of a finding.
@@ -138,10 +153,15 @@ pub struct Remedy {
 }
 
 impl Remedy {
-    /// Remedy in one line, for the machine of these facts or a part of it.
-    pub fn how_here(&self, facts: &Facts, part: Option<&Subject>) -> &str {
+    /// Remedy for the machine of these facts, or for a part of it.
+    pub fn here(&self, facts: &Facts, part: Option<&Subject>) -> Advice<'_> {
         let holds = |case: &&RemedyCase| evaluate(&case.when, facts, part) == Ok(true);
-        self.cases.iter().find(holds).map_or(&self.how, |case| &case.how)
+        let case = self.cases.iter().find(holds);
+        Advice {
+            change: case.and_then(|case| case.change).unwrap_or(self.change),
+            how: case.map_or(&self.how, |case| &case.how),
+            risk: case.and_then(|case| case.risk.as_ref()).unwrap_or(&self.risk),
+        }
     }
 }
 

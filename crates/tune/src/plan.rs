@@ -74,12 +74,13 @@ fn step(host: &Host, audit: &Audit, finding: &Finding) -> TuneStep {
         .next()
         .and_then(|part| subject(audit, finding, part));
     let shown = |text: &str| audit::template::shown(text, &audit.facts, first);
+    let advice = rule.remedy.here(&audit.facts, first);
     TuneStep {
         check: rule.id.clone(),
         title: rule.title.clone(),
-        change: rule.remedy.change,
-        how: shown(rule.remedy.how_here(&audit.facts, first)),
-        risk: risk(audit, finding),
+        change: advice.change,
+        how: shown(advice.how),
+        risk: risk(audit, finding, advice.risk),
         operations,
         unclear: unclear.or(without_effect),
         harm: harm(audit, finding),
@@ -101,8 +102,8 @@ fn has_setting(text: &str) -> bool {
         .any(|line| !line.trim().is_empty() && !is_comment(line.trim()))
 }
 
-fn risk(audit: &Audit, finding: &Finding) -> String {
-    let known = Some(finding.rule.remedy.risk.clone()).filter(|risk| !risk.is_empty());
+fn risk(audit: &Audit, finding: &Finding, known: &str) -> String {
+    let known = Some(known.to_owned()).filter(|risk| !risk.is_empty());
     let all = known.into_iter().chain(risks_here(audit, finding));
     all.collect::<Vec<_>>().join("; ")
 }

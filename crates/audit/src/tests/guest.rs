@@ -114,7 +114,7 @@ fn advice_is_for_the_machine_that_is_audited() {
             facts.set(name, value.clone());
         }
         let rule = rules.iter().find(|rule| rule.id == id).expect("a rule");
-        template::shown(rule.remedy.how_here(&facts, None), &facts, None)
+        template::shown(rule.remedy.here(&facts, None).how, &facts, None)
     };
     let on = |hypervisor: &str| how("guest-ptp-source", &[("machine.hypervisor", Value::from(hypervisor))]);
     for kind in ["KVM", "Firecracker", "Cloud Hypervisor", "QEMU, with or without KVM"] {
@@ -161,7 +161,7 @@ fn no_advice_for_a_guest_of_vmware_is_for_one_of_kvm() {
         .filter(|finding| matches!(finding.outcome, Fail | Warn));
     let mut count = 0;
     for finding in open {
-        let how = finding.rule.remedy.how_here(&audit.facts, None);
+        let how = finding.rule.remedy.here(&audit.facts, None).how;
         let is_foreign = ["ptp_kvm", "haltpoll", "virsh", "kvm_intel"]
             .iter()
             .any(|word| how.contains(word));

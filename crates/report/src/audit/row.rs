@@ -64,6 +64,7 @@ impl Row {
             let name = &worst.first()?.part;
             audit.facts.parts(class).iter().find(|part| part.name == *name)
         });
+        let advice = rule.remedy.here(&audit.facts, first);
         let fill = |text: &str| shown(&template::shown(text, &audit.facts, first)).into_owned();
         let reason = finding
             .waiver
@@ -81,10 +82,10 @@ impl Row {
             reason: shown(&reason.unwrap_or_default()).into_owned(),
             why: rule.why.clone(),
             worth: rule.worth.seen.clone(),
-            how: fill(rule.remedy.how_here(&audit.facts, first)),
-            risk: rule.remedy.risk.clone(),
-            change: change(rule.remedy.change),
-            change_word: rule.remedy.change.word(),
+            how: fill(advice.how),
+            risk: advice.risk.to_owned(),
+            change: change(advice.change),
+            change_word: advice.change.word(),
             causes: rule.causes.clone(),
             sources: rule.sources.clone(),
             traps: rule.traps.clone(),

@@ -109,8 +109,8 @@ fn risks_of(audit: &Audit, finding: &Finding) -> Vec<String> {
 }
 
 fn hand_work(audit: &Audit, finding: &Finding, part: &Subject, why: &str) -> String {
-    let how = finding.rule.remedy.how_here(&audit.facts, Some(part));
-    let how = shown(how, &audit.facts, Some(part));
+    let advice = finding.rule.remedy.here(&audit.facts, Some(part));
+    let how = shown(advice.how, &audit.facts, Some(part));
     on_one_line(&format!("# by hand, {}: {how} ({why})", finding.rule.id)) + "\n"
 }
 
