@@ -319,6 +319,32 @@ fn streams_behind_headers_that_are_not_read_are_no_pass() {
     }
 }
 
+/// The frame in ERSPAN of type II, as a switch mirrors it to an address.
+fn mirrored(frame: &[u8]) -> Vec<u8> {
+    let mut packet = to_port_102(&[]);
+    packet.truncate(14 + 20);
+    packet[14 + 9] = 47;
+    packet.extend([0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 1, 0, 1, 0, 0, 0, 0]);
+    [&packet, frame].concat()
+}
+
+/// Nothing shows that the frames in the mirror are copies of those that were read.
+#[test]
+fn a_mirror_of_a_stream_beside_it_is_a_doubt_of_the_stream() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("mirror.pcap");
+    let mut sample = template(0);
+    let mut writer = PcapWriter::new(File::create(&path).unwrap()).unwrap();
+    for number in 0..5_000 {
+        sample.asdu_mut(0).unwrap().set_smp_cnt((number % 4_000) as u16);
+        let time_ns = START_NS + number * SPACING_NS;
+        writer.write(time_ns, sample.bytes()).unwrap();
+        writer.write(time_ns + 10_000, &mirrored(sample.bytes())).unwrap();
+    }
+    writer.finish().unwrap();
+    assert_eq!(judged_by("substation", &path, &[]), ("inconclusive".to_owned(), vec![]));
+}
+
 #[test]
 fn streams_that_are_not_read_excuse_no_loss_of_those_that_are() {
     let directory = tempfile::tempdir().unwrap();

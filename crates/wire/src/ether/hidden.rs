@@ -17,6 +17,10 @@ const ERSPAN_III: u16 = 0x22eb;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 /// Provider backbone bridges (IEEE 802.1ah).
 const PBB: u16 = 0x88e7;
+/// TRILL (RFC 6325), a network service header (RFC 8300), and a session of PPP over Ethernet (RFC 2516).
+const TRILL: u16 = 0x22f3;
+const NSH: u16 = 0x894f;
+const PPPOE_SESSION: u16 = 0x8864;
 /// Management of GOOSE and GSSE (IEC 61850-8-1), which may go to the same addresses.
 const GSE_MANAGEMENT: u16 = 0x88b9;
 /// Groups of GOOSE, GSSE and sampled values (IEC 61850-8-1, IEC 61850-9-2): the first octets of their addresses.
@@ -25,10 +29,13 @@ const GROUPS: [[u8; 4]; 3] = [[1, 0x0c, 0xcd, 1], [1, 0x0c, 0xcd, 2], [1, 0x0c, 
 const IP_GRE: u8 = 47;
 const IP_IPV4: u8 = 4;
 const IP_IPV6: u8 = 41;
+const IP_L2TP: u8 = 115;
 /// UDP port of R-GOOSE and R-SV (IEC 61850-90-5).
 const PORT_ROUTED: u16 = 102;
 const PORT_VXLAN: u16 = 4789;
 const PORT_GENEVE: u16 = 6081;
+const PORT_TZSP: u16 = 37_008;
+const PORT_L2TP: u16 = 1701;
 
 /// Maximum number of nested headers that are skipped.
 const MOST_HEADERS: usize = 12;
@@ -54,6 +61,16 @@ pub enum Hidden {
     Pbb,
     /// An IP packet in an IP packet.
     Tunnel,
+    /// TZSP, by which access points and routers mirror frames.
+    Tzsp,
+    /// TRILL.
+    Trill,
+    /// A network service header.
+    Nsh,
+    /// A session of PPP over Ethernet.
+    Pppoe,
+    /// L2TPv3.
+    L2tp,
     /// A frame to an address of sampled values or GOOSE whose EtherType is another one, such as an encrypted frame.
     Unread,
 }
@@ -67,7 +84,7 @@ impl EthernetView<'_> {
 
 impl Hidden {
     /// All headers, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 15] = [
         Self::Vlan,
         Self::Hsr,
         Self::RTag,
@@ -77,6 +94,11 @@ impl Hidden {
         Self::Mpls,
         Self::Pbb,
         Self::Tunnel,
+        Self::Tzsp,
+        Self::Trill,
+        Self::Nsh,
+        Self::Pppoe,
+        Self::L2tp,
         Self::Unread,
     ];
 
@@ -109,6 +131,11 @@ impl Hidden {
             Self::Mpls => "MPLS",
             Self::Pbb => "provider backbone bridges (IEEE 802.1ah)",
             Self::Tunnel => "IP in IP",
+            Self::Tzsp => "TZSP",
+            Self::Trill => "TRILL",
+            Self::Nsh => "network service headers (RFC 8300)",
+            Self::Pppoe => "PPP over Ethernet",
+            Self::L2tp => "L2TPv3",
             Self::Unread => "another header, or encryption, in frames to their addresses",
         }
     }
@@ -132,6 +159,9 @@ fn behind(ether_type: u16, payload: &[u8]) -> Option<Behind<'_>> {
         R_TAG => tagged(Hidden::RTag, payload, 4),
         // The tag with the service instance is before the customer's frame.
         PBB => in_frame(Hidden::Pbb, payload.get(4..)?),
+        TRILL => trill(payload),
+        NSH => service(payload),
+        PPPOE_SESSION => point_to_point(payload),
         _ if MPLS.contains(&ether_type) => labelled(payload),
         IPV4 | IPV6 => {
             let packet = IpPacket::of(ether_type, payload)?;
@@ -153,12 +183,80 @@ fn carried(protocol: u8, rest: &[u8]) -> Option<Behind<'_>> {
         IP_GRE => gre(rest),
         IP_IPV4 => Some((Hidden::Tunnel, IPV4, rest)),
         IP_IPV6 => Some((Hidden::Tunnel, IPV6, rest)),
-        UDP => match (be16(rest, 2), rest.get(8..)?) {
-            (PORT_ROUTED, session) => routed(session),
-            (PORT_VXLAN, packet) => in_frame(Hidden::Overlay, packet.get(8..)?),
-            (PORT_GENEVE, packet) => geneve(packet),
+        IP_L2TP => first_frame(Hidden::L2tp, rest, [8, 4, 12, 16]),
+        UDP => in_datagram(be16(rest, 2), rest.get(8..)?),
+        _ => None,
+    }
+}
+
+/// The content of a datagram to this UDP port.
+fn in_datagram(port: u16, packet: &[u8]) -> Option<Behind<'_>> {
+    match port {
+        PORT_ROUTED => routed(packet),
+        PORT_VXLAN => in_frame(Hidden::Overlay, packet.get(8..)?),
+        PORT_GENEVE => geneve(packet),
+        PORT_TZSP => tzsp(packet),
+        // A data message of version 3.
+        PORT_L2TP if be16(packet, 0) == 3 => first_frame(Hidden::L2tp, packet, [12, 8, 16, 20]),
+        // The port is a setting: Linux takes 8472 by default. Elsewhere, the header must have no other flag and no reserved bit.
+        _ => match packet {
+            [8, 0, 0, 0, _, _, _, 0, frame @ ..] => in_frame(Hidden::Overlay, frame),
             _ => None,
         },
+    }
+}
+
+/// The frame at the first of these offsets at which one may be: cookies and sublayers of L2TPv3 (RFC 3931) are agreed elsewhere.
+fn first_frame(header: Hidden, packet: &[u8], offsets: [usize; 4]) -> Option<Behind<'_>> {
+    let mut frames = offsets
+        .into_iter()
+        .filter_map(|offset| in_frame(header, packet.get(offset..)?));
+    frames.find(|(_, ether_type, _)| is_looked_behind(*ether_type))
+}
+
+/// A packet of TZSP that carries Ethernet: tags up to that which ends them.
+fn tzsp(packet: &[u8]) -> Option<Behind<'_>> {
+    const PADDING: u8 = 0;
+    const END: u8 = 1;
+    if be16(packet, 2) != 1 {
+        return None;
+    }
+    let mut tags = packet.get(4..)?;
+    loop {
+        tags = match *tags.first()? {
+            PADDING => &tags[1..],
+            END => return in_frame(Hidden::Tzsp, &tags[1..]),
+            _ => tags.get(2 + usize::from(*tags.get(1)?)..)?,
+        };
+    }
+}
+
+/// The frame after a header of TRILL and its options.
+fn trill(packet: &[u8]) -> Option<Behind<'_>> {
+    let options = 4 * usize::from(be16(packet, 0) >> 6 & 0x1f);
+    in_frame(Hidden::Trill, packet.get(6 + options..)?)
+}
+
+/// The content after a network service header.
+fn service(packet: &[u8]) -> Option<Behind<'_>> {
+    let rest = packet.get(4 * usize::from(packet.get(1)? & 0x3f)..)?;
+    match packet.get(3)? {
+        1 => Some((Hidden::Nsh, IPV4, rest)),
+        2 => Some((Hidden::Nsh, IPV6, rest)),
+        3 => in_frame(Hidden::Nsh, rest),
+        5 => Some((Hidden::Nsh, MPLS[0], rest)),
+        _ => None,
+    }
+}
+
+/// The content of a session of PPP: an IP packet, labels, or a bridged frame (RFC 3518), whose flags may be missing.
+fn point_to_point(packet: &[u8]) -> Option<Behind<'_>> {
+    let rest = packet.get(8..)?;
+    match (be16(packet, 0), be16(packet, 6)) {
+        (0x1100, 0x0021) => Some((Hidden::Pppoe, IPV4, rest)),
+        (0x1100, 0x0057) => Some((Hidden::Pppoe, IPV6, rest)),
+        (0x1100, 0x0281) => Some((Hidden::Pppoe, MPLS[0], rest)),
+        (0x1100, 0x0031) => first_frame(Hidden::Pppoe, rest, [2, 6, 0, 0]),
         _ => None,
     }
 }
@@ -202,12 +300,15 @@ fn labelled(mut rest: &[u8]) -> Option<Behind<'_>> {
 
 /// True for an EtherType of sampled values, of GOOSE, or of a header that may be before them.
 fn is_looked_behind(ether_type: u16) -> bool {
-    const ALL: [u16; 11] = [
+    const ALL: [u16; 14] = [
         SV,
         GOOSE,
         HSR,
         R_TAG,
         PBB,
+        TRILL,
+        NSH,
+        PPPOE_SESSION,
         IPV4,
         IPV6,
         TPID_8021Q,

@@ -95,6 +95,109 @@ fn overlays_are_looked_behind() {
 }
 
 #[test]
+fn a_header_of_vxlan_is_known_at_any_port() {
+    let header = [8, 0, 0, 0, 0, 0, 5, 0];
+    for ip in [ipv4(17), ipv6(17)] {
+        for port in [1, 53, 8_472, 65_535] {
+            let inside = |wanted| hidden(&[&ip, &udp(port), &header, &ADDRESSES, TAG, wanted]);
+            assert_eq!((inside(SV), inside(ARP)), (Some(Hidden::Overlay), None), "{port}");
+        }
+        for bit in (0..64).filter(|bit| !(32..56).contains(bit)) {
+            let mut other = header;
+            other[bit / 8] ^= 0x80 >> (bit % 8);
+            assert_eq!(hidden(&[&ip, &udp(8_472), &other, &ADDRESSES, SV]), None, "bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn further_tunnels_are_looked_behind() {
+    let ip = ipv4(17);
+    let tzsp = |tags: &[u8]| [&ip, &udp(37_008)[..], &[1, 0, 0, 1], tags].concat();
+    let l2tp = |header: &[u8]| [&ipv4(115), header].concat();
+    let cases: [(Vec<u8>, Hidden); 13] = [
+        (tzsp(&[1]), Hidden::Tzsp),
+        (tzsp(&[0, 10, 1, 5, 0, 0x29, 2, 0, 1, 1]), Hidden::Tzsp),
+        (vec![0x22, 0xf3, 0, 5, 0, 1, 0, 2], Hidden::Trill),
+        (
+            [&[0x22, 0xf3, 0, 0x85, 0, 1, 0, 2][..], &[0; 8]].concat(),
+            Hidden::Trill,
+        ),
+        (vec![0x89, 0x4f, 0x0f, 0xc2, 2, 3, 0, 0, 5, 0xff], Hidden::Nsh),
+        ([&[0x89, 0x4f, 0x0f, 0xc6, 1, 3][..], &[0; 20]].concat(), Hidden::Nsh),
+        (vec![0x88, 0x64, 0x11, 0, 0, 1, 0, 60, 0, 0x31, 0, 1], Hidden::Pppoe),
+        (vec![0x88, 0x64, 0x11, 0, 0, 1, 0, 60, 0, 0x31], Hidden::Pppoe),
+        (l2tp(&[0, 0, 0, 1]), Hidden::L2tp),
+        (l2tp(&[0, 0, 0, 1, 0, 0, 0, 0]), Hidden::L2tp),
+        (l2tp(&[0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9]), Hidden::L2tp),
+        (l2tp(&[0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9, 0, 0, 0, 0]), Hidden::L2tp),
+        (
+            [&ip, &udp(1701)[..], &[0, 3, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]].concat(),
+            Hidden::L2tp,
+        ),
+    ];
+    for (header, expected) in cases {
+        for tags in [&[][..], TAG] {
+            for wanted in [SV, GOOSE] {
+                assert_eq!(
+                    hidden(&[&header, &ADDRESSES, tags, wanted]),
+                    Some(expected),
+                    "{header:x?}"
+                );
+            }
+            assert_eq!(hidden(&[&header, &ADDRESSES, tags, ARP]), None, "{header:x?}");
+        }
+    }
+    let session = [&ip[2..], &udp(102), &[0xa2]].concat();
+    assert_eq!(
+        hidden(&[&[0x88, 0x64, 0x11, 0, 0, 1, 0, 60, 0, 0x21], &session]),
+        Some(Hidden::Pppoe)
+    );
+    assert_eq!(
+        hidden(&[&[0x89, 0x4f, 0x0f, 0xc2, 2, 1, 0, 0, 5, 0xff], &session]),
+        Some(Hidden::Nsh)
+    );
+}
+
+/// Random octets in datagrams to any port, and ordinary traffic in each tunnel, hold no protection.
+#[test]
+fn other_traffic_is_not_taken_for_theirs() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    for round in 0..200_000_u32 {
+        let payload: Vec<u8> = (0..40 + round % 64).map(|_| random()).collect();
+        let port = [53, 123, 5_004, 8_472][round as usize % 4];
+        assert_eq!(hidden(&[&ipv4(17), &udp(port), &payload]), None, "{payload:x?}");
+    }
+    let datagram = [
+        &ipv4(17),
+        &udp(53)[..],
+        &[8, 0, 0, 0, 0, 1, 0, 0, 7],
+        b"example\x03com\0\0\x01\0\x01",
+    ]
+    .concat();
+    let ordinary: [&[u8]; 5] = [ARP, &datagram, &ipv4(6), &ipv6(58), &[0x88, 0xcc, 2, 7, 4]];
+    let tunnels: [&[u8]; 7] = [
+        &[],
+        &[&ipv4(17), &udp(8_472)[..], &[8, 0, 0, 0, 0, 0, 5, 0]].concat(),
+        &[&ipv4(17), &udp(37_008)[..], &[1, 0, 0, 1, 1]].concat(),
+        &[0x22, 0xf3, 0, 5, 0, 1, 0, 2],
+        &[0x89, 0x4f, 0x0f, 0xc2, 2, 3, 0, 0, 5, 0xff],
+        &[0x88, 0x64, 0x11, 0, 0, 1, 0, 60, 0, 0x31, 0, 1],
+        &[&ipv4(115), &[0, 0, 0, 1, 0, 0, 0, 0][..]].concat(),
+    ];
+    for tunnel in tunnels {
+        for traffic in ordinary {
+            let addresses = if tunnel.is_empty() { &[][..] } else { &OTHERS };
+            assert_eq!(hidden(&[tunnel, addresses, traffic]), None, "{tunnel:x?} {traffic:x?}");
+        }
+    }
+}
+
+#[test]
 fn a_session_is_told_from_others_at_its_port() {
     for ip in [ipv4(17), ipv6(17)] {
         for session in 0..=0xff {
