@@ -54,15 +54,21 @@ fn a_failed_run_raises_its_alert_and_each_query_of_the_dashboard_has_data() {
     let limits = "name = \"site\"\nwhat = \"a test\"\n[[limit]]\nid = \"wakeup.max\"\nseries = \"wakeup/*\"\nquantity = \"max\"\nallowed = \"1ns\"\nsource = \"a test\"\n";
     fs::write(path("limits.toml"), limits).expect("written");
     let file = path("failed.triptime");
-    run(&[
-        "wakeup",
-        "--duration",
-        "1s",
-        "--limits",
-        &path("limits.toml"),
-        "--out",
-        &file,
-    ]);
+    // A program that measures on the same CPU puts the failure in doubt: then again.
+    let has_failed = (0..10).any(|_| {
+        let _ = fs::remove_file(&file);
+        let words = [
+            "wakeup",
+            "--duration",
+            "1s",
+            "--limits",
+            &path("limits.toml"),
+            "--out",
+            &file,
+        ];
+        run(&words).status.code() == Some(1)
+    });
+    assert!(has_failed, "no run fails");
     let exported = run(&[
         "export",
         &file,
