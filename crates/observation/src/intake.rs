@@ -204,13 +204,18 @@ impl Intake {
             alone: false,
         });
         let rate = self.rate.unwrap_or(1).max(1);
+        let counts = step.counts(self.newest, smp_cnt, rate);
         let behind = (u32::from(self.newest) + rate).saturating_sub(u32::from(smp_cnt)) % rate;
         if step.is_newest() {
             self.newest = smp_cnt;
         }
         match step {
-            SampleStep::First | SampleStep::Next => Placed::Next(0),
-            SampleStep::Gap(missing) => Placed::Next(u64::from(missing)),
+            SampleStep::First => Placed::Next(0),
+            SampleStep::Next | SampleStep::Gap(_) => match u64::try_from(counts - 1) {
+                Ok(missing) => Placed::Next(missing),
+                // The samples until now overtook this one.
+                Err(_) => Placed::Restart,
+            },
             SampleStep::OutOfOrder => Placed::Late(u64::from(behind)),
             SampleStep::Restart => Placed::Restart,
             SampleStep::Duplicate | SampleStep::Conflicting | SampleStep::TooLate | SampleStep::OutOfRange => {

@@ -42,8 +42,7 @@ impl Numbering {
     fn place(&mut self, count: u64, step: SampleStep, turn: u64) -> (u64, u8) {
         let (newest, flags) = match step {
             SampleStep::First => (count, 0),
-            SampleStep::Next => (self.newest + 1, 0),
-            SampleStep::Gap(missing) => (self.newest + 1 + u64::from(missing), 0),
+            SampleStep::Next | SampleStep::Gap(_) => (self.after(count, step, turn), 0),
             SampleStep::Restart => (next_with(self.newest, count, turn), flag::RESTART),
             SampleStep::Duplicate | SampleStep::Conflicting | SampleStep::OutOfOrder | SampleStep::TooLate => {
                 let behind = (self.newest % turn + turn - count % turn) % turn;
@@ -53,6 +52,14 @@ impl Numbering {
         };
         self.newest = newest;
         (newest, flags)
+    }
+
+    /// The number of a sample that moved the stream on.
+    fn after(&self, count: u64, step: SampleStep, turn: u64) -> u64 {
+        let counted = |count: u64| u16::try_from(count).unwrap_or(u16::MAX);
+        let turn_counts = u32::try_from(turn).unwrap_or(u32::MAX);
+        let counts = step.counts(counted(self.newest % turn), counted(count), turn_counts);
+        self.newest.saturating_add_signed(counts)
     }
 }
 
@@ -123,6 +130,19 @@ mod tests {
         let mut number = |count: u16| numbering.number(count, sequence.accept(count), Some(4_000));
         let numbers: Vec<u64> = counts.into_iter().map(|count| number(count).0).collect();
         assert_eq!(numbers, [3_998, 3_999, 4_000, 4_002, 4_001, 4_002, 4_003, 4_005]);
+    }
+
+    #[test]
+    fn a_sample_that_overtakes_others_moves_no_number() {
+        let mut stream = NumberedStream::new(Some(4_000));
+        let mut number = |count: u16, at: i64| stream.number(count, at * 250_000).0;
+        assert_eq!(number(3_970, 0), 3_970);
+        // 40 samples are held back, and the one after them comes first.
+        assert_eq!(number(11, 41), 4_011);
+        for held in 3_971..4_011 {
+            assert_eq!(number((held % 4_000) as u16, 41), held);
+        }
+        assert_eq!(number(12, 42), 4_012);
     }
 
     #[test]

@@ -36,16 +36,17 @@ impl Due {
     /// Takes the next sample.
     #[inline]
     pub(super) fn place(&mut self, count: u16, step: SampleStep, rate: Option<u32>, arrival: &Arrival) {
-        let Some(rate) = rate.map(i64::from) else { return };
+        let Some(known) = rate else { return };
+        let rate = i64::from(known);
         let in_second_ns = i64::from(count) * SECOND_NS / rate;
         let stamp = arrival.kernel.unwrap_or(arrival.wall);
         let has_stepped = self.has_stepped(arrival);
         let newest = self.newest.filter(|_| !has_stepped);
         let second = match (step, newest) {
             (SampleStep::OutOfRange, _) => return,
-            (SampleStep::Next, Some((second, before))) => second + (i64::from(before) + 1) / rate,
-            (SampleStep::Gap(missing), Some((second, before))) => {
-                second + (i64::from(before) + 1 + i64::from(missing)) / rate
+            (SampleStep::Next | SampleStep::Gap(_), Some((second, before))) => {
+                let counts = step.counts(before, count, known);
+                second + (i64::from(before) + counts).div_euclid(rate)
             }
             // Late or repeated samples belong to the second of the newest sample, or to the second before it.
             (
@@ -131,6 +132,22 @@ mod tests {
             ages(&mut due, 4, SampleStep::Gap(8_003), &arrival(later + 9, 0)),
             (9, 9)
         );
+    }
+
+    /// Samples from before the top of a second are held back, and the second one after it overtakes them.
+    #[test]
+    fn a_sample_of_the_next_second_that_came_early_moves_no_second() {
+        let mut due = Due::default();
+        let released = arrival(750_000, 0);
+        ages(&mut due, 3_996, SampleStep::First, &arrival(-1_000_000, 0));
+        assert_eq!(ages(&mut due, 2, SampleStep::Gap(5), &released), (250_000, 250_000));
+        assert_eq!(
+            ages(&mut due, 3_997, SampleStep::Next, &released),
+            (1_500_000, 1_500_000)
+        );
+        assert_eq!(ages(&mut due, 0, SampleStep::Gap(2), &released), (750_000, 750_000));
+        assert_eq!(ages(&mut due, 1, SampleStep::Next, &released), (500_000, 500_000));
+        assert_eq!(ages(&mut due, 3, SampleStep::Next, &released), (0, 0));
     }
 
     #[test]
