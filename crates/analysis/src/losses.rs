@@ -62,16 +62,18 @@ impl Losses {
         }
     }
 
-    /// Corrects the last place that contains so many counts of whole turns, which turned out not to be missing.
+    /// Corrects the last place at which so many counts are missing, which turned out not to be missing; or, without such a place, the last places.
     pub(crate) fn take_back(&mut self, counts: u64) {
-        if let Some(loss) = self
-            .0
-            .iter_mut()
-            .rev()
-            .take(20)
-            .find(|loss| loss.missing >= counts.saturating_sub(1))
-        {
+        let is_enough = |loss: &&mut Loss| loss.missing >= counts.saturating_sub(1).max(1);
+        if let Some(loss) = self.0.iter_mut().rev().take(20).find(is_enough) {
             loss.missing = loss.missing.saturating_sub(counts);
+            return;
+        }
+        let mut left = counts;
+        for loss in self.0.iter_mut().rev().take(20) {
+            let taken = loss.missing.min(left);
+            loss.missing -= taken;
+            left -= taken;
         }
     }
 

@@ -113,6 +113,10 @@ impl SvStream {
         });
         self.lowest = self.lowest.min(count);
         self.highest = self.highest.max(count);
+        match self.sequence.take_returned() {
+            0 => {}
+            returned => self.losses.take_back(returned),
+        }
         if let SampleStep::Gap(missing) = step {
             self.note_loss(count, u64::from(missing), &arrival);
         }
@@ -174,6 +178,7 @@ impl SvStream {
         notes: &mut Notes<'_>,
     ) {
         self.sequence.end(end_ns);
+        self.losses.take_back(self.sequence.take_returned());
         let settled = self.accounting.last_look(self.sequence.counters());
         add(counts, settled);
         self.tell(budget, notes);

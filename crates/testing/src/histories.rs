@@ -25,6 +25,12 @@ pub enum Deed {
     Rename(u32),
     /// The receiver stalls: this many samples get the time stamp of its resumption.
     HoldUp(u32),
+    /// Like [`Deed::HoldUp`] with the first number of samples; the second number of later samples overtake them before they come at once.
+    Overtake(u32, u32),
+    /// A sample comes this many positions late.
+    Delay(u32),
+    /// A copy of a sample comes this many positions before it.
+    Foretell(u32),
     /// No more samples arrive.
     Stop,
 }
@@ -73,7 +79,9 @@ pub fn play(rate: u32, first: u32, samples: u32, deeds: &[(f64, Deed)]) -> (Vec<
         })
         .collect();
     // The stall delays the stream with all earlier changes applied.
-    let (held_up, done): (Vec<_>, Vec<_>) = deeds.iter().partition(|(_, deed)| matches!(deed, Deed::HoldUp(_)));
+    let (held_up, done): (Vec<_>, Vec<_>) = deeds
+        .iter()
+        .partition(|(_, deed)| matches!(deed, Deed::HoldUp(_) | Deed::Overtake(..)));
     for (place, deed) in done.into_iter().chain(held_up) {
         let at = ((stream.len() as f64 * place) as usize).min(stream.len().saturating_sub(1));
         act(&mut stream, at, rate, period_ns, deed);
@@ -91,7 +99,7 @@ fn act(stream: &mut Vec<Sent>, at: usize, rate: u32, period_ns: i64, deed: &Deed
             let later_ns = i64::from(later) * period_ns + 1;
             copy(stream, at..until(count), |sent| sent.at_ns += later_ns);
         }
-        Deed::Swap(later) => {
+        Deed::Swap(later) | Deed::Delay(later) => {
             if let Some(sent) = stream.get_mut(at) {
                 sent.at_ns += i64::from(later) * period_ns + 1;
             }
@@ -125,6 +133,22 @@ fn act(stream: &mut Vec<Sent>, at: usize, rate: u32, period_ns: i64, deed: &Deed
             if let Some(free_ns) = stream.get(last).map(|sent| sent.at_ns) {
                 stream[at..=last].iter_mut().for_each(|sent| sent.at_ns = free_ns);
             }
+        }
+        Deed::Overtake(count, later) => {
+            let free = at + count as usize;
+            let end = (free + later as usize).min(all);
+            if free < end {
+                let free_ns = stream[end - 1].at_ns;
+                stream[at..end].rotate_left(free - at);
+                let burst = end - (free - at)..end;
+                stream[burst].iter_mut().for_each(|sent| sent.at_ns = free_ns);
+            }
+        }
+        Deed::Foretell(earlier) => {
+            let earlier_ns = i64::from(earlier) * period_ns - 1;
+            copy(stream, at..until(1), |sent| {
+                sent.at_ns = (sent.at_ns - earlier_ns).max(0);
+            });
         }
         Deed::Stop => stream.truncate(at),
     }
@@ -167,6 +191,10 @@ pub fn deed(rate: u32) -> impl Strategy<Value = Deed> {
         1 => (1_u32..50).prop_map(Deed::Break),
         1 => (1_u32..50).prop_map(Deed::Rename),
         2 => some(0..300).prop_map(Deed::HoldUp),
+        2 => (some(0..300), 1_u32..40).prop_map(|(count, later)| Deed::Overtake(count, later)),
+        1 => (some(900..1_300), 1_u32..40).prop_map(|(count, later)| Deed::Overtake(count, later)),
+        1 => some(4..2_600).prop_map(Deed::Delay),
+        1 => (1_u32..400).prop_map(Deed::Foretell),
         1 => Just(Deed::Stop),
     ]
 }

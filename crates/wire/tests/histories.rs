@@ -59,7 +59,7 @@ fn sequence(learns: bool) -> Sequence {
 }
 
 /// Samples from before, between and after two losses, held up by two turns: those between the losses may belong to
-/// either turn.
+/// either turn, and the first one overtook the others.
 #[test]
 fn samples_between_two_losses_that_come_two_turns_late_are_told() {
     let deeds = [
@@ -70,7 +70,7 @@ fn samples_between_two_losses_that_come_two_turns_late_are_told() {
     ];
     let (stream, end_ns) = play(RATE, 0, 48_000, &deeds);
     let said = supervise(sequence(false), &stream, true, end_ns);
-    assert_eq!((said.lost, said.too_late, said.doubts), (11_276, 220, vec![]));
+    assert_eq!((said.lost, said.too_late, said.doubts.len()), (11_056, 0, 1));
 }
 
 /// No other stream shows whether the clock was set meanwhile. A count near the last one may be a step of the clock, or a loss of about a turn: each
@@ -152,11 +152,17 @@ proptest! {
             (1_u32..50, 0_u32..12).prop_map(|(count, later)| Deed::Double(count, later)),
             (1_u32..12).prop_map(Deed::Swap),
             (1_u32..800).prop_map(Deed::HoldUp),
+            (1_u32..800, 1_u32..=16).prop_map(|(count, later)| Deed::Overtake(count, later)),
         ]), 0..3),
         learns in any::<bool>(),
     ) {
         let (stream, end_ns) = play(RATE, first, 16_000, &deeds);
         let said = supervise(sequence(learns), &stream, true, end_ns);
-        prop_assert_eq!((said.lost, said.conflicting, said.doubts), (0, 0, vec![]), "{:?}", deeds);
+        prop_assert_eq!((said.lost, said.conflicting), (0, 0), "{:?}", deeds);
+        // The samples that overtake others may be those that show the rate. Stamps that are late, too, make them look like copies.
+        let has = |of: fn(&Deed) -> bool| deeds.iter().any(|(_, deed)| of(deed));
+        let is_late = learns || has(|deed| matches!(deed, Deed::HoldUp(_)));
+        let is_clear = !is_late || !has(|deed| matches!(deed, Deed::Overtake(..)));
+        prop_assert!(!is_clear || said.doubts.is_empty(), "{:?}: {:?}", deeds, said.doubts);
     }
 }

@@ -36,9 +36,11 @@ impl Accounting {
 
     /// Returns the counts that became settled since the last look.
     pub fn look(&mut self, counters: &Counters) -> Settled {
-        let came_late = counters.out_of_order - self.settled.out_of_order;
-        let lost = self.lost_at_last_look.saturating_sub(came_late);
-        self.lost_at_last_look = counters.lost;
+        // A loss may also have been taken back, and a late sample with it.
+        let came_late = counters.out_of_order.saturating_sub(self.settled.out_of_order);
+        let certain = counters.lost.saturating_sub(counters.undecided);
+        let lost = self.lost_at_last_look.saturating_sub(came_late).min(certain);
+        self.lost_at_last_look = certain;
         self.looked_at = progress(counters);
         self.settle(counters, lost)
     }
@@ -54,7 +56,7 @@ impl Accounting {
             lost: lost.max(before.lost),
             duplicates: counters.duplicates,
             conflicting: counters.conflicting,
-            out_of_order: counters.out_of_order,
+            out_of_order: counters.out_of_order.max(before.out_of_order),
         };
         Settled {
             lost: self.settled.lost - before.lost,

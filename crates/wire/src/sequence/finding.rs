@@ -1,5 +1,6 @@
 //! Findings of the rules in a stream, worded alike for every command that follows streams.
 
+use super::WINDOW;
 use crate::ether::Mac;
 use std::fmt::{self, Display};
 use units::Ns;
@@ -35,6 +36,10 @@ pub enum What {
     Conflict,
     /// A sample with count `a`, which is beyond the rate `b`.
     OutOfRange,
+    /// A sample with count `a` was far from the stream, which was at `b`: early, more than a turn late, or of another publisher.
+    OutOfTurn,
+    /// A sample with count `a` of a gap of `b` counts arrived, after more later samples than may overtake it.
+    Overtaken,
     /// `a` samples arrived more than `b` counts late.
     TooLate,
     /// The source address changed from `a` to `b`.
@@ -49,7 +54,7 @@ pub enum What {
 
 impl What {
     /// Every kind, in the order of its number.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 20] = [
         Self::RateLearned,
         Self::OtherRate,
         Self::OddRate,
@@ -63,6 +68,8 @@ impl What {
         Self::SecondSequence,
         Self::Conflict,
         Self::OutOfRange,
+        Self::OutOfTurn,
+        Self::Overtaken,
         Self::TooLate,
         Self::Source,
         Self::Simulation,
@@ -93,6 +100,8 @@ impl What {
                 | Self::SecondSequence
                 | Self::Conflict
                 | Self::OutOfRange
+                | Self::OutOfTurn
+                | Self::Overtaken
                 | Self::Source
         )
     }
@@ -103,6 +112,7 @@ impl What {
             Self::SecondSequence => "samples of a second sequence",
             Self::Conflict => "samples that contradict one of the same smpCnt",
             Self::OutOfRange => "samples with a smpCnt beyond the rate",
+            Self::OutOfTurn => "samples out of their turn",
             Self::Source => "changes of the source address",
             Self::Simulation => "changes of the simulation bit",
             Self::ConfRev => "changes of confRev",
@@ -173,6 +183,16 @@ impl Display for Finding {
                 out,
                 "smpCnt {a} is beyond the rate of {b}/s: the loss beyond it is not known (is the rate right?)"
             ),
+            What::OutOfTurn => write!(
+                out,
+                "a sample with smpCnt {a} came out of its turn, when the stream was at {b}: it was more than a second late, came before earlier \
+                 ones, or is of a second publisher"
+            ),
+            What::Overtaken => write!(
+                out,
+                "{b} samples were missing, and then came from smpCnt {a} on, overtaken by more than {WINDOW} later ones: held back, or of a \
+                 second publisher"
+            ),
             What::TooLate => write!(
                 out,
                 "{a} samples came more than {b} counts late, without a restart: the missing ones still count as lost"
@@ -208,7 +228,7 @@ fn mac(packed: u64) -> Mac {
 const TOLD: u32 = 10;
 
 /// Capacity for findings that are not yet reported. No single frame causes more.
-const WAITING: usize = 24;
+const WAITING: usize = 40;
 
 /// Findings that wait to be reported, and the number of findings of each kind. Allocates nothing.
 #[derive(Debug, Clone)]

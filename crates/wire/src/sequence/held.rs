@@ -26,6 +26,12 @@ pub(super) struct HeldLoss {
     line: Earliest,
 }
 
+impl HeldLoss {
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
 impl Sequence {
     /// Continues after a silence, `ahead` counts further, of which `turns` are in whole turns. Later samples decide
     /// whether these are lost.
@@ -42,7 +48,8 @@ impl Sequence {
             since_ns: self.newest_ns.unwrap_or(0),
             line,
         });
-        self.leave_out(count, lost)
+        let found = self.leave_out(count, lost);
+        SampleStep::Gap(u32::try_from(lost - found).unwrap_or(u32::MAX))
     }
 
     /// A late sample arrived that was counted as lost, or would be.

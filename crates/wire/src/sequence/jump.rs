@@ -3,6 +3,8 @@
 //! The samples after a jump decide what it was. If the stream soon continues where it was before, the samples in
 //! between were strays: far too late, copies, or from another publisher.
 
+use super::early::Reached;
+use super::finding::Findings;
 use super::held::HeldLoss;
 use super::history::{Contents, Likeness};
 use super::line::Earliest;
@@ -12,12 +14,20 @@ use super::{MOST_ASDUS, Sample, SampleStep, Sequence, WINDOW, What};
 /// The maximum number of samples in a frame. A jump is confirmed once this many samples have followed it.
 const FOLLOWED: u32 = MOST_ASDUS;
 
-/// Count and contents of a sample, and its arrival time.
-type Kept = (u32, Option<Contents>, Option<i64>);
+/// A sample since a jump.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kept {
+    index: u64,
+    count: u32,
+    contents: Option<Contents>,
+    at_ns: Option<i64>,
+    /// True if a later one overtook it.
+    is_late: bool,
+}
 
 /// The assumed meaning of a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Jump {
+pub(super) enum Jump {
     Loss,
     Restart,
 }
@@ -37,12 +47,15 @@ pub(super) struct Before {
     pending: usize,
     held: Option<HeldLoss>,
     jump: Jump,
+    /// True if the time before the jump allows for samples that overtook others.
+    is_timely: bool,
     /// True if the jump was counted as a restart.
     is_restart: bool,
     /// The gap to remember as skipped: the count after it, and its length.
     skipped: (u32, u64),
-    /// Samples that moved the stream on since the jump, starting with the one that jumped: count, contents, arrival
-    /// time.
+    /// The silence before the gap in ns, and the counts lost in it; zeros if it is not to be reported.
+    interrupted: (u64, u64),
+    /// Samples since the jump that were not copies, starting with the one that jumped.
     kept: [Kept; FOLLOWED as usize],
     moved: usize,
     /// Number of samples since the jump, including the one that jumped.
@@ -54,10 +67,20 @@ impl Before {
         self.is_restart
     }
 
-    /// Remembers a sample that moved the stream on.
-    pub(super) fn keep(&mut self, count: u32, sample: &Sample) {
+    pub(super) fn is_a_restart(&self) -> bool {
+        self.jump == Jump::Restart
+    }
+
+    /// Remembers a sample number `index`; `is_late` is true if it did not move the stream on.
+    pub(super) fn keep(&mut self, index: u64, count: u32, sample: &Sample, is_late: bool) {
         if let Some(place) = self.kept.get_mut(self.moved) {
-            *place = (count, sample.contents, sample.at_ns);
+            *place = Kept {
+                index,
+                count,
+                contents: sample.contents,
+                at_ns: sample.at_ns,
+                is_late,
+            };
             self.moved += 1;
         }
     }
@@ -68,20 +91,45 @@ impl Before {
         }
     }
 
+    /// Notes that the samples since the jump may have overtaken others.
+    pub(super) fn allow_overtaking(&mut self) {
+        self.is_timely = true;
+    }
+
+    /// Remembers that the gap was an interruption.
+    pub(super) fn interrupts(&mut self, silent_ns: u64, lost: u64) {
+        if self.moved == 1 {
+            self.interrupted = (silent_ns, lost);
+        }
+    }
+
     pub(super) fn has_skipped(&self, count: u32, rate: u32) -> bool {
         let (behind, skipped) = self.skipped;
         let back = (behind + rate - count) % rate;
         back > 0 && u64::from(back) <= skipped
     }
 
+    /// Reports the interruption that the jump ended.
+    pub(super) fn tell_interruption(&self, findings: &mut Findings) {
+        if let (silent_ns @ 1.., lost) = self.interrupted {
+            findings.push(What::Interrupted, silent_ns, lost);
+        }
+    }
+
     fn kept(&self) -> &[Kept] {
         &self.kept[..self.moved]
     }
 
+    /// True if the history has no contents for this count: the stream has restarted, it has just had the count, or it skipped it.
+    pub(super) fn is_unlike_history(&self, count: u32, rate: u32) -> bool {
+        let is_kept = self.kept().iter().any(|kept| kept.count == count);
+        is_kept || self.jump == Jump::Restart || self.has_skipped(count, rate)
+    }
+
     /// Like [`super::history::History::compare`], for the samples since the jump.
     pub(super) fn likeness(&self, count: u32, contents: Option<Contents>) -> Likeness {
-        let before = self.kept().iter().find(|(kept, ..)| *kept == count);
-        match before.and_then(|(_, before, _)| before.zip(contents)) {
+        let before = self.kept().iter().find(|kept| kept.count == count);
+        match before.and_then(|before| before.contents.zip(contents)) {
             Some((before, now)) if before != now => Likeness::Other,
             Some(_) => Likeness::Usual,
             None => Likeness::Unknown,
@@ -151,7 +199,7 @@ impl Sequence {
     }
 
     /// Saves the current state: the next samples show whether the stream continues from it.
-    fn doubt(&mut self, jump: Jump) {
+    pub(super) fn doubt(&mut self, jump: Jump) {
         self.confirm();
         let Some(newest) = self.newest else { return };
         self.before = Some(Before {
@@ -167,9 +215,11 @@ impl Sequence {
             pending: self.pending.len(),
             held: self.held,
             jump,
+            is_timely: jump == Jump::Loss,
             is_restart: jump == Jump::Restart && self.is_rate_known,
             skipped: (0, 0),
-            kept: [(0, None, None); FOLLOWED as usize],
+            interrupted: (0, 0),
+            kept: [Kept::default(); FOLLOWED as usize],
             moved: 0,
             since: 1,
         });
@@ -178,14 +228,21 @@ impl Sequence {
     /// Takes a jump back if the stream continues where it was before; confirms it once a frame's maximum number of
     /// samples has followed.
     #[cold]
-    pub(super) fn doubt_jump(&mut self, count: u32) {
+    pub(super) fn doubt_jump(&mut self, count: u32, sample: &Sample) {
         let Some(before) = &mut self.before else { return };
         let ahead = (count + self.rate - before.newest) % self.rate;
         if (1..=WINDOW.min(self.rate / 4)).contains(&ahead) {
-            self.take_back();
+            self.take_back(Some((count, sample.contents)));
             return;
         }
-        before.since += 1;
+        // A copy of an earlier sample shows nothing.
+        let further = (count + self.rate - self.newest.unwrap_or(count)) % self.rate;
+        let likeness = match before.is_unlike_history(count, self.rate) {
+            true => before.likeness(count, sample.contents),
+            false => self.history.compare(count, sample.contents),
+        };
+        let is_copy = !(1..=WINDOW).contains(&further) && matches!(likeness, Likeness::Same | Likeness::Usual);
+        before.since += u32::from(!is_copy);
         if before.since > FOLLOWED {
             self.confirm();
         }
@@ -198,7 +255,7 @@ impl Sequence {
         let goes_on_before = matches!(ahead, Some(1..=WINDOW));
         match before.jump {
             Jump::Loss if !goes_on_before && !self.strays.are_unproven() => self.confirm(),
-            _ => self.take_back(),
+            _ => self.take_back(None),
         }
     }
 
@@ -206,43 +263,95 @@ impl Sequence {
     /// the time.
     pub(super) fn end_jump(&mut self) {
         match &self.before {
-            Some(before) if before.jump == Jump::Loss && self.strays.are_a_sequence() => self.take_back(),
+            Some(before) if before.jump == Jump::Loss && self.strays.are_a_sequence() => self.take_back(None),
             _ => self.confirm(),
         }
     }
 
-    /// The stream continues where it was before the jump.
-    fn take_back(&mut self) {
+    /// The stream continues where it was before the jump, with this sample if there is one.
+    fn take_back(&mut self, next: Option<(u32, Option<Contents>)>) {
         let Some(before) = self.before.take() else { return };
+        self.counters.undecided = 0;
+        let held = self
+            .held
+            .filter(|_| before.held.is_none())
+            .map_or(0, |held| held.lost());
+        let lost = self.counters.lost.saturating_sub(before.lost).saturating_add(held);
+        self.returned = self.returned.saturating_add(lost);
         (self.counters.lost, self.counters.gaps) = (before.lost, before.gaps);
         self.counters.restarts -= u64::from(before.is_restart);
         (self.newest, self.index, self.newest_ns) = (Some(before.newest), before.index, before.newest_ns);
         (self.line, self.pace, self.held) = (before.line, before.pace, before.held);
         (self.seen, self.missing) = (before.seen, before.missing);
         self.pending.truncate(before.pending);
-        for (count, contents, at_ns) in before.kept() {
-            self.stray(*count, *contents, *at_ns);
+        let repeats = next.is_some_and(|(count, contents)| {
+            matches!(self.history.compare(count, contents), Likeness::Same | Likeness::Usual)
+        });
+        for kept in before.kept() {
+            let Kept {
+                count,
+                contents,
+                at_ns,
+                is_late,
+                ..
+            } = *kept;
+            self.counters.out_of_order -= u64::from(is_late);
+            // Whole turns that seemed to be lost before the jump were not.
+            let ahead = (count + self.rate - before.newest) % self.rate;
+            let index = before.index.saturating_add(u64::from(ahead));
+            match before.is_timely {
+                true => self.come_early(Reached { index, count, contents }, repeats),
+                false => self.stray(count, contents, at_ns),
+            }
         }
     }
 
     /// The stream continues from the count that it jumped to.
     pub(super) fn confirm(&mut self) {
         let Some(before) = self.before.take() else { return };
+        self.counters.undecided = 0;
         if before.is_restart {
-            self.settle_held();
-            // Gaps and held samples from before the restart do not belong to the new sequence.
-            self.skipped.fill(0);
-            self.history.clear();
-            self.strays.forget_unproven();
-            self.strays.former = Some((before.newest, before.newest_ns));
-            let to = before.kept().first().map_or(0, |(count, ..)| *count);
-            self.findings
-                .push(What::Restart, u64::from(before.newest), u64::from(to));
+            self.confirm_restart(&before);
         } else {
-            self.skip(before.skipped.0, before.skipped.1);
+            let (count, lost) = before.skipped;
+            let index = before.kept().first().map_or(self.index, |kept| kept.index);
+            let found = self.skip(index, count, lost);
+            self.returned = self.returned.saturating_add(found);
         }
-        for (count, contents, _) in before.kept() {
-            self.history.set(*count, *contents);
+        before.tell_interruption(&mut self.findings);
+        for kept in before.kept() {
+            self.history.set(kept.count, kept.contents);
+        }
+        if !self.overtaking.is_empty() {
+            self.meet_since(&before);
+        }
+    }
+
+    fn confirm_restart(&mut self, before: &Before) {
+        self.settle_held();
+        // Gaps and held samples from before the restart do not belong to the new sequence.
+        self.skipped.fill(0);
+        self.lacked.fill(0);
+        self.gap = None;
+        self.history.clear();
+        self.strays.forget_unproven();
+        self.overtaking.clear();
+        self.strays.former = Some((before.newest, before.newest_ns));
+        let to = before.kept().first().map_or(0, |kept| kept.count);
+        self.findings
+            .push(What::Restart, u64::from(before.newest), u64::from(to));
+    }
+
+    /// Decides about the samples that came early, for a jump that is confirmed.
+    fn meet_since(&mut self, before: &Before) {
+        let mut from = before.index;
+        for kept in before.kept().iter().filter(|kept| !kept.is_late) {
+            let Kept {
+                index, count, contents, ..
+            } = *kept;
+            let found = self.meet_early(from, Reached { index, count, contents });
+            self.returned = self.returned.saturating_add(found);
+            from = index;
         }
     }
 }

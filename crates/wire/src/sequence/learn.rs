@@ -87,9 +87,12 @@ impl Sequence {
         self.rate = rate;
         self.is_rate_known = true;
         self.within_the_rate();
-        // The skipped counts and the jump refer to the previous rate.
-        self.skipped.fill(0);
-        self.before = None;
+        // The jump refers to the previous rate.
+        if let Some(before) = self.before.take() {
+            self.counters.undecided = 0;
+            before.tell_interruption(&mut self.findings);
+        }
+        self.gap = self.gap.filter(|gap| gap.is_within(rate));
         self.strays.within(self.rate);
         self.line = self
             .newest_ns

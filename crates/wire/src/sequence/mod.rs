@@ -6,10 +6,12 @@
 //! lasted. Everything that cannot be decided becomes a [`Finding`] that is a doubt: see [`What::is_doubt`].
 
 mod accounting;
+mod early;
 mod finding;
 mod held;
 mod history;
 mod jump;
+mod late;
 mod learn;
 mod line;
 mod pace;
@@ -17,6 +19,7 @@ mod quiet;
 mod rate;
 mod sample;
 mod silence;
+mod skipped;
 mod strays;
 
 pub use accounting::{Accounting, Settled};
@@ -27,20 +30,18 @@ pub use rate::{KNOWN_RATES, RateLearner};
 pub use sample::{Counters, Sample, SampleStep};
 
 use crate::ether::Mac;
+use early::{Overtaking, Reached};
 use finding::Findings;
 use held::HeldLoss;
-use history::{Likeness, REMEMBERED};
 use jump::Before;
 use learn::{ByPace, Pending};
 use line::Earliest;
 use pace::Pace;
+use skipped::{Counts, Gap, NO_COUNTS};
 use strays::Strays;
 
-/// A sample up to this many counts older than the newest one is late, and no longer counts as lost; an older one is too
-/// late and stays lost.
+/// A sample that at most this many later ones overtook is late, and no longer counts as lost. One that more overtook is too late and stays lost.
 pub const WINDOW: u32 = 16;
-
-const WORDS: usize = REMEMBERED as usize / 64;
 
 /// Maximum number of samples in a frame: this many can be late together.
 const MOST_ASDUS: u32 = crate::limits::MAX_ASDUS as u32;
@@ -69,16 +70,24 @@ pub struct Sequence {
     /// Bit n: the count n below the newest one was counted as lost.
     missing: u32,
     /// One bit for each count: set if the stream skipped it in the last turn.
-    skipped: [u64; WORDS],
+    skipped: Counts,
+    /// One bit for each count: set if the stream skipped it in one of the last turns.
+    lacked: Counts,
+    /// Number of the newest sample when a count was last set in `lacked`.
+    lacked_at: u64,
+    gap: Option<Gap>,
     history: History,
     /// Number of consecutive samples that were too late.
     too_late_in_a_row: u32,
     before: Option<Before>,
     strays: Strays,
+    overtaking: Overtaking,
     pending: Pending,
     /// A loss that later samples may disprove.
     held: Option<HeldLoss>,
     is_silent: bool,
+    /// Counts that are no longer lost, since the last call of [`Sequence::take_returned`].
+    returned: u64,
     counters: Counters,
     findings: Findings,
 }
@@ -100,14 +109,19 @@ impl Sequence {
             pace: Pace::default(),
             seen: 0,
             missing: 0,
-            skipped: [0; WORDS],
+            skipped: NO_COUNTS,
+            lacked: NO_COUNTS,
+            lacked_at: 0,
+            gap: None,
             history: History::default(),
             too_late_in_a_row: 0,
             before: None,
             strays: Strays::default(),
+            overtaking: Overtaking::default(),
             pending: Pending::default(),
             held: None,
             is_silent: false,
+            returned: 0,
             counters: Counters::default(),
             findings: Findings::default(),
         }
@@ -173,6 +187,13 @@ impl Sequence {
         self.findings.take()
     }
 
+    /// Number of counts since the last call that were in a [`SampleStep::Gap`] and are not lost after all, without those of an
+    /// [`SampleStep::OutOfOrder`] and of [`What::Held`].
+    #[inline]
+    pub fn take_returned(&mut self) -> u64 {
+        std::mem::take(&mut self.returned)
+    }
+
     /// Reports that a frame with the stream's identity came from another source address.
     pub fn source_changed(&mut self, before: Mac, now: Mac) {
         self.findings
@@ -200,7 +221,7 @@ impl Sequence {
             return SampleStep::OutOfRange;
         }
         if self.before.is_some() {
-            self.doubt_jump(count);
+            self.doubt_jump(count, &sample);
         }
         if self.strays.are_unproven() {
             self.look_at_unproven(count, &sample);
@@ -229,9 +250,9 @@ impl Sequence {
         }
         if ahead == 1 {
             self.go_on(count, 1, sample)
-        } else if behind <= WINDOW.min(self.rate / 4) {
+        } else if behind <= WINDOW.min(self.rate / 4) || self.misses(behind) {
             self.late(count, behind, sample)
-        } else if ahead <= WINDOW {
+        } else if ahead <= WINDOW || self.overtaking.leads(self.index, ahead) {
             self.go_on(count, u64::from(ahead), sample)
         } else {
             self.jump(count, ahead, sample)
@@ -261,7 +282,7 @@ impl Sequence {
         }
         self.newest_ns = sample.at_ns;
         match &mut self.before {
-            Some(before) => before.keep(count, sample),
+            Some(before) => before.keep(self.index, count, sample, false),
             None => self.history.set(count, sample.contents),
         }
     }
@@ -270,11 +291,33 @@ impl Sequence {
     #[inline]
     fn go_on(&mut self, count: u32, ahead: u64, sample: &Sample) -> SampleStep {
         let silent_ns = self.move_on(count, ahead, sample);
-        if ahead == 1 {
+        if ahead == 1 && self.overtaking.is_empty() {
             return SampleStep::Next;
         }
-        self.lose(ahead - 1, silent_ns);
-        self.leave_out(count, ahead - 1)
+        self.go_on_over(count, ahead, silent_ns, sample.contents)
+    }
+
+    /// Counts what is missing before the newest sample, without the samples that came early.
+    #[cold]
+    fn go_on_over(&mut self, count: u32, ahead: u64, silent_ns: i64, contents: Option<Contents>) -> SampleStep {
+        let lost = ahead - 1;
+        let mut found = 0;
+        if lost > 0 {
+            self.lose(lost, silent_ns);
+            found = self.leave_out(count, lost);
+        }
+        if self.before.is_none() {
+            let (index, from) = (self.index, self.index.saturating_sub(ahead));
+            found += self.meet_early(from, Reached { index, count, contents });
+            if lost > 0 && found == lost {
+                self.counters.gaps -= 1;
+                self.strays.forget_reached(count, self.rate, ahead);
+            }
+        }
+        match lost.saturating_sub(found) {
+            0 => SampleStep::Next,
+            lost => SampleStep::Gap(u32::try_from(lost).unwrap_or(u32::MAX)),
+        }
     }
 
     /// Moves the newest sample on by `ahead` counts to `count`; returns the silence before it in ns.
@@ -287,9 +330,7 @@ impl Sequence {
         let shifted = |bits: u32| bits.checked_shl(shift).unwrap_or(0);
         self.missing = shifted(self.missing) | (shifted(1).wrapping_sub(1) & !1);
         self.seen = shifted(self.seen) | 1;
-        if let Some(word) = self.skipped.get_mut(word(count)) {
-            *word &= !bit(count);
-        }
+        self.unskip(count);
         let silent_ns = self
             .newest_ns
             .zip(sample.at_ns)
@@ -298,95 +339,35 @@ impl Sequence {
         silent_ns
     }
 
-    /// Marks the `lost` counts before `count` as missing.
+    /// Marks the `lost` counts before `count` as missing. Returns the number of those that are not lost.
     #[cold]
-    fn leave_out(&mut self, count: u32, lost: u64) -> SampleStep {
+    fn leave_out(&mut self, count: u32, lost: u64) -> u64 {
         match &mut self.before {
-            Some(before) => before.skips(count, lost),
-            None => self.skip(count, lost),
+            Some(before) => {
+                before.skips(count, lost);
+                0
+            }
+            None => self.skip(self.index, count, lost),
         }
-        SampleStep::Gap(u32::try_from(lost).unwrap_or(u32::MAX))
     }
 
     #[cold]
     fn lose(&mut self, lost: u64, silent_ns: i64) {
         self.counters.gaps += 1;
         self.counters.lost = self.counters.lost.saturating_add(lost);
+        if self.before.is_some() {
+            self.counters.undecided = self.counters.undecided.saturating_add(lost);
+        }
         let lost_ns = lost.saturating_mul(1_000_000_000) / u64::from(self.rate);
         // A receiver that was only delayed misses none, or few, of the samples sent in the meantime.
         if silent_ns >= INTERRUPTION_NS && (lost_ns >= silent_ns.unsigned_abs() / 2 || !self.is_rate_known) {
-            self.findings.push(What::Interrupted, silent_ns.unsigned_abs(), lost);
+            match &mut self.before {
+                // It is no interruption if the stream goes on before it.
+                Some(before) => before.interrupts(silent_ns.unsigned_abs(), lost),
+                None => self.findings.push(What::Interrupted, silent_ns.unsigned_abs(), lost),
+            }
         }
     }
-
-    /// Remembers the `lost` counts before `count`, at most those of the last second.
-    fn skip(&mut self, count: u32, lost: u64) {
-        let most = self.rate.min(REMEMBERED) - 1;
-        for back in 1..=u32::try_from(lost).unwrap_or(most).min(most) {
-            let skipped = (count + self.rate - back) % self.rate;
-            self.mark_skipped(skipped);
-            self.history.forget(skipped);
-        }
-    }
-
-    fn mark_skipped(&mut self, count: u32) {
-        if let Some(word) = self.skipped.get_mut(word(count)) {
-            *word |= bit(count);
-        }
-    }
-
-    fn is_skipped(&self, count: u32) -> bool {
-        let since_the_jump = self
-            .before
-            .as_ref()
-            .is_some_and(|before| before.has_skipped(count, self.rate));
-        since_the_jump || self.skipped.get(word(count)).is_some_and(|word| word & bit(count) != 0)
-    }
-
-    fn late(&mut self, count: u32, behind: u32, sample: &Sample) -> SampleStep {
-        let bit = 1 << behind;
-        if self.seen & bit != 0 {
-            return match self.likeness(count, sample.contents) {
-                Likeness::Other => {
-                    self.counters.conflicting += 1;
-                    self.findings.push(What::Conflict, u64::from(count), 0);
-                    SampleStep::Conflicting
-                }
-                _ => {
-                    self.counters.duplicates += 1;
-                    SampleStep::Duplicate
-                }
-            };
-        }
-        self.seen |= bit;
-        self.counters.out_of_order += 1;
-        if self.before.is_none() {
-            self.history.set(count, sample.contents);
-        }
-        // Otherwise it was sent before the stream's first sample here, so it was never counted as lost.
-        if self.missing & bit != 0 {
-            self.missing &= !bit;
-            self.found_one();
-        }
-        SampleStep::OutOfOrder
-    }
-
-    /// Compares the contents with those of the previous sample of the same count.
-    fn likeness(&self, count: u32, contents: Option<Contents>) -> Likeness {
-        match &self.before {
-            Some(before) => before.likeness(count, contents),
-            None => self.history.compare(count, contents),
-        }
-    }
-}
-
-/// Index of the word that holds the bit of a count.
-fn word(count: u32) -> usize {
-    (count / 64) as usize
-}
-
-fn bit(count: u32) -> u64 {
-    1 << (count % 64)
 }
 
 #[cfg(test)]

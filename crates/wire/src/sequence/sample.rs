@@ -10,6 +10,8 @@ pub struct Counters {
     pub asdus: u64,
     /// Counts that never arrived.
     pub lost: u64,
+    /// Lost counts that the next samples may still disprove.
+    pub undecided: u64,
     /// Places where at least one count was missing. Stays counted when the missing sample arrives late.
     pub gaps: u64,
     /// Counts that arrived again, with the same contents as far as these are known.

@@ -1,7 +1,9 @@
 //! Silence of a stream: the samples lost in it, and when to report it.
 
+use super::early::{Origin, Reached};
+use super::jump::Jump;
 use super::learn::ByPace;
-use super::line::{EARLY_NS, Earliest, counts};
+use super::line::{EARLY_NS, counts};
 use super::pace::Pace;
 use super::{Sample, SampleStep, Sequence, WINDOW, What};
 
@@ -35,10 +37,31 @@ impl Sequence {
         if self.too_late_in_a_row > STRAYS {
             return Some(self.restart(count, sample));
         }
-        match self.come_late(count, sample) {
+        let step = self.come_late(count, sample);
+        match step {
             None => self.after_silence(count, ahead, silent_ns, sample),
-            step => step,
+            Some(step) => {
+                if step == SampleStep::Duplicate {
+                    self.doubt_copy(ahead, silent_ns, sample);
+                }
+                Some(step)
+            }
         }
+    }
+
+    /// A copy in a silence may be a sample that overtook those that are held back, if there was time for it.
+    fn doubt_copy(&mut self, ahead: u32, silent_ns: i64, sample: &Sample) {
+        if u64::from(ahead) > counts(silent_ns.saturating_add(EARLY_NS), self.rate) {
+            return;
+        }
+        self.counters.duplicates -= 1;
+        self.counters.too_late += 1;
+        let early = Reached {
+            index: self.index.saturating_add(u64::from(ahead)),
+            count: u32::from(sample.smp_cnt),
+            contents: sample.contents,
+        };
+        self.await_turn(early, Origin::Copy);
     }
 
     /// True if the counter is where the elapsed time would put it, or a little behind.
@@ -72,11 +95,19 @@ impl Sequence {
         if is_held_up || may_be_a_step {
             return Some(self.uncountable(count, ahead, silent_ns, sample));
         }
-        self.confirm();
+        self.doubt_silence(ahead);
         Some(match turns.min(by_time - 1) {
             0 => self.go_on(count, by_time, sample),
             _ => self.go_on_held(count, by_time, turns * rate, sample),
         })
+    }
+
+    /// The samples of a silence are lost, unless this sample overtook them: the next ones show it, if they are not the same ones for both.
+    fn doubt_silence(&mut self, ahead: u32) {
+        match (WINDOW + 1..self.rate.saturating_sub(3 * WINDOW)).contains(&ahead) {
+            true => self.doubt(Jump::Loss),
+            false => self.confirm(),
+        }
     }
 
     /// Handles a counter that does not fit the elapsed time.
@@ -84,22 +115,22 @@ impl Sequence {
         self.findings
             .push(What::Uncountable, silent_ns.unsigned_abs(), u64::from(ahead));
         if ahead > WINDOW {
-            return self.restart(count, sample);
+            let step = self.restart(count, sample);
+            let most = counts(silent_ns.saturating_add(EARLY_NS), self.rate);
+            if let Some(before) = self.before.as_mut().filter(|_| u64::from(ahead) <= most) {
+                before.allow_overtaking();
+            }
+            return step;
         }
         self.confirm();
-        let step = match ahead {
+        match ahead {
             // A whole turn later or no step at all: nothing is counted.
             0 => {
                 self.move_on(count, 0, sample);
                 SampleStep::Next
             }
             _ => self.go_on(count, u64::from(ahead), sample),
-        };
-        // In any case, a new schedule begins here.
-        self.line = sample
-            .at_ns
-            .map_or_else(Earliest::default, |at_ns| Earliest::from(self.index, at_ns));
-        step
+        }
     }
 
     /// Without a known rate, the pace before the silence shows whether the counter ran on during it.
@@ -124,14 +155,14 @@ impl Sequence {
             apart <= expected / 8 + 2 || (u64::from(ahead) <= expected && apart <= half)
         });
         if fits {
-            self.confirm();
+            self.doubt_silence(ahead);
             return Some(self.go_on(count, u64::from(ahead), sample));
         }
         let is_too_far = expected.is_some_and(|expected| u64::from(ahead) > expected);
         if is_too_far {
             return None;
         }
-        self.confirm();
+        self.doubt_silence(ahead);
         self.pend(count, sample, u64::from(ahead - 1), false);
         // The time of the silence must not enter the pace.
         self.pace = Pace::default();
@@ -166,6 +197,7 @@ impl Sequence {
         self.give_up_rate();
         self.settle_held();
         self.give_up_strays();
+        self.give_up_early();
         if let Some(silent_ns) = now_ns.and_then(|now_ns| self.stopped_for(now_ns)) {
             self.stopped(silent_ns);
         }

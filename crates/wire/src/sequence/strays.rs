@@ -29,6 +29,8 @@ pub(super) struct Strays {
     last_asdus: u64,
     /// Consecutive strays, counted in frames if arrival times distinguish frames, otherwise in samples.
     in_a_row: u32,
+    /// Strays of this row with other contents that are not counted as conflicting.
+    others: u64,
     unproven: Option<Unproven>,
     /// Count of the stream before its last certain restart, and the time.
     pub(super) former: Option<(u32, Option<i64>)>,
@@ -66,6 +68,19 @@ impl Strays {
         self.unproven = None;
     }
 
+    /// Forgets the second sequence if the stream's samples are copies of its samples: the stream goes on there.
+    pub(super) fn forget_followed(&mut self) {
+        self.unproven = self.unproven.filter(|unproven| !unproven.is_ahead);
+    }
+
+    /// Forgets it if the stream has moved on by `ahead` to `count`, beyond its last sample.
+    pub(super) fn forget_reached(&mut self, count: u32, rate: u32, ahead: u64) {
+        let back = self.last.map(|last| u64::from((count + rate - last) % rate));
+        if back.is_some_and(|back| back <= ahead + u64::from(WINDOW)) {
+            self.forget_followed();
+        }
+    }
+
     pub(super) fn are_unproven(&self) -> bool {
         self.unproven.is_some()
     }
@@ -83,12 +98,15 @@ impl Strays {
 impl Sequence {
     /// Classifies a sample that the stream has passed, however late it is; `None` if that is not certain.
     pub(super) fn come_late(&mut self, count: u32, sample: &Sample) -> Option<SampleStep> {
+        if self.is_skipped(count) && self.returns_to_gap(count, sample.contents) {
+            return Some(SampleStep::OutOfOrder);
+        }
         let step = match self.is_of_this_turn(count, sample) {
             true => self.come_again(count, sample),
             false => None,
         };
         let step = step.or_else(|| self.come_before_the_first(count, sample))?;
-        self.too_late_in_a_row += 1;
+        self.too_late_in_a_row += u32::from(step != SampleStep::OutOfOrder);
         Some(step)
     }
 
@@ -143,7 +161,10 @@ impl Sequence {
     /// Handles a sample that does not belong to the stream, which continued elsewhere.
     pub(super) fn stray(&mut self, count: u32, contents: Option<Contents>, at_ns: Option<i64>) {
         if self.is_rate_known && self.is_skipped(count) {
-            self.counters.too_late += 1;
+            match self.returns_to_gap(count, contents) {
+                true => self.returned = self.returned.saturating_add(1),
+                false => self.counters.too_late += 1,
+            }
             return;
         }
         match self.history.compare(count, contents) {
@@ -164,8 +185,10 @@ impl Sequence {
                 return;
             }
             Likeness::Other => {
-                self.counters.conflicting += 1;
-                self.findings.push(What::Conflict, u64::from(count), 0);
+                self.counters.too_late += 1;
+                self.follow_stray(count, at_ns);
+                self.accuse(count);
+                return;
             }
             Likeness::Unknown => {
                 self.counters.too_late += 1;
@@ -177,8 +200,28 @@ impl Sequence {
         self.follow_stray(count, at_ns);
     }
 
+    /// Handles a stray with other contents than the sample of the same count. One alone may be more than a turn late; a sequence of them is another
+    /// publisher's.
+    fn accuse(&mut self, count: u32) {
+        let may_be_of_another_turn = self.held.is_some() || self.has_lacked(count);
+        if self.strays.in_a_row == 0 {
+            self.strays.others = 0;
+        }
+        self.strays.others += u64::from(!may_be_of_another_turn);
+        if may_be_of_another_turn || self.strays.in_a_row < OWN_SEQUENCE {
+            self.out_of_turn(count);
+            return;
+        }
+        let others = std::mem::take(&mut self.strays.others);
+        self.counters.conflicting += others;
+        self.counters.too_late = self.counters.too_late.saturating_sub(others);
+        for _ in 0..others {
+            self.findings.push(What::Conflict, u64::from(count), 0);
+        }
+    }
+
     /// Checks whether consecutive strays form a sequence. Strays in one frame count as one.
-    fn follow_stray(&mut self, count: u32, at_ns: Option<i64>) {
+    pub(super) fn follow_stray(&mut self, count: u32, at_ns: Option<i64>) {
         let strays = &mut self.strays;
         let last = strays.last.replace(count);
         let ahead = last.map(|last| (count + self.rate - last) % self.rate);
@@ -232,7 +275,7 @@ impl Sequence {
     }
 
     /// Records a copy of a count that the stream had: it proves that the sequence it continues consists of copies.
-    fn prove(&mut self, count: u32) {
+    pub(super) fn prove(&mut self, count: u32) {
         let Some((unproven, last)) = self.strays.unproven.zip(self.strays.last) else {
             return;
         };
@@ -266,6 +309,7 @@ impl Sequence {
     pub(super) fn change_over(&mut self, count: u32, sample: &Sample) -> SampleStep {
         let newest = self.newest.unwrap_or(count);
         let ahead = (count + self.rate - newest) % self.rate;
+        self.give_up_early();
         let mut lost = 0;
         for further in 1..ahead {
             let between = (newest + further) % self.rate;

@@ -58,7 +58,7 @@ fn a_sample_that_comes_much_too_late_moves_nothing() {
 
 #[test]
 fn many_samples_too_late_in_a_row_are_a_restart_after_all() {
-    let mut sequence = after(4_000, [0, 1_900]);
+    let mut sequence = after(4_000, (0..1).chain(1_900..1_950));
     let steps: Vec<SampleStep> = (100..1_200).map(|count| sequence.accept(count)).collect();
     assert_eq!(steps.iter().position(|step| *step == SampleStep::Restart), Some(1_000));
     assert_eq!(steps[1_001..], [SampleStep::Next; 99]);
@@ -172,7 +172,7 @@ fn every_sample_is_counted_as_one_thing() {
     assert_eq!((counters.lost, counters.restarts), (0, 0));
     assert_eq!(
         (counters.too_late, counters.duplicates, counters.out_of_order),
-        (1, 2, 1)
+        (2, 2, 0)
     );
 }
 
