@@ -234,7 +234,8 @@ fn length_ns(window: &WindowRow) -> u64 {
     window.end_ns.saturating_sub(window.start_ns)
 }
 
-fn usual_length_ns(windows: &[WindowRow]) -> u64 {
+/// The most frequent length of these windows, the longer one of two, in ns; 0 without a window.
+pub(crate) fn usual_length_ns(windows: &[WindowRow]) -> u64 {
     let mut lengths: BTreeMap<u64, usize> = BTreeMap::new();
     for window in windows {
         *lengths.entry(length_ns(window)).or_default() += 1;

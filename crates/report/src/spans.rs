@@ -2,17 +2,16 @@
 //! has a larger maximum, regardless of what is measured.
 
 use crate::html::boxes;
-use crate::insight::{whole_windows, with_largest};
+use crate::insight::{usual_length_ns, whole_windows, with_largest};
 use model::{SeriesView, WindowRow};
 use units::Ns;
 
 /// Lengths that differ by less than this share are treated as equal.
 const SAME: f64 = 0.01;
 
-/// Length of the whole windows of a series, in ns; `None` if it has none.
+/// Usual length of the windows of a series, in ns; `None` if it has none.
 pub(crate) fn window_ns(series: &SeriesView) -> Option<u64> {
-    let lengths = whole_windows(series).map(|row| row.end_ns.saturating_sub(row.start_ns));
-    lengths.max().filter(|ns| *ns > 0)
+    Some(usual_length_ns(&series.windows)).filter(|ns| *ns > 0)
 }
 
 /// Length of the longest windows of these series, in ns; 0 if there are none. Shorter spans are not possible for all of

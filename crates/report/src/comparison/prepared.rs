@@ -2,6 +2,7 @@
 //! later.
 
 use crate::insight::whole_windows;
+use crate::spans::window_ns;
 use model::{Counter, Counters, SeriesView, WindowRow};
 use stats::comparison::{
     BySamples, Difference, Happened, Pair, Rare, RareDifference, RarePair, SampledPair, WindowFigures, by_samples,
@@ -105,8 +106,7 @@ fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Windows, Windows), String>
             "samples are due every {one} and every {other}: the windows measure two different things"
         ));
     }
-    let (of_a, of_b) = (whole(a), whole(b));
-    let (Some(length_a), Some(length_b)) = (length(&of_a), length(&of_b)) else {
+    let (Some(length_a), Some(length_b)) = (window_ns(a), window_ns(b)) else {
         return Ok((Windows::of(a), Windows::of(b)));
     };
     let (short, long) = (length_a.min(length_b) as f64, length_a.max(length_b) as f64);
@@ -127,13 +127,6 @@ fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Windows, Windows), String>
 
 fn whole(series: &SeriesView) -> Vec<WindowRow> {
     whole_windows(series).cloned().collect()
-}
-
-fn length(rows: &[WindowRow]) -> Option<u64> {
-    rows.iter()
-        .map(|row| row.end_ns.saturating_sub(row.start_ns))
-        .max()
-        .filter(|ns| *ns > 0)
 }
 
 /// Merges windows into one, from the beginning of the first to the end of the last.

@@ -166,6 +166,18 @@ fn windows_of_other_lengths_are_brought_to_one_length_or_refused() {
     assert!(why.contains("cannot be brought to one length"), "{why}");
 }
 
+/// A sentinel closes some windows a little later.
+#[test]
+fn one_window_that_was_closed_later_is_not_the_length_of_all() {
+    let a = run("wakeup/cpu1", 40_000, "6.1", "held off");
+    let mut b = a.clone();
+    let window = &mut b.series[0].windows[7];
+    window.end_ns += (window.end_ns - window.start_ns) / 20;
+    let json = compared(a, b);
+    assert!(json["series"][0]["not_compared"][0].is_null(), "{json:#}");
+    assert!(!json["series"][0]["differences"].as_array().expect("a list").is_empty());
+}
+
 #[test]
 fn the_run_maximum_and_what_was_missed_are_compared_too() {
     let a = run("wakeup/cpu1", 40_000, "6.1", "held off");
