@@ -32,6 +32,7 @@ mod section;
 mod shown;
 mod spans;
 pub mod stall;
+mod strain;
 mod subjects;
 pub mod tables;
 mod terminal;

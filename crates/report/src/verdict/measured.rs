@@ -3,7 +3,7 @@
 use super::uncounted;
 use crate::limits::Quantity;
 use crate::pacing::Pacing;
-use crate::subjects::shots;
+use crate::strain;
 use crate::text::{count, plural};
 use model::{EventKind, RunView, SeriesView, setting};
 use stats::Scheduled;
@@ -42,7 +42,7 @@ impl Measured {
             }
             Quantity::Overruns => {
                 let name = series.spec.label();
-                shots::overruns(run, name).and_then(counted)
+                strain::overruns(run, name).and_then(counted)
             }
             Quantity::Mean => {
                 let scheduled = series.scheduled();

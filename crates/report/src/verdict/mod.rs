@@ -28,7 +28,7 @@ use crate::bound::{Bound, samples_known};
 use crate::contradiction::{self, Contradiction};
 use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
-use crate::subjects::shots;
+use crate::strain;
 use crate::text::{capitalised, count, plural};
 pub use coverage::Coverage;
 pub(crate) use coverage::PARTIAL_PASS;
@@ -306,7 +306,7 @@ fn check(
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
     if limit.quantity == Quantity::Overruns {
-        let tasks = shots::tasks(run, series.spec.label());
+        let tasks = strain::tasks(run, series.spec.label());
         doubts.extend(
             tasks
                 .into_iter()

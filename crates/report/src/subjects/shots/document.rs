@@ -1,7 +1,7 @@
 //! Every shot with the relays' figures along it, in the result document.
 
-use super::Strain;
 use crate::document::seconds;
+use crate::strain::Strain;
 use model::RunView;
 use serde::Serialize;
 
