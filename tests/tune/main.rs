@@ -3,6 +3,7 @@
 
 mod emitted;
 mod readers;
+mod started;
 
 use std::fs;
 use std::path::{Path, PathBuf};

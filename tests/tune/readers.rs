@@ -35,7 +35,7 @@ fn folder() -> TempDir {
 }
 
 /// True if all of these are installed, and this process may make namespaces.
-fn can_read(test: &str, programs: &[&str]) -> bool {
+pub(super) fn can_read(test: &str, programs: &[&str]) -> bool {
     let is_there = |program: &str| {
         Command::new("sh")
             .args(["-c", &format!("command -v {program}")])
@@ -67,7 +67,7 @@ fn with(from: &Path, to: &str, script: &str) -> Output {
         .expect("unshare starts")
 }
 
-fn both(output: &Output) -> String {
+pub(super) fn both(output: &Output) -> String {
     said(output) + &stderr(output)
 }
 
@@ -213,62 +213,6 @@ fn systemd_takes_every_unit() {
         }
     }
     assert!(count > 0, "no unit was read");
-}
-
-/// The command raises threads in its own PID namespace, in which only these have that name.
-#[test]
-fn the_unit_for_timers_raises_their_threads() {
-    let test = "the_unit_for_timers_raises_their_threads";
-    if !can_read(test, &["systemd-analyze", "pgrep", "xargs", "chrt"]) {
-        return;
-    }
-    let (own, tree) = (folder(), host("seapath-tuned").join("root"));
-    let words = ["--root", text(&tree), "--observe", "0s", "--cpus", "4-7"];
-    let words = [
-        &["tune", "rcu-softirq-thread-priority"],
-        &words[..],
-        &["--emit", "systemd"],
-    ]
-    .concat();
-    let units = said(&run(&words));
-    let (_, unit) = units
-        .split_once("# /etc/systemd/system/triptime-ktimers.service\n")
-        .expect("the unit");
-    let path = own.path().join("triptime-ktimers.service");
-    fs::write(&path, unit).expect("a unit");
-    let output = Command::new("systemd-analyze")
-        .args(["verify", "--man=no"])
-        .arg(&path)
-        .output();
-    let output = output.expect("systemd-analyze starts");
-    assert!(!both(&output).contains("triptime-ktimers"), "{unit}: {}", both(&output));
-    let command = unit
-        .lines()
-        .find_map(|line| line.strip_prefix("ExecStart="))
-        .expect("a command");
-    // Without a thread of that name the unit must not fail: other kernels have none.
-    let script = format!(
-        "{command}; cp /bin/sleep {own}/ktimers_3; {own}/ktimers_3 60 & until pgrep '^ktimer' >/dev/null; do :; done; {command}; \
-         pgrep '^ktimer' | xargs chrt -p",
-        own = own.path().display()
-    );
-    let namespaces = [
-        "--mount",
-        "--pid",
-        "--fork",
-        "--kill-child",
-        "--mount-proc",
-        "sh",
-        "-ec",
-    ];
-    let output = Command::new("unshare")
-        .args(namespaces)
-        .arg(&script)
-        .output()
-        .expect("unshare starts");
-    assert!(output.status.success(), "{}", both(&output));
-    let after = both(&output);
-    assert!(after.contains("SCHED_FIFO") && after.contains("priority: 2"), "{after}");
 }
 
 fn emitted_or_none(tree: &Path, tool: &str) -> String {
