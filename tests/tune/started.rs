@@ -48,7 +48,7 @@ impl Drop for Group {
 fn removed(group: &Path) -> bool {
     let inside = fs::read_dir(group).into_iter().flatten().flatten();
     let folders = inside.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.fold(true, |all, folder| removed(&folder.path()) && all) && fs::remove_dir(group).is_ok()
+    folders.filter(|folder| !removed(&folder.path())).count() == 0 && fs::remove_dir(group).is_ok()
 }
 
 /// The state of the machine that a manager of the system would change.
