@@ -130,8 +130,9 @@ fn podmans_generator_takes_a_mended_quadlet_and_refuses_a_spoiled_one() {
     let adding = "[Container]\nImage=registry.example/x:1\nAddCapability=SYS_NICE IPC_LOCK NET_ADMIN SYS_TIME NET_RAW\n\
                   PodmanArgs=--memory=16g\nDropCapability=MKNOD\n";
     let none = "[Container]\nImage=registry.example/x:1\nAddCapability=CAP_NET_ADMIN NET_RAW\nDropCapability=ALL\n";
+    let both = "[Container]\nImage=registry.example/x:1\nAddCapability=NET_ADMIN NET_RAW\nDropCapability=CAP_NET_ADMIN MKNOD\n";
     for tree in ["debian-untuned", "preempt-rt-bare-metal"] {
-        for before in [bare, &relay, adding, none] {
+        for before in [bare, &relay, adding, none, both] {
             let own = folder();
             let file = written(own.path(), "relay.container", before);
             let units = emitted(&host(tree), &["--container", text(&file)], "quadlet");

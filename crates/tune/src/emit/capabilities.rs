@@ -142,6 +142,9 @@ pub(super) fn quadlet(changes: &Changes, lines: Vec<String>, leads: bool) -> Vec
                 format!("# by hand: take {option}={name:?} out of PodmanArgs=: no further line takes it back")
             }));
         }
+        out.extend(clashes(changes).filter(|name| !has(&drops, name) && !has(&asked, name)).map(|name| {
+            format!("# by hand: take {name:?} out of the added or out of the dropped capabilities: podman starts no container with both")
+        }));
         out.extend(changes.privileged.then(|| {
             "# by hand: take --privileged out of PodmanArgs=, and name the capabilities and devices that the container needs"
                 .to_owned()
@@ -150,6 +153,19 @@ pub(super) fn quadlet(changes: &Changes, lines: Vec<String>, leads: bool) -> Vec
         out.push(format!("DropCapability={}", drops_wanted.join(" ")));
     }
     out
+}
+
+/// Names because of which podman refuses the container's own lists (go.podman.io/common 0.67.1, pkg/capabilities: MergeCapabilities): of
+/// lists with ALL only ALL itself on both sides.
+fn clashes(changes: &Changes) -> impl Iterator<Item = String> {
+    let all = ["ALL".to_owned()];
+    let with_all = has(&changes.added, &all[0]) || has(&changes.dropped, &all[0]);
+    let both = changes.added.iter().filter(|name| has(&changes.dropped, name));
+    let both = both
+        .map(|name| bare(name))
+        .filter(move |name| !with_all || name == "ALL");
+    let each: std::collections::BTreeSet<String> = both.collect();
+    each.into_iter()
 }
 
 /// Lines that add `more` to the list of a key, and reset it first if some of its names must go.
@@ -265,6 +281,26 @@ mod tests {
                 "AddCapability=IPC_LOCK|DropCapability=SYS_TIME\
                  |# by hand: take --cap-add=\"NET_ADMIN\" out of PodmanArgs=: no further line takes it back\
                  |# by hand: take --cap-drop=\"SYS_NICE\" out of PodmanArgs=: no further line takes it back",
+            ),
+            // Refused as they stand: the settings decide only names that the check is about.
+            (
+                changes("NET_ADMIN KILL", "NET_ADMIN cap_kill", ["", ""]),
+                "AddCapability=|AddCapability=KILL SYS_NICE IPC_LOCK|DropCapability=SYS_TIME\
+                 |# by hand: take \"KILL\" out of the added or out of the dropped capabilities: podman starts no container with both",
+            ),
+            (
+                changes("SYS_NICE", "SYS_NICE", ["KILL", "KILL"]),
+                "AddCapability=SYS_NICE IPC_LOCK|DropCapability=|DropCapability=NET_ADMIN SYS_TIME\
+                 |# by hand: take \"KILL\" out of the added or out of the dropped capabilities: podman starts no container with both",
+            ),
+            (
+                changes("ALL", "ALL", ["", ""]),
+                "AddCapability=SYS_NICE IPC_LOCK|DropCapability=NET_ADMIN SYS_TIME\
+                 |# by hand: take \"ALL\" out of the added or out of the dropped capabilities: podman starts no container with both",
+            ),
+            (
+                changes("KILL", "ALL KILL", ["", ""]),
+                "AddCapability=SYS_NICE IPC_LOCK|DropCapability=NET_ADMIN SYS_TIME",
             ),
         ] {
             let said = quadlet(&changes, lines(), true);

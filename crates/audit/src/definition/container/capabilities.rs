@@ -23,7 +23,8 @@ const USUAL: [&str; 11] = [
 pub(super) enum Runtime {
     /// Docker and compose. Names that are added are applied after the drops (moby v28.3, oci/caps/utils.go: TweakCapabilities).
     Moby,
-    /// A name on both sides is refused (containers/common, commit 08f2f2c, pkg/capabilities/capabilities.go: MergeCapabilities).
+    /// A name on both sides is refused, unless all are added or all are dropped (podman 5.8.2 with go.podman.io/common 0.67.1,
+    /// pkg/capabilities/capabilities.go: MergeCapabilities, called by pkg/specgen/generate/security_linux.go).
     Podman,
     /// Kubernetes, with CRI-O or containerd. Names that are dropped are applied last (CRI-O, commit 03c46e4,
     /// internal/factory/container/container.go: SpecSetupCapabilities; containerd in the same order: internal/cri/opts/spec_linux_opts.go,
@@ -47,7 +48,10 @@ pub(super) fn after(
     let (added, dropped) = (plain(added), plain(dropped));
     match runtime {
         Runtime::Moby => Ok(sorted(by_moby(&added, &dropped))),
-        Runtime::Podman => refused(&added, &dropped).map(|()| sorted(by_podman(&added, &dropped))),
+        Runtime::Podman => match clashes(&added, &dropped).first() {
+            Some(why) => Err(Unknown::unclear(why.clone())),
+            None => Ok(sorted(by_podman(&added, &dropped))),
+        },
         Runtime::Kubernetes => Ok(sorted(by_kubernetes(&added, &dropped))),
     }
 }
@@ -74,27 +78,32 @@ fn by_moby(added: &[String], dropped: &[String]) -> Vec<String> {
     usual.into_iter().chain(named(added)).collect()
 }
 
-/// With all added, each dropped name counts; with all dropped, only added names count.
-fn by_podman(added: &[String], dropped: &[String]) -> Vec<String> {
-    let given = match (has_all(added), has_all(dropped)) {
-        (_, true) => Vec::new(),
-        (true, _) => every(),
-        _ => usual(),
-    };
-    without(given, dropped).into_iter().chain(named(added)).collect()
+/// Reasons why podman does not start a container with these lists.
+pub(super) fn refused(added: &[String], dropped: &[String], privileged: bool) -> Vec<String> {
+    match privileged {
+        true => Vec::new(),
+        false => clashes(&plain(added), &plain(dropped)),
+    }
 }
 
-fn refused(added: &[String], dropped: &[String]) -> Result<(), Unknown> {
-    let both = match has_all(dropped) && !has_all(added) {
-        true => None,
-        false => added.iter().find(|name| dropped.contains(name)),
-    };
-    match both {
-        None => Ok(()),
-        Some(name) => Err(Unknown::unclear(format!(
-            "{name} is added and dropped: podman refuses that, and the container does not start"
-        ))),
+/// With all added, each dropped name counts; with all dropped, only added names count.
+fn by_podman(added: &[String], dropped: &[String]) -> Vec<String> {
+    match (has_all(added), has_all(dropped)) {
+        (_, true) => named(added).collect(),
+        (true, _) => without(every(), dropped),
+        _ => without(usual(), dropped).into_iter().chain(named(added)).collect(),
     }
+}
+
+fn clashes(added: &[String], dropped: &[String]) -> Vec<String> {
+    let both = sorted(added.iter().filter(|name| dropped.contains(name)).cloned().collect());
+    let counts = |name: &String| match has_all(added) || has_all(dropped) {
+        true => name == "ALL",
+        false => true,
+    };
+    let both = both.into_iter().filter(counts);
+    both.map(|name| format!("{name} is added and dropped: podman refuses that, and the container does not start"))
+        .collect()
 }
 
 fn by_kubernetes(added: &[String], dropped: &[String]) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::Beside;
 use super::annotations::time_daemons;
-use super::capabilities::{Runtime, after};
+use super::capabilities::{Runtime, after, refused};
 use super::shape::{Form, Shape};
 
 /// True if a text is a container quadlet.
@@ -126,6 +126,7 @@ pub(super) fn read(name: &str, text: &str, beside: Beside<'_>) -> Result<Shape, 
     shape.set("ctr.refuses-both", true);
     let added = unit.words("AddCapability", "--cap-add");
     let dropped = unit.words("DropCapability", "--cap-drop");
+    shape.set("ctr.refused", refused(&added, &dropped, privileged));
     shape.set("ctr.capabilities", after(Runtime::Podman, &added, &dropped, privileged));
     limits(&unit, &mut shape);
     let (network, why) = network(&unit, beside);

@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// All facts of a container. Names that a definition leaves out are unknown.
-const NAMES: [&str; 46] = [
+const NAMES: [&str; 47] = [
     // CPUs it is bound to; empty: not bound.
     "ctr.cpus",
     // NUMA nodes it is bound to, as a list; empty: not bound.
@@ -52,6 +52,8 @@ const NAMES: [&str; 46] = [
     "ctr.argument-dropped",
     // True if the engine refuses a capability that is added and dropped.
     "ctr.refuses-both",
+    // Reasons why the engine does not start it with these lists; empty: none.
+    "ctr.refused",
     // Sets of capabilities of a bundle, each as `effective CAP_KILL CAP_CHOWN`.
     "ctr.capability-sets",
     // Resource limits of a bundle, each as `RLIMIT_NOFILE SOFT HARD`.
@@ -135,6 +137,7 @@ impl Shape {
             );
         }
         part.set_known("ctr.fifo-granted", Err(Unknown::absent("not tried")));
+        part.set("ctr.refused", Vec::<String>::new());
         Self { part, cpus: None }
     }
 
