@@ -2,6 +2,7 @@
 
 use units::CpuList;
 
+use crate::capture::is_secret_name;
 use crate::error::HostError;
 use crate::reader::Reader;
 
@@ -51,7 +52,7 @@ impl Cmdline {
     pub(crate) fn shown(&self) -> String {
         let words = self.arguments.iter().map(|(name, value)| match value {
             None => name.clone(),
-            Some(_) if is_secret(name) => format!("{name}=(hidden)"),
+            Some(_) if is_secret_name(name) => format!("{name}=(hidden)"),
             Some(value) => {
                 let shown = with_hidden_login(value);
                 format!("{name}={}", without_identifiers(shown.as_deref().unwrap_or(value)))
@@ -76,12 +77,6 @@ fn split(text: &str) -> Vec<String> {
     words.push(word);
     words.retain(|word| !word.is_empty());
     words
-}
-
-fn is_secret(name: &str) -> bool {
-    ["pass", "secret", "token"]
-        .iter()
-        .any(|part| name.to_ascii_lowercase().contains(part))
 }
 
 /// A word with `:NAME:PASSWORD@`, such as the value of `netroot=iscsi:NAME:PASSWORD@SERVER` (dracut.cmdline(7)), with name and password
@@ -195,6 +190,13 @@ mod tests {
         assert_eq!(without_identifiers("0xdeadbeef,é-1"), "0xdeadbeef,é-1");
         let line = Cmdline::parse("root=UUID=3fae7a1c-0d9b-4a6e-8f37-1c2d3e4f5a6b rd.iscsi.password=x quiet");
         assert_eq!(line.shown(), "root=UUID=(id) rd.iscsi.password=(hidden) quiet");
+        let line = Cmdline::parse(
+            "systemd.set_credential=a:geheim sshkey=geheim rd.key=geheim vconsole.keymap=de crashkernel=256M",
+        );
+        assert_eq!(
+            line.shown(),
+            "systemd.set_credential=(hidden) sshkey=(hidden) rd.key=(hidden) vconsole.keymap=de crashkernel=256M"
+        );
         let line = Cmdline::parse(
             "netroot=iscsi:joe:geheim:jim:auch@storage::::iqn.2009-06.x crashkernel=1G-2G:128M,2G-:256M@16M",
         );

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::processes::{IRQBALANCE, is_asked_for_arguments, is_service};
 use crate::reader::Touched;
 use neutral::Neutral;
+pub(crate) use secrets::is_secret_name;
 
 /// Replacement for the id of the recording process.
 const OWN_PROCESS: &str = "4711";

@@ -388,9 +388,11 @@ mod tests {
                 "password_pbkdf2 root (hidden)\n",
             ),
             (
-                "key=geheim apikey: x api_key='ge heim'",
-                "key=(hidden) apikey: x api_key='(hidden)'",
+                "key=geheim keymap: x api_key='ge heim'",
+                "key=(hidden) keymap: x api_key='(hidden)'",
             ),
+            ("apikey: ge heim\nport: 5\n", "apikey: (hidden)\nport: 5\n"),
+            ("quiet sshkey=geheim b", "quiet sshkey=(hidden) b"),
             ("password: ge heim\nport: 5\n", "password: (hidden)\nport: 5\n"),
             (
                 "Speculation_Store_Bypass:\tthread vulnerable\n",

@@ -3,11 +3,11 @@
 /// Words that mark a name as that of a secret.
 const SECRET: [&str; 6] = ["pass", "secret", "token", "privkey", "psk", "credential"];
 
-pub(super) fn is_secret_name(name: &str) -> bool {
+pub(crate) fn is_secret_name(name: &str) -> bool {
     // `bypass` is an exception: Speculation_Store_Bypass is in the status of every process.
     let name = name.to_ascii_lowercase().replace("bypass", "");
     let last = name.rsplit(['.', '_', '-']).next().unwrap_or_default();
-    SECRET.iter().any(|part| name.contains(part)) || last == "key"
+    SECRET.iter().any(|part| name.contains(part)) || last.ends_with("key")
 }
 
 const QUOTES: [char; 2] = ['"', '\''];
