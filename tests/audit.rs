@@ -341,6 +341,43 @@ fn an_audit_of_a_file_that_is_killed_leaves_nothing() {
     assert!(killed > 0, "every audit had ended before");
 }
 
+/// Of a machine with a domain that nobody named, as the program sees it from inside its tree.
+#[test]
+fn a_capture_has_what_an_audit_of_the_other_domains_reads() {
+    if !root_or_skip("a_capture_has_what_an_audit_of_the_other_domains_reads") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let machine = Path::new(env!("CARGO_MANIFEST_DIR")).join("hosts/seapath-tuned");
+    let script = "cp -a \"$1/root\" \"$2/root\"; cd \"$2/root\"; mkdir -p etc/libvirt/qemu; cp \"$1/relay.xml\" etc/libvirt/qemu/relay.xml; \
+                  : >triptime; mount --bind \"$3\" triptime; chroot . /triptime audit --observe 0s --capture /host.tar >/dev/null || true; \
+                  chroot . /triptime audit --observe 0s --domain relay --json || true";
+    let live = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-ec", script, "sh"])
+        .args([&machine, directory.path(), &support::binary()])
+        .output()
+        .expect("unshare is installed");
+    let tar = directory.path().join("root/host.tar");
+    let told = json(&run(&[
+        "audit",
+        "--root",
+        text(&tar),
+        "--observe",
+        "0s",
+        "--domain",
+        "relay",
+        "--json",
+    ]));
+    let outcomes = |document: &Value| -> Vec<[String; 2]> {
+        let all = findings(document).into_iter();
+        all.map(|[id, outcome, _]| [id, outcome]).collect()
+    };
+    let live = json(&live);
+    let is_judged = |[id, outcome]: &[String; 2]| id == "dom-numa-strict" && outcome == "pass";
+    assert!(outcomes(&live).iter().any(is_judged), "{live}");
+    assert_eq!(outcomes(&live), outcomes(&told));
+}
+
 /// A ptp4l with arguments that decide findings: the capture has these arguments, but no secrets.
 #[test]
 fn a_capture_keeps_how_daemons_of_time_were_started() {

@@ -7,6 +7,7 @@ use crate::{page, terminal, verdict};
 use audit::parameters::{Parameters, Workload};
 use audit::planned::PlannedTask;
 use audit::rule::Severity;
+use audit::value::Value;
 use audit::waiver::{self, Waiver};
 use audit::{Audit, check_definitions};
 use host::Host;
@@ -239,15 +240,21 @@ impl OfArgs {
     }
 
     /// The audit, ready to be shown.
-    fn report(&self, host: &Host) -> Result<AuditReport, Failure> {
-        let audit = self.audit(host)?;
+    fn report(&self, audit: &Audit) -> AuditReport {
         let machine = foreign::shown(&self.name()).into_owned();
-        Ok(AuditReport::of(
-            &audit,
-            machine,
-            self.profile.clone(),
-            self.fails_from(),
-        ))
+        AuditReport::of(audit, machine, self.profile.clone(), self.fails_from())
+    }
+
+    /// Reads what an audit of the domains that were not named would read: whoever gets the capture may name them.
+    fn read_of_others(&self, host: &Host, audit: &Audit) {
+        if let Ok(Value::List(others)) = audit.facts.get(None, "domains.not-named")
+            && !others.is_empty()
+        {
+            let mut parameters = self.parameters();
+            parameters.observe = None;
+            parameters.domains.extend(others);
+            audit::audit(host, &parameters, &[]);
+        }
     }
 
     /// Refuses unknown profiles and unreadable definitions.
@@ -267,8 +274,10 @@ impl OfArgs {
 pub(crate) fn run(args: &AuditArgs) -> Result<u8, Failure> {
     page::check(args.html.as_deref(), None)?;
     let machine = args.of.machine(args.capture.is_some())?;
-    let report = args.of.report(&machine)?;
+    let audit = args.of.audit(&machine)?;
+    let report = args.of.report(&audit);
     if let Some(path) = &args.capture {
+        args.of.read_of_others(&machine, &audit);
         let left_out = tree::write(&machine, path)?;
         say(&format_args!(
             "{}: replaced or left out: {}",
