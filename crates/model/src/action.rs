@@ -123,20 +123,9 @@ pub struct Action {
     pub said: String,
 }
 
-/// Words of a command in the form of a shell: each in quotes where it needs them.
-pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    let quoted = |word: &str| match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    let words: Vec<String> = words.into_iter().map(quoted).collect();
-    words.join(" ")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ActionEnd, ActionPart, command_line};
+    use super::{ActionEnd, ActionPart};
 
     #[test]
     fn every_end_and_part_is_read_as_it_was_written() {
@@ -158,14 +147,5 @@ mod tests {
         for part in [ActionPart::Run, ActionPart::Undo] {
             assert_eq!(ActionPart::from_word(part.word()), Some(part));
         }
-    }
-
-    #[test]
-    fn a_command_is_shown_as_a_shell_would_read_it() {
-        assert_eq!(command_line(["virsh", "start", "relay-02"]), "virsh start relay-02");
-        assert_eq!(
-            command_line(["sh", "-c", "it's; rm x", ""]),
-            "sh -c 'it'\\''s; rm x' ''"
-        );
     }
 }

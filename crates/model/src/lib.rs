@@ -36,7 +36,7 @@ pub mod task;
 mod view;
 mod window;
 
-pub use action::{Action, ActionEnd, ActionPart, command_line};
+pub use action::{Action, ActionEnd, ActionPart};
 pub use along::{Along, Alongs};
 pub use change::{Change, ChangeWatch, Subject};
 pub use clock::Doubtful;

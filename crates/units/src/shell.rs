@@ -11,9 +11,20 @@ pub fn word(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The words of a command as a shell reads them.
+pub fn line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::word;
+    use super::{line, word};
+
+    #[test]
+    fn a_command_is_shown_as_a_shell_would_read_it() {
+        assert_eq!(line(["virsh", "start", "relay-02"]), "virsh start relay-02");
+        assert_eq!(line(["sh", "-c", "it's; rm x", ""]), r"sh -c 'it'\''s; rm x' ''");
+    }
 
     #[test]
     fn what_a_shell_would_take_apart_is_quoted() {

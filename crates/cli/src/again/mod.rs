@@ -229,9 +229,8 @@ impl Given {
 fn order(words: Vec<String>, short: String, what: String) -> Option<Order> {
     let all: Vec<String> = std::iter::once("triptime".to_owned()).chain(words).collect();
     command_line().try_get_matches_from(&all).ok()?;
-    let all: Vec<_> = all.iter().map(|word| shell::word(word)).collect();
     Some(Order {
-        command: all.join(" "),
+        command: shell::line(all.iter().map(String::as_str)),
         short,
         what,
     })

@@ -1,6 +1,6 @@
 //! Boots a guest.
 
-use super::agent::MANAGEMENT;
+use super::asked::MANAGEMENT;
 use super::channel::{Call, CallError, Channel, Incoming};
 use super::facts::Made;
 use super::how::{self, How};
@@ -203,33 +203,4 @@ fn not_up(up: &Up, after: Duration, why: Option<&CallError>) -> PlaceError {
         after.as_secs_f64(),
         up.machine.last_words()
     ))
-}
-
-/// A command line quoted for a shell.
-pub(super) fn shown(program: &Path, words: &[String]) -> String {
-    let quoted = |word: &str| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=/.,:+%@".contains(c);
-        match !word.is_empty() && word.chars().all(is_plain) {
-            true => word.to_owned(),
-            false => format!("'{}'", word.replace('\'', "'\\''")),
-        }
-    };
-    let program = program.display().to_string();
-    let all = std::iter::once(program.as_str()).chain(words.iter().map(String::as_str));
-    all.map(quoted).collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown;
-    use std::path::Path;
-
-    #[test]
-    fn a_line_is_quoted_where_a_shell_needs_it() {
-        let words = ["-append", "a b", "it's", ""].map(str::to_owned);
-        assert_eq!(
-            shown(Path::new("/usr/bin/qemu"), &words),
-            r"/usr/bin/qemu -append 'a b' 'it'\''s' ''"
-        );
-    }
 }

@@ -1,8 +1,7 @@
 //! The settings of a guest, as facts of the run.
 
-use super::boot::shown;
 use super::message::Greeting;
-use super::qemu::line::Ways;
+use super::qemu::line::{Ways, shown};
 use super::{GuestSpec, fact};
 use host::Host;
 use model::Fact;

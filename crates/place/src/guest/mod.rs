@@ -14,6 +14,7 @@
 mod accel;
 pub mod agent;
 mod archive;
+pub mod asked;
 pub(crate) mod away;
 mod boot;
 mod cable;

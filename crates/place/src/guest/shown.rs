@@ -1,9 +1,8 @@
 //! Description of a guest without booting it.
 
-use super::boot::shown;
 use super::modules::{OF_ANY, OF_QEMU};
 use super::qemu::domain::{Nic, xml};
-use super::qemu::line::{NAME, Ways, words};
+use super::qemu::line::{NAME, Ways, shown, words};
 use super::share::Share;
 use super::{Accel, GuestSpec, OWN_PROGRAM, PlaceError, choose_modules, make_image, pack_image};
 use std::path::{Path, PathBuf};

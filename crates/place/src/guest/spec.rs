@@ -2,6 +2,7 @@
 
 use super::super::PlaceError;
 use super::super::container::RuntimeName;
+use super::asked::AGENT;
 use super::kernel::GuestKernel;
 use super::share::{Share, emulator_shares};
 use crate::cpu_list;
@@ -137,7 +138,7 @@ impl GuestSpec {
     /// Boot arguments of the kernel.
     pub fn kernel_arguments(&self) -> String {
         // Self-tests of the kernel's cryptography take a sixth of an emulated boot.
-        let mut arguments = vec!["console=ttyS0 quiet panic=-1 cryptomgr.notests triptime.agent".to_owned()];
+        let mut arguments = vec![format!("console=ttyS0 quiet panic=-1 cryptomgr.notests {AGENT}")];
         if !self.isolated.is_empty() {
             let (isolated, others) = (&self.isolated, self.all_cpus().without(&self.isolated));
             arguments.push(format!(

@@ -8,10 +8,9 @@ mod tests;
 pub(crate) use course::{Actions, Group};
 
 use crate::value::{Duration, in_words};
-use model::command_line;
 use serde::Deserialize;
 use std::fmt;
-use units::Ns;
+use units::{Ns, shell};
 
 /// Time that a command may take, unless the plan says otherwise: a minute.
 const LIMIT_NS: u64 = 60_000_000_000;
@@ -216,7 +215,7 @@ impl PlanAction {
 
 /// A command as a shell would read it.
 fn line(words: &[String]) -> String {
-    command_line(words.iter().map(String::as_str))
+    shell::line(words.iter().map(String::as_str))
 }
 
 /// Indices of the actions that are to be undone, the one whose execution began last first: numbers of executions count up in the run.

@@ -3,6 +3,7 @@
 use super::unwritten;
 use crate::failure::{Failure, say};
 use deploy::disk::{DiskError, DiskSpec, Identity, LABEL, Parts, WORDS, disk, unified, vhd_footer, vmdk};
+use place::guest::asked::PARTITION;
 use place::guest::{GuestSpec, image_for_any, reads_files};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -58,7 +59,7 @@ impl DiskArgs {
         let program = unified(&Parts {
             stub: &stub,
             kernel: &kernel,
-            arguments: &format!("{arguments} triptime.partition={}", identity.partition()),
+            arguments: &format!("{arguments} {PARTITION}{}", identity.partition()),
             initramfs: &image,
         });
         let program = program.map_err(|error| refused(&error))?;

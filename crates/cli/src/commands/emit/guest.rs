@@ -4,6 +4,7 @@ use super::disk::DiskArgs;
 use super::{CommandArgs, absolute, unwritten, write};
 use crate::failure::{Failure, say};
 use crate::guest::{MachineArgs, told};
+use place::guest::asked::RUN;
 use place::guest::{GuestSpec, VCPUS, domain, image_for_any};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,7 @@ pub(super) fn run(args: &GuestArgs) -> Result<(), Failure> {
 fn write_folder(folder: &Path, spec: &GuestSpec, nic: Option<&str>, words: &str) -> Result<(), Failure> {
     let image = image_for_any(&spec.modules)?;
     let kernel = fs::read(&spec.kernel).map_err(|error| unwritten(&spec.kernel, &error))?;
-    let arguments = format!("{} triptime.run=\"{words}\"\n", spec.kernel_arguments());
+    let arguments = format!("{} {RUN}\"{words}\"\n", spec.kernel_arguments());
     fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
     let whole = absolute(folder)?;
     let domain = domain(spec, &whole.join("vmlinuz"), &whole.join("initramfs.img"), nic)?;

@@ -1,7 +1,6 @@
 //! Arguments for the agent on the kernel command line.
 
-use super::super::held::STAYS;
-use super::MANAGEMENT;
+use super::super::asked::{AGENT, DISK, MANAGEMENT, PARTITION, RUN, STAYS};
 use super::management::ManagementCard;
 
 /// Arguments for the agent on the kernel command line.
@@ -33,12 +32,12 @@ impl Arguments {
             let found = words.iter().rev().find_map(|word| word.strip_prefix(name));
             found.map(str::to_owned)
         };
-        let run = value("triptime.run=").map(|run| run.split_whitespace().map(str::to_owned).collect());
-        let partition = value("triptime.partition=");
-        let is_asked_for = run.is_some() || partition.is_some() || words.iter().any(|word| word == "triptime.agent");
+        let run = value(RUN).map(|run| run.split_whitespace().map(str::to_owned).collect());
+        let partition = value(PARTITION);
+        let is_asked_for = run.is_some() || partition.is_some() || words.iter().any(|word| word == AGENT);
         is_asked_for.then(|| Self {
             run,
-            disk: value("triptime.disk="),
+            disk: value(DISK),
             stays: words.iter().any(|word| word == STAYS),
             partition,
             management: value(MANAGEMENT).map(|text| text.parse()),

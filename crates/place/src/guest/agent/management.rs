@@ -1,5 +1,6 @@
 //! The card of a management network: its IPv4 address, which this kernel answers for, and the CPUs of its interrupts.
 
+use super::super::asked::MANAGEMENT;
 use std::fs::{read_dir, write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ impl FromStr for ManagementCard {
                 cpus: cpus.parse().ok()?,
             })
         };
-        read().ok_or_else(|| format!("{}{text}: is not MAC,ADDRESS/BITS,CPUS", super::MANAGEMENT))
+        read().ok_or_else(|| format!("{MANAGEMENT}{text}: is not MAC,ADDRESS/BITS,CPUS"))
     }
 }
 

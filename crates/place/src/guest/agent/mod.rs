@@ -28,9 +28,6 @@ use std::time::Duration;
 /// The kernel's path of the first process in an initial RAM file system.
 const FIRST: &str = "/init";
 
-/// The argument for a second card, without its value.
-pub(super) const MANAGEMENT: &str = "triptime.management=";
-
 /// True if this process is the first one of a guest and the kernel command line asks for the agent. Mounts `/proc` to read it.
 pub fn is_wanted() -> bool {
     let is_first = std::process::id() == 1 && std::env::args_os().next().is_some_and(|name| name == FIRST);

@@ -8,6 +8,7 @@
 mod stream;
 mod visit;
 
+use super::asked::STAYS;
 use super::boot::{LOOK, describe};
 use super::channel::CallError;
 use super::how::{self, How};
@@ -38,9 +39,6 @@ const SOCKET: &str = "channel";
 const CONSOLE: &str = "console";
 const SAID: &str = "said";
 const KNOWN: &str = "guest.json";
-
-/// The kernel argument that keeps its agent running without a client.
-pub(super) const STAYS: &str = "triptime.stays";
 
 /// Time that QEMU may take to make its socket.
 const SOCKET_PATIENCE: Duration = Duration::from_secs(10);

@@ -4,6 +4,8 @@
 use super::super::CHANNEL;
 use super::super::share::{Share, whole_pages};
 use super::super::spec::{Channel, GuestSpec};
+use std::path::Path;
+use units::shell;
 
 /// The name of the guest.
 pub(in super::super) const NAME: &str = "triptime";
@@ -173,6 +175,12 @@ impl CommandLine {
     fn flags(&mut self, flags: &[&str]) {
         self.0.extend(flags.iter().map(|flag| (*flag).to_owned()));
     }
+}
+
+/// QEMU's command line as a shell reads it.
+pub(in super::super) fn shown(program: &Path, words: &[String]) -> String {
+    let program = program.to_string_lossy();
+    shell::line(std::iter::once(&*program).chain(words.iter().map(String::as_str)))
 }
 
 #[cfg(test)]
