@@ -279,7 +279,8 @@ impl Sequence {
         let Some((unproven, last)) = self.strays.unproven.zip(self.strays.last) else {
             return;
         };
-        if (count + self.rate - last) % self.rate > WINDOW {
+        // A copy of the second sequence's own sample proves nothing.
+        if !(1..=WINDOW).contains(&((count + self.rate - last) % self.rate)) {
             return;
         }
         match unproven.conflicting {
