@@ -67,6 +67,11 @@ impl Before {
         self.is_restart
     }
 
+    /// Number of the newest sample before the jump, and the counts that were seen up to it.
+    pub(super) fn reached(&self) -> (u64, u32) {
+        (self.index, self.seen)
+    }
+
     pub(super) fn is_a_restart(&self) -> bool {
         self.jump == Jump::Restart
     }

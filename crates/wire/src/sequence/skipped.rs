@@ -19,7 +19,9 @@ pub(super) struct Gap {
     end: u32,
     /// Number of the newest sample when it was certain.
     index: u64,
+    /// Number of counts that were lost, and of those from the first to the last of them.
     lost: u64,
+    span: u64,
     /// True if it is reported that samples of it came after all.
     is_told: bool,
 }
@@ -42,7 +44,7 @@ impl Gap {
     /// Number of counts from this one to the end of the gap, if it is in the gap.
     fn back_to(&self, count: u32, rate: u32) -> Option<u64> {
         let back = u64::from((self.end + rate - count) % rate);
-        (1..=self.lost).contains(&back).then_some(back)
+        (1..=self.span).contains(&back).then_some(back)
     }
 }
 
@@ -76,10 +78,15 @@ impl Sequence {
         let recent = self
             .gap
             .filter(|gap| first.saturating_sub(gap.index) <= u64::from(WINDOW));
+        let span = recent.map_or(lost, |gap| {
+            let between = u64::from(count + self.rate - gap.end).saturating_sub(lost) % u64::from(self.rate);
+            gap.span + between + lost
+        });
         self.gap = Some(Gap {
             end: count,
             index: self.index,
-            lost: lost + recent.map_or(0, |gap| gap.lost + first.saturating_sub(gap.index)),
+            lost: lost + recent.map_or(0, |gap| gap.lost),
+            span,
             is_told: recent.is_some_and(|gap| gap.is_told),
         });
     }
@@ -137,7 +144,12 @@ impl Sequence {
     /// True if a missing sample comes soon after the gap, so that it was overtaken by more samples than may be late: then it is a doubt whether it
     /// was lost. A longer delay costs it.
     pub(super) fn returns_to_gap(&mut self, count: u32, contents: Option<Contents>) -> bool {
-        let (index, seen, rate) = (self.index, self.seen, self.rate);
+        // The samples since a second jump are at most 16, too.
+        let (index, seen) = match &self.before {
+            Some(before) if !before.is_a_restart() => before.reached(),
+            _ => (self.index, self.seen),
+        };
+        let rate = self.rate;
         let is_in =
             |gap: Option<Gap>| gap.is_some_and(|gap| gap.is_recent(index, seen) && gap.back_to(count, rate).is_some());
         let (is_restarting, is_before) = match &self.before {
