@@ -115,6 +115,18 @@ fn two_bursts_in_one_place_are_a_doubt_and_lose_nothing() {
     }
 }
 
+/// A sample comes late, after one that overtakes the burst behind it.
+#[test]
+fn a_late_sample_before_an_overtaken_burst_is_not_lost() {
+    let deeds = [(0.634_279_53, Deed::Overtake(17, 1)), (0.633_730_11, Deed::Swap(9))];
+    let (stream, end_ns) = play(RATE, 0, 16_000, &deeds);
+    let said = supervise(sequence(false), &stream, true, end_ns);
+    assert_eq!(
+        (said.lost, said.conflicting, said.too_late, said.doubts),
+        (0, 0, 0, vec![])
+    );
+}
+
 /// A second publisher whose last frame comes twice: the copy does not show that the stream sends the same.
 #[test]
 fn a_copy_of_a_second_publishers_own_frame_proves_nothing() {

@@ -301,6 +301,14 @@ impl Sequence {
                 ..
             } = *kept;
             self.counters.out_of_order -= u64::from(is_late);
+            let behind = (before.newest + self.rate - count) % self.rate;
+            if is_late && self.misses(behind) {
+                // It was missing before the jump.
+                self.fill_in(behind);
+                self.history.set(count, contents);
+                self.returned = self.returned.saturating_add(1);
+                continue;
+            }
             // Whole turns that seemed to be lost before the jump were not.
             let ahead = (count + self.rate - before.newest) % self.rate;
             let index = before.index.saturating_add(u64::from(ahead));
