@@ -127,6 +127,20 @@ fn a_late_sample_before_an_overtaken_burst_is_not_lost() {
     );
 }
 
+/// The first sample of a second overtakes the end of the one before, and no earlier wrap has shown the rate.
+#[test]
+fn the_wrap_that_overtakes_before_the_rate_is_known_is_a_doubt() {
+    let deeds = [(0.058_567_8, Deed::HoldUp(304)), (0.075_276_2, Deed::Overtake(60, 1))];
+    let (stream, end_ns) = play(RATE, 2_736, 16_000, &deeds);
+    let said = supervise(sequence(true), &stream, true, end_ns);
+    assert_eq!(
+        (said.lost, said.conflicting, said.doubts.len()),
+        (0, 0, 1),
+        "{:?}",
+        said.doubts
+    );
+}
+
 /// A second publisher whose last frame comes twice: the copy does not show that the stream sends the same.
 #[test]
 fn a_copy_of_a_second_publishers_own_frame_proves_nothing() {

@@ -20,6 +20,8 @@ struct Unexplained {
     took_ns: Option<i64>,
     /// Counts in the step that were counted as lost.
     counted: u64,
+    /// Number of samples before it whose place was not known.
+    strays: u64,
     /// True if the counter went back.
     is_wrap: bool,
 }
@@ -230,6 +232,7 @@ impl Sequence {
             to: count,
             took_ns: self.took_ns(sample),
             counted,
+            strays: self.counters.too_late,
             is_wrap,
         });
     }
@@ -239,6 +242,8 @@ impl Sequence {
         let pending = std::mem::take(&mut self.pending);
         for step in &pending.steps[..pending.count] {
             match self.missing_in(step) {
+                // They may be those that seem to be missing at the wrap.
+                Some(missing @ 1..) if step.is_wrap && missing <= step.strays => self.out_of_turn(step.to),
                 Some(missing) => {
                     let Counters { lost, gaps, .. } = &mut self.counters;
                     *lost = lost.saturating_add(missing - step.counted.min(missing));
