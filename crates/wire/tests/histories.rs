@@ -3,6 +3,7 @@
 
 use proptest::prelude::{ProptestConfig, any, prop, prop_oneof};
 use proptest::strategy::Strategy;
+use proptest::test_runner::RngSeed;
 use proptest::{prop_assert, prop_assert_eq, prop_assume, proptest};
 use testing::histories::{Deed, Form, Sent, deeds, ends_early, is_whole, play};
 use wire::sequence::{Contents, Sample, Sequence};
@@ -118,13 +119,16 @@ fn two_bursts_in_one_place_are_a_doubt_and_lose_nothing() {
 /// A sample comes late, after one that overtakes the burst behind it.
 #[test]
 fn a_late_sample_before_an_overtaken_burst_is_not_lost() {
-    let deeds = [(0.634_279_53, Deed::Overtake(17, 1)), (0.633_730_11, Deed::Swap(9))];
-    let (stream, end_ns) = play(RATE, 0, 16_000, &deeds);
-    let said = supervise(sequence(false), &stream, true, end_ns);
-    assert_eq!(
-        (said.lost, said.conflicting, said.too_late, said.doubts),
-        (0, 0, 0, vec![])
-    );
+    for deeds in [
+        [(0.634_279_53, Deed::Overtake(17, 1)), (0.633_730_11, Deed::Swap(9))],
+        [(0.147_383, Deed::Swap(2)), (0.147_517_5, Deed::Overtake(21, 10))],
+        [(0.147_383, Deed::Swap(2)), (0.147_517_5, Deed::Overtake(300, 10))],
+    ] {
+        let (stream, end_ns) = play(RATE, 0, 16_000, &deeds);
+        let said = supervise(sequence(false), &stream, true, end_ns);
+        let whole = (said.lost, said.conflicting, said.too_late, said.doubts);
+        assert_eq!(whole, (0, 0, 0, vec![]), "{deeds:?}");
+    }
 }
 
 /// The first sample of a second overtakes the end of the one before, and no earlier wrap has shown the rate.
@@ -157,8 +161,25 @@ fn a_copy_of_a_second_publishers_own_frame_proves_nothing() {
     }
 }
 
+/// The same histories in each run, or with `PROPTEST_CASES=300000` as many new ones.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig {
+        failure_persistence: None,
+        max_global_rejects: 1_000_000,
+        ..ProptestConfig::default()
+    };
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => usual,
+        None => ProptestConfig {
+            cases: 1_500,
+            rng_seed: RngSeed::Fixed(35),
+            ..usual
+        },
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn what_passes_was_whole(first in 0_u32..4_000, seconds in 2_u32..6, deeds in deeds(RATE), learns in any::<bool>()) {
@@ -220,10 +241,15 @@ proptest! {
     ) {
         let (stream, end_ns) = play(RATE, first, 16_000, &deeds);
         let said = supervise(sequence(learns), &stream, true, end_ns);
-        prop_assert_eq!((said.lost, said.conflicting), (0, 0), "{:?}", deeds);
+        let counts = |of: fn(&Deed) -> u32| -> u32 { deeds.iter().map(|(_, deed)| of(deed)).sum() };
+        // One sample that two deeds delay is too late if more than 16 overtake it.
+        let later = counts(|deed| match deed {
+            Deed::Overtake(_, later) | Deed::Swap(later) => *later,
+            _ => 0,
+        });
+        prop_assert!(said.conflicting == 0 && (said.lost == 0 || later > 16), "{} lost: {:?}", said.lost, deeds);
         // The samples that overtake others may be those that show the rate. Stamps that are late, too, make them look like copies, and of two bursts
         // the second may follow the first at once. A silence of a quarter of a second may be one in which the publisher stopped.
-        let counts = |of: fn(&Deed) -> u32| -> u32 { deeds.iter().map(|(_, deed)| of(deed)).sum() };
         let overtaken = counts(|deed| u32::from(matches!(deed, Deed::Overtake(..))));
         let held_up = counts(|deed| if let Deed::HoldUp(count) = deed { *count } else { 0 });
         let is_clear = match overtaken {

@@ -67,6 +67,19 @@ impl Before {
         self.is_restart
     }
 
+    /// Marks the sample `behind` the newest one before the jump as seen. Returns false if it was not missing, or if too many samples overtook it.
+    fn fill_in(&mut self, behind: u32) -> bool {
+        let bit = 1_u32.checked_shl(behind).unwrap_or(0);
+        let later = (self.seen & bit.wrapping_sub(1)).count_ones() + self.since;
+        let is_late = self.jump == Jump::Loss && self.missing & bit != 0 && later <= WINDOW;
+        if is_late {
+            self.seen |= bit;
+            self.missing &= !bit;
+            self.lost = self.lost.saturating_sub(1);
+        }
+        is_late
+    }
+
     /// Number of the newest sample before the jump, and the counts that were seen up to it.
     pub(super) fn reached(&self) -> (u64, u32) {
         (self.index, self.seen)
@@ -253,6 +266,23 @@ impl Sequence {
         }
     }
 
+    /// Handles a late sample that was missing before a jump which is not confirmed.
+    #[cold]
+    pub(super) fn come_late_over_jump(&mut self, count: u32, contents: Option<Contents>) -> Option<SampleStep> {
+        let before = self.before.as_mut()?;
+        let behind = (before.newest + self.rate - count) % self.rate;
+        if behind > self.rate / 4 || !before.fill_in(behind) {
+            return None;
+        }
+        let newest = self.newest.unwrap_or(count);
+        self.mark_seen(u64::from((newest + self.rate - count) % self.rate));
+        self.unskip(count);
+        self.history.set(count, contents);
+        self.counters.out_of_order += 1;
+        self.found_one();
+        Some(SampleStep::OutOfOrder)
+    }
+
     /// Decides about a jump at the wrap that shows the rate.
     pub(super) fn settle_jump(&mut self, count: u32, rate: u32) {
         let Some(before) = &self.before else { return };
@@ -301,14 +331,6 @@ impl Sequence {
                 ..
             } = *kept;
             self.counters.out_of_order -= u64::from(is_late);
-            let behind = (before.newest + self.rate - count) % self.rate;
-            if is_late && self.misses(behind) {
-                // It was missing before the jump.
-                self.fill_in(behind);
-                self.history.set(count, contents);
-                self.returned = self.returned.saturating_add(1);
-                continue;
-            }
             // Whole turns that seemed to be lost before the jump were not.
             let ahead = (count + self.rate - before.newest) % self.rate;
             let index = before.index.saturating_add(u64::from(ahead));

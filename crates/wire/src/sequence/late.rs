@@ -31,25 +31,19 @@ impl Sequence {
                 }
             };
         }
-        self.fill_in(behind);
+        self.seen |= bit;
+        self.counters.out_of_order += 1;
         let index = self.index.saturating_sub(u64::from(behind));
         match &mut self.before {
             Some(before) => before.keep(index, count, sample, true),
             None => self.history.set(count, sample.contents),
         }
-        SampleStep::OutOfOrder
-    }
-
-    /// Counts a late sample, `behind` the newest one, that has not come before.
-    pub(super) fn fill_in(&mut self, behind: u32) {
-        let bit = 1 << behind;
-        self.seen |= bit;
-        self.counters.out_of_order += 1;
         // Otherwise it was sent before the stream's first sample here, so it was never counted as lost.
         if self.missing & bit != 0 {
             self.missing &= !bit;
             self.found_one();
         }
+        SampleStep::OutOfOrder
     }
 
     /// True if a sample, or the one with the same count before it, may be of another turn.

@@ -248,6 +248,11 @@ impl Sequence {
         {
             return step;
         }
+        if self.before.is_some()
+            && let Some(step) = self.come_late_over_jump(count, sample.contents)
+        {
+            return step;
+        }
         if ahead == 1 {
             self.go_on(count, 1, sample)
         } else if behind <= WINDOW.min(self.rate / 4) || self.misses(behind) {
