@@ -22,7 +22,7 @@ mod text;
 pub mod value;
 pub mod waiver;
 
-pub use definition::container::documents as yaml_documents;
+pub use definition::container::{bare_capability, documents as yaml_documents, refused_by_podman};
 pub use definition::{check_definitions, is_file as is_definition_file};
 pub use gather::{
     CacheMasks, NicAnswer, REPEATED, bandwidth_shares, cache_masks, cpuset_root, domain_moves, domain_priorities,

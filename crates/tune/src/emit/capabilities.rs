@@ -3,7 +3,9 @@
 
 use serde_json::{Value as Json, json};
 
+pub(super) use audit::bare_capability as bare;
 use audit::facts::{Facts, Subject};
+use audit::refused_by_podman;
 use audit::value::Value;
 
 /// Needed for packet sockets: podman and CRI-O grant it only by name.
@@ -55,12 +57,6 @@ fn list(facts: &Facts, part: &Subject, name: &str) -> Vec<String> {
         Ok(Value::List(names)) => names,
         _ => Vec::new(),
     }
-}
-
-/// Name in capitals without `CAP_`.
-pub(super) fn bare(name: &str) -> String {
-    let name = name.trim().to_ascii_uppercase();
-    name.strip_prefix("CAP_").map_or(name.clone(), str::to_owned)
 }
 
 fn has(names: &[String], name: &str) -> bool {
@@ -142,7 +138,8 @@ pub(super) fn quadlet(changes: &Changes, lines: Vec<String>, leads: bool) -> Vec
                 format!("# by hand: take {option}={name:?} out of PodmanArgs=: no further line takes it back")
             }));
         }
-        out.extend(clashes(changes).filter(|name| !has(&drops, name) && !has(&asked, name)).map(|name| {
+        let refused = refused_by_podman(&changes.added, &changes.dropped).into_iter();
+        out.extend(refused.filter(|name| !has(&drops, name) && !has(&asked, name)).map(|name| {
             format!("# by hand: take {name:?} out of the added or out of the dropped capabilities: podman starts no container with both")
         }));
         out.extend(changes.privileged.then(|| {
@@ -153,19 +150,6 @@ pub(super) fn quadlet(changes: &Changes, lines: Vec<String>, leads: bool) -> Vec
         out.push(format!("DropCapability={}", drops_wanted.join(" ")));
     }
     out
-}
-
-/// Names because of which podman refuses the container's own lists (go.podman.io/common 0.67.1, pkg/capabilities: MergeCapabilities): of
-/// lists with ALL only ALL itself on both sides.
-fn clashes(changes: &Changes) -> impl Iterator<Item = String> {
-    let all = ["ALL".to_owned()];
-    let with_all = has(&changes.added, &all[0]) || has(&changes.dropped, &all[0]);
-    let both = changes.added.iter().filter(|name| has(&changes.dropped, name));
-    let both = both
-        .map(|name| bare(name))
-        .filter(move |name| !with_all || name == "ALL");
-    let each: std::collections::BTreeSet<String> = both.collect();
-    each.into_iter()
 }
 
 /// Lines that add `more` to the list of a key, and reset it first if some of its names must go.

@@ -48,8 +48,8 @@ pub(super) fn after(
     let (added, dropped) = (plain(added), plain(dropped));
     match runtime {
         Runtime::Moby => Ok(sorted(by_moby(&added, &dropped))),
-        Runtime::Podman => match clashes(&added, &dropped).first() {
-            Some(why) => Err(Unknown::unclear(why.clone())),
+        Runtime::Podman => match refused_by_podman(&added, &dropped).first() {
+            Some(name) => Err(Unknown::unclear(clash(name))),
             None => Ok(sorted(by_podman(&added, &dropped))),
         },
         Runtime::Kubernetes => Ok(sorted(by_kubernetes(&added, &dropped))),
@@ -82,8 +82,15 @@ fn by_moby(added: &[String], dropped: &[String]) -> Vec<String> {
 pub(super) fn refused(added: &[String], dropped: &[String], privileged: bool) -> Vec<String> {
     match privileged {
         true => Vec::new(),
-        false => clashes(&plain(added), &plain(dropped)),
+        false => refused_by_podman(added, dropped)
+            .iter()
+            .map(|name| clash(name))
+            .collect(),
     }
+}
+
+fn clash(name: &str) -> String {
+    format!("{name} is added and dropped: podman refuses that, and the container does not start")
 }
 
 /// With all added, each dropped name counts; with all dropped, only added names count.
@@ -95,15 +102,12 @@ fn by_podman(added: &[String], dropped: &[String]) -> Vec<String> {
     }
 }
 
-fn clashes(added: &[String], dropped: &[String]) -> Vec<String> {
-    let both = sorted(added.iter().filter(|name| dropped.contains(name)).cloned().collect());
-    let counts = |name: &String| match has_all(added) || has_all(dropped) {
-        true => name == "ALL",
-        false => true,
-    };
-    let both = both.into_iter().filter(counts);
-    both.map(|name| format!("{name} is added and dropped: podman refuses that, and the container does not start"))
-        .collect()
+/// Names on both sides, in capitals without `CAP_`, because of which podman refuses the lists of a container. Of lists with ALL, that is only ALL itself.
+pub fn refused_by_podman(added: &[String], dropped: &[String]) -> Vec<String> {
+    let (added, dropped) = (plain(added), plain(dropped));
+    let has_all = has_all(&added) || has_all(&dropped);
+    let both = added.into_iter().filter(|name| dropped.contains(name));
+    sorted(both.filter(|name| !has_all || name == "ALL").collect())
 }
 
 fn by_kubernetes(added: &[String], dropped: &[String]) -> Vec<String> {
@@ -140,12 +144,14 @@ fn every() -> Vec<String> {
 }
 
 /// Name in capitals without `CAP_`: docker accepts both forms.
+/// Name of a capability in capitals without `CAP_`.
+pub fn bare_capability(name: &str) -> String {
+    let name = name.trim().to_ascii_uppercase();
+    name.strip_prefix("CAP_").map_or(name.clone(), str::to_owned)
+}
+
 fn plain(names: &[String]) -> Vec<String> {
-    let plain = |name: &String| {
-        let name = name.trim().to_ascii_uppercase();
-        name.strip_prefix("CAP_").map_or(name.clone(), str::to_owned)
-    };
-    names.iter().map(plain).collect()
+    names.iter().map(|name| bare_capability(name)).collect()
 }
 
 fn sorted(mut names: Vec<String>) -> Vec<String> {

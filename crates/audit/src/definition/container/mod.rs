@@ -20,6 +20,7 @@ mod yaml;
 use serde_json::Value as Json;
 
 pub(crate) use capabilities::of_mask;
+pub use capabilities::{bare_capability, refused_by_podman};
 pub(crate) use shape::{Form, Shape};
 pub use yaml::documents;
 
