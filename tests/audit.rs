@@ -233,12 +233,16 @@ fn the_junit_file_has_a_test_case_for_each_check() {
     assert!(counts[1] >= failed && failed > 5, "{counts:?}, {failed}");
 }
 
+/// Held by a test that starts a daemon of this machine, and by one that reads the machine twice.
+static DAEMONS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 /// A capture of one machine gives the same findings on another.
 #[test]
 fn a_capture_gives_the_same_findings() {
     if !root_or_skip("a_capture_gives_the_same_findings") {
         return;
     }
+    let _unchanged = DAEMONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let directory = tempfile::tempdir().expect("a directory");
     let tar = directory.path().join("host.tar");
     let live = run(&["audit", "--observe", "500ms", "--json", "--capture", text(&tar)]);
@@ -384,6 +388,7 @@ fn a_capture_keeps_how_daemons_of_time_were_started() {
     if !root_or_skip("a_capture_keeps_how_daemons_of_time_were_started") {
         return;
     }
+    let _ours = DAEMONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let directory = tempfile::tempdir().expect("a directory");
     let (tar, program) = (directory.path().join("host.tar"), directory.path().join("ptp4l"));
     fs::write(&program, "#!/bin/sh\nread never\n").expect("a file");
