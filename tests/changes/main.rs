@@ -144,17 +144,27 @@ fn interrupt() -> Option<(String, Restored)> {
 /// A control group with CPUs of its own.
 struct CpuGroup {
     folder: PathBuf,
+    /// Its file about a partition, with the values without and with one.
+    partition: (&'static str, [&'static str; 2]),
 }
 
 impl CpuGroup {
     /// Makes one in the hierarchy that has CPU sets; `None` where none can be made.
     fn make(name: &str) -> Option<Self> {
-        for (top, mems) in [("/sys/fs/cgroup/cpuset", "cpuset.mems"), ("/sys/fs/cgroup", "")] {
+        let versions = [
+            (
+                "/sys/fs/cgroup/cpuset",
+                "cpuset.mems",
+                ("cpuset.sched_load_balance", ["1", "0"]),
+            ),
+            ("/sys/fs/cgroup", "", ("cpuset.cpus.partition", ["member", "root"])),
+        ];
+        for (top, mems, partition) in versions {
             let folder = Path::new(top).join(name);
             if !Path::new(top).join("cgroup.procs").exists() || fs::create_dir(&folder).is_err() {
                 continue;
             }
-            let group = Self { folder };
+            let group = Self { folder, partition };
             if !mems.is_empty() {
                 let _ = fs::write(group.folder.join(mems), "0");
             }
@@ -167,6 +177,13 @@ impl CpuGroup {
 
     fn set(&self, cpus: &str) -> std::io::Result<()> {
         fs::write(self.folder.join("cpuset.cpus"), cpus)
+    }
+
+    /// Makes it a partition of its own, or none; returns the name of the file that was written.
+    fn set_partition(&self, is_own: bool) -> &'static str {
+        let (file, values) = self.partition;
+        fs::write(self.folder.join(file), values[usize::from(is_own)]).expect("a partition");
+        file
     }
 }
 

@@ -4,31 +4,36 @@ use super::{Measurement, Restored, Started, started};
 use model::Subject;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use support::root_or_skip;
 
 /// TuneD's folder of profiles and its state.
 const FOLDER: &str = "/etc/tuned";
 
 /// A profile with one kernel setting, and the files of TuneD that get their contents back.
-struct Profile {
+pub(super) struct Profile {
     name: String,
     folder: PathBuf,
     _state: Vec<Option<Restored>>,
 }
 
 impl Profile {
-    fn make(setting: &str) -> Self {
+    /// Makes a profile with this kernel setting; `None` without TuneD.
+    pub(super) fn make(setting: &str) -> Option<Self> {
+        if !Path::new("/usr/sbin/tuned").exists() {
+            return None;
+        }
         let name = format!("triptime-test-{}", std::process::id());
         let folder = Path::new(FOLDER).join(&name);
         let state = ["active_profile", "profile_mode"].map(|file| Restored::of(Path::new(FOLDER).join(file)));
         fs::create_dir_all(&folder).expect("a folder");
         let text = format!("[main]\nsummary=test\n[sysctl]\n{setting}\n");
         fs::write(folder.join("tuned.conf"), text).expect("a profile");
-        Self {
+        Some(Self {
             name,
             folder,
             _state: state.into(),
-        }
+        })
     }
 
     /// Runs the daemon until it is dropped.
@@ -38,6 +43,20 @@ impl Profile {
         let program = ["/usr/sbin/tuned", "--no-dbus", "-p", &self.name];
         let files = ["-P", &file("pid"), "-l", &file("log")];
         started("/usr/bin/python3", &[&program[..], &files].concat()).expect("it starts")
+    }
+
+    /// The same, once it has written down which profile is active.
+    pub(super) fn applied_anew(&self) -> Started {
+        let file = Path::new(FOLDER).join("active_profile");
+        let written = || fs::metadata(&file).and_then(|file| file.modified()).ok();
+        let before = written();
+        let daemon = self.applied();
+        let until = Instant::now() + Duration::from_secs(60);
+        while written() == before {
+            assert!(Instant::now() < until, "TuneD applied nothing");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        daemon
     }
 }
 
@@ -53,14 +72,13 @@ fn tuned_applies_a_profile_twice_and_is_named_both_times() {
     if !root_or_skip(test) {
         return;
     }
-    if !Path::new("/usr/sbin/tuned").exists() {
-        return testing::skip(test, "TuneD is not installed");
-    }
     let Some(setting) = Restored::of("/proc/sys/kernel/timer_migration") else {
         return testing::skip(test, "kernel.timer_migration cannot be changed here");
     };
     let other = if setting.was == "0" { "1" } else { "0" };
-    let profile = Profile::make(&format!("kernel.timer_migration={other}"));
+    let Some(profile) = Profile::make(&format!("kernel.timer_migration={other}")) else {
+        return testing::skip(test, "TuneD is not installed");
+    };
     let mut measurement = Measurement::start();
 
     let first = profile.applied();
