@@ -7,7 +7,7 @@ set -euo pipefail
 build=(gcc:gcc make:make /usr/lib/x86_64-linux-gnu/libc.a:libc6-dev)
 package=(dpkg-deb:dpkg git:git python3:python3 xz:xz-utils rpmbuild:rpm)
 test=("${build[@]}" "${package[@]}" lintian:lintian man:man-db asciidoctor:asciidoctor zsh:zsh fish:fish tshark:tshark text2pcap:wireshark-common editcap:wireshark-common chromium:chromium
-    chromedriver:chromium-driver cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
+    chromedriver:chromium-driver pdftotext:poppler-utils cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
     ethtool:ethtool unshare:util-linux setpriv:util-linux readelf:binutils stress-ng:stress-ng clang-14:clang-14
     llvm-strip-14:llvm-14 ovs-vswitchd:openvswitch-switch ptp4l:linuxptp
     runc:runc crun:crun lxc-execute:lxc qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd bzip2:bzip2 cpio:cpio

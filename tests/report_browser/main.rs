@@ -1,5 +1,5 @@
 //! The HTML report in a real browser: it opens without errors, shows the figures of the result document, zooms, opens
-//! and closes, prints. Needs the Debian packages `chromium` and `chromium-driver`.
+//! and closes, prints. Needs the Debian packages `chromium`, `chromium-driver` and `poppler-utils`.
 
 mod shape;
 
@@ -105,7 +105,7 @@ fn the_report_opens_shows_its_figures_zooms_and_prints() {
         for chart in ["bars", "time"] {
             zooms(&browser, &format!(".chart[data-chart={chart}]"));
         }
-        prints(&browser, &shots().join(format!("{kind}.pdf")));
+        prints(&browser, &document, &shots().join(format!("{kind}.pdf")));
         whole_page(&browser, &shots().join(format!("{kind}-whole.png")));
         gives_its_figures(&browser);
         fits_a_narrow_screen(&browser);
@@ -206,7 +206,8 @@ fn fits_a_narrow_screen(browser: &Browser) {
     );
 }
 
-fn prints(browser: &Browser, path: &Path) {
+/// On paper, the record comes first, and every check has its reason and its source, also in tables that are folded on the screen.
+fn prints(browser: &Browser, document: &Value, path: &Path) {
     let record = "return document.getElementById('record').getBoundingClientRect().height;";
     assert_eq!(browser.run(record), json!(0), "the record is for paper");
     let pdf = browser.print();
@@ -217,6 +218,27 @@ fn prints(browser: &Browser, path: &Path) {
         .count();
     assert!((4..=16).contains(&pages), "{pages} pages");
     std::fs::write(path, pdf).expect("the PDF is written");
+    let printed = words_of(path);
+    assert!(!document["checks"].as_array().expect("checks").is_empty());
+    for check in document["checks"].as_array().expect("checks") {
+        for key in ["limit", "series", "why", "source"] {
+            let text = check[key].as_str().expect("a text");
+            assert!(printed.contains(&letters(text)), "{key} is not on paper: {check}");
+        }
+    }
+}
+
+/// Letters and digits alone: spaces and hyphens change where lines are broken.
+fn letters(text: &str) -> String {
+    text.chars().filter(|letter| letter.is_alphanumeric()).collect()
+}
+
+/// The text of a PDF.
+fn words_of(pdf: &Path) -> String {
+    let output = Command::new("pdftotext").arg(pdf).arg("-").output();
+    let output = output.expect("the Debian package poppler-utils");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    letters(&String::from_utf8_lossy(&output.stdout))
 }
 
 fn whole_page(browser: &Browser, path: &Path) {
