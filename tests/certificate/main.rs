@@ -109,6 +109,48 @@ fn openssh_signs_what_was_not_signed_and_a_witness_signs_too() {
     assert_eq!(owners, ["supplier", "witness"]);
 }
 
+/// The program, the certificate, its run and the list of keys: neither OpenSSH nor a folder for temporary files, and no kernel's files.
+#[test]
+fn a_system_with_nothing_else_judges_again_from_the_raw_files() {
+    if !root_or_skip("a_system_with_nothing_else_judges_again_from_the_raw_files") {
+        return;
+    }
+    let bench = Bench::new();
+    bench.certificate();
+    let system = bench.copy();
+    fs::copy(support::binary(), system.path("triptime")).expect("copied");
+    let verify = || {
+        let mut chroot = std::process::Command::new("chroot");
+        chroot.arg(system.folder()).env_remove("TMPDIR");
+        let words = [
+            "/triptime",
+            "verify",
+            "/sat.certificate",
+            "--signers",
+            "/signers",
+            "--json",
+        ];
+        chroot.args(words).output().expect("chroot")
+    };
+    let verified = verify();
+    assert_eq!(
+        (verified.status.code(), outcome(&verified).as_str()),
+        (Some(0), "holds"),
+        "{}",
+        stderr(&verified)
+    );
+    assert_eq!(json(&verified)["verdict"], "pass");
+    // Judged from that file: another run in its place is no longer the one that was certified.
+    fs::rename(system.path("unjudged.triptime"), system.path("sat.triptime")).expect("replaced");
+    let other = verify();
+    assert_eq!(
+        (other.status.code(), outcome(&other).as_str()),
+        (Some(1), "broken"),
+        "{}",
+        stderr(&other)
+    );
+}
+
 /// A run file that was moved and renamed, and keys of the kinds that smart cards have.
 #[test]
 fn another_folder_and_keys_of_other_kinds_break_nothing() {
