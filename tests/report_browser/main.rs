@@ -270,7 +270,8 @@ fn page_of(run_file: &Path) -> (PathBuf, u64) {
     (page, octets)
 }
 
-/// Largest size in bytes of a page for a run of the plan `substation`, and largest number of screens of 1280 by 900 pixels for a run of `quick`.
+/// Largest size in bytes of a page for a run of the plan `substation`, and largest number of screens of 1280 by 900 pixels for a run of `quick`
+/// and for two of them side by side.
 const MOST_OCTETS: u64 = 2_000_000;
 const MOST_SCREENS: f64 = 12.0;
 
@@ -286,28 +287,72 @@ fn pages_of_the_plans_stay_small() {
     shape::QUICK.write(&path("quick.triptime"));
     let (quick, _) = page_of(&path("quick.triptime"));
     let browser = Browser::open();
+    looks_whole(&browser, &substation, "substation");
+    let screens = looks_whole(&browser, &quick, "quick");
+    assert!((1.0..MOST_SCREENS).contains(&screens), "{screens} screens");
+    let figures = format!("substation: {series} series, {octets} octets; quick: {screens:.1} screens");
+    let _ = writeln!(std::io::stdout(), "{figures}");
+}
+
+/// A page of all series of two runs would have no end, whether nothing differs or everything does.
+#[test]
+fn the_comparison_of_two_quick_runs_stays_small() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let browser = Browser::open();
     browser.resize(1280, 900);
-    for (page, name) in [(&substation, "substation"), (&quick, "quick")] {
-        browser.go(&format!("file://{}", page.display()));
-        browser.wait_for(
-            "the first chart",
-            "return document.documentElement.classList.contains('js');",
+    for (after, times) in [("again", 1), ("slower", 2)] {
+        let path = |name: &str| directory.path().join(name).display().to_string();
+        let (runs, page) = (
+            ["before", after].map(|name| path(&format!("{name}.triptime"))),
+            path(after),
         );
-        browser.screenshot(&shots().join(format!("{name}-first.png")));
-        whole_page(&browser, &shots().join(format!("{name}-whole.png")));
-        browser.resize(1280, 900);
-        assert_eq!(
-            browser.complaints(),
-            Vec::<Value>::new(),
-            "{name}: the browser complained"
+        let page = format!("{page}.html");
+        let [one, other] = [shape::QUICK, shape::QUICK.again(1_000, times)];
+        one.write(Path::new(&runs[0]));
+        other.write(Path::new(&runs[1]));
+        let output = support::run(&["compare", &runs[0], &runs[1], "--html", &page]);
+        assert_eq!(output.status.code(), Some(0), "{}", support::stderr(&output));
+        browser.go(&format!("file://{page}"));
+        let name = format!("compare-{after}");
+        browser.screenshot(&shots().join(format!("{name}.png")));
+        let screens = screens(&browser, &name);
+        assert!((1.0..MOST_SCREENS).contains(&screens), "{name}: {screens} screens");
+        let of_runs =
+            browser.run("return [...document.querySelectorAll('td')].map((cell) => cell.textContent.trim());");
+        let cells = of_runs.as_array().expect("cells");
+        assert!(
+            ["before", after].iter().all(|name| cells.contains(&json!(name))),
+            "{cells:?}"
         );
+        std::fs::remove_file(&runs[0]).expect("removed");
+        let _ = writeln!(std::io::stdout(), "{name}: {screens:.1} screens");
     }
+}
+
+/// Opens a page with charts on a screen of 1280 by 900 pixels; returns its length in screens.
+fn looks_whole(browser: &Browser, page: &Path, name: &str) -> f64 {
+    browser.resize(1280, 900);
+    browser.go(&format!("file://{}", page.display()));
+    browser.wait_for(
+        "the first chart",
+        "return document.documentElement.classList.contains('js');",
+    );
+    browser.screenshot(&shots().join(format!("{name}-first.png")));
+    whole_page(browser, &shots().join(format!("{name}-whole.png")));
+    browser.resize(1280, 900);
+    screens(browser, name)
+}
+
+/// Length of a page that nothing in the browser complains about, in screens.
+fn screens(browser: &Browser, name: &str) -> f64 {
+    assert_eq!(
+        browser.complaints(),
+        Vec::<Value>::new(),
+        "{name}: the browser complained"
+    );
     let screens = browser.run(
         "if (document.getElementById('contradictions')) return 'the run file contradicts itself';
          return document.documentElement.scrollHeight / 900;",
     );
-    let screens = screens.as_f64().unwrap_or_else(|| panic!("{screens}"));
-    assert!((1.0..MOST_SCREENS).contains(&screens), "{screens} screens");
-    let figures = format!("substation: {series} series, {octets} octets; quick: {screens:.1} screens");
-    let _ = writeln!(std::io::stdout(), "{figures}");
+    screens.as_f64().unwrap_or_else(|| panic!("{screens}"))
 }

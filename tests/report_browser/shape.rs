@@ -18,6 +18,7 @@ const SPIKES: u64 = 100;
 const VALUES: u64 = 400;
 
 /// Size of a plan's run.
+#[derive(Clone, Copy)]
 pub(crate) struct Shape {
     streams: u64,
     /// Length of all windows together, and of one window.
@@ -25,6 +26,9 @@ pub(crate) struct Shape {
     window_s: u64,
     /// Events of the relay while the trips are timed.
     relay_events: u64,
+    /// Of the invented samples, and how many times longer than usual they are.
+    seed: u64,
+    times: u64,
 }
 
 /// Size of the plan `substation`, cut to ten minutes.
@@ -33,6 +37,8 @@ pub(crate) const SUBSTATION: Shape = Shape {
     seconds: 600,
     window_s: 20,
     relay_events: 8_000,
+    seed: 0,
+    times: 1,
 };
 
 /// Size of the plan `quick`.
@@ -41,9 +47,16 @@ pub(crate) const QUICK: Shape = Shape {
     seconds: 15,
     window_s: 1,
     relay_events: 800,
+    seed: 0,
+    times: 1,
 };
 
 impl Shape {
+    /// The same size with other samples, so many times longer.
+    pub(crate) const fn again(self, seed: u64, times: u64) -> Self {
+        Self { seed, times, ..self }
+    }
+
     /// Writes a run file of this size; returns the number of its series.
     pub(crate) fn write(&self, path: &Path) -> usize {
         let info = RunInfo {
@@ -115,7 +128,7 @@ impl Shape {
     }
 
     fn samples(&self, series: SeriesId, number: u64) -> Batch {
-        let mut dice = Dice(number);
+        let mut dice = Dice(self.seed + number);
         let mut batch = Batch::default();
         let windows = self.seconds / self.window_s;
         for window in 0..windows {
@@ -131,7 +144,7 @@ impl Shape {
     fn late(&self, series: SeriesId, window: u64, number: u64, dice: &mut Dice) -> Spike {
         let length_ns = self.window_s * SECOND_NS;
         let at_ns = window * length_ns + dice.below(length_ns);
-        let value_ns = i64::try_from(200_000 + dice.below(3_000_000)).expect("small");
+        let value_ns = i64::try_from(self.times * (200_000 + dice.below(3_000_000))).expect("small");
         Spike {
             series,
             at_ns,
@@ -143,7 +156,7 @@ impl Shape {
     }
 
     fn window(&self, series: SeriesId, window: u64, late: &[Spike], dice: &mut Dice) -> Window {
-        let usual = (0..VALUES).map(|_| 20_000 + dice.below(40_000));
+        let usual = (0..VALUES).map(|_| self.times * (20_000 + dice.below(40_000)));
         let values: Vec<u64> = usual
             .chain(late.iter().map(|spike| spike.value_ns.unsigned_abs()))
             .collect();

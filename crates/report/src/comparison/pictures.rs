@@ -1,5 +1,6 @@
 //! The runs of a comparison in one drawing: all series of a kind in one box plot, and each over time.
 
+use super::series::MOST_OPEN;
 use super::{Compared, Comparison, key};
 use crate::picture::sheet::{self, Part};
 use crate::picture::{Drawn, Group, Picture, boxes, course, look};
@@ -24,9 +25,13 @@ impl Section<Comparison> for BoxesSection {
             (2..=MOST_SERIES).contains(&in_several.count())
         };
         let drawn = families(&comparison.runs).into_iter().filter(compared);
-        let kinds = drawn.map(|family| KindPart {
-            title: title(family),
-            drawn: boxes::of(&comparison.names(), &comparison.groups(family)),
+        let kinds = drawn.map(|family| {
+            let groups = comparison.groups(family);
+            KindPart {
+                title: title(family),
+                series: groups.len(),
+                drawn: boxes::of(&comparison.names(), &groups),
+            }
         });
         let kinds = kinds.filter(|kind| !kind.drawn.svg.is_empty()).collect();
         Html { kinds }.render()
@@ -39,8 +44,10 @@ impl Section<Comparison> for BoxesSection {
     source = r##"{% for kind in kinds %}
 <section>
   <h2>{{ kind.title }}: all series and runs</h2>
+  {% if kind.series > MOST_OPEN %}<details class="counters"><summary>One picture of {{ kind.series }} series</summary>{% endif %}
   <figure class="box"><figcaption>{{ kind.drawn.caption }}</figcaption>{{ kind.drawn.svg|safe }}</figure>
   {% for line in kind.drawn.left_out %}<p class="note">No box: {{ line }}.</p>{% endfor %}
+  {% if kind.series > MOST_OPEN %}</details>{% endif %}
 </section>
 {% endfor %}"##
 )]
@@ -50,6 +57,8 @@ struct Html {
 
 struct KindPart {
     title: String,
+    /// Their number.
+    series: usize,
     drawn: Drawn,
 }
 

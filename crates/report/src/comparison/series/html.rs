@@ -1,6 +1,6 @@
 //! The series of a comparison in the HTML page.
 
-use super::words::{Group, groups, summary};
+use super::words::{Group, differs, groups, summary};
 use crate::comparison::pictures::title;
 use crate::comparison::{Compared, Comparison};
 use crate::html::overlay;
@@ -10,6 +10,12 @@ use crate::text::{count, counted_text, ns_or_dash};
 use askama::Template;
 use units::format_ns;
 
+/// Largest number of series of a kind that are shown unfolded: first those that differ.
+pub(crate) const MOST_OPEN: usize = 4;
+
+/// Largest number of statements about them; each is also beside its series.
+const MOST_STATEMENTS: usize = 6;
+
 #[derive(Template)]
 #[template(
     ext = "html",
@@ -18,16 +24,10 @@ use units::format_ns;
 <section>
   <h2>{{ kind.title }}</h2>
   {% for why in kind.unfair %}<p class="unfair">Conditions differ: {{ why }}.</p>{% endfor %}
-  <table class="figures"><thead><tr><th>Series</th><th>Run</th><th class="n">Samples</th><th class="n">Missed</th><th class="n">Mean</th><th class="n">p50</th><th class="n">p99</th><th class="n">p99.9</th><th class="n">p99.99</th><th class="n">Max</th><th class="n">In</th></tr></thead>
-  <tbody>{% for row in kind.rows %}<tr>{% for cell in row %}<td{% if loop.index0 > 1 %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody></table>
-  <ul class="rules">{% for line in kind.summary %}<li>{{ line }}</li>{% endfor %}</ul>
-  {% for part in kind.series %}<details class="counters of-series"><summary>{{ part.name }}: pictures, and every statement with its interval</summary>
-  <ul class="rules">{% for line in part.words %}<li>{{ line }}</li>{% endfor %}</ul>
-  <figure class="box"><figcaption>Number of samples (vertical) by duration (horizontal); both axes logarithmic</figcaption>{{ part.overlay_svg|safe }}</figure>
-  {% if !part.course.svg.is_empty() %}<figure class="box"><figcaption>{{ part.course.caption }}: {% for key in part.keys %}<i class="key {{ key.0 }}"></i> {{ key.1 }} {% endfor %}</figcaption>{{ part.course.svg|safe }}</figure>{% endif %}
-  {% for line in part.course.left_out %}<p class="note">Not drawn over time: {{ line }}.</p>{% endfor %}
-  {% if !part.box_svg.is_empty() %}<figure class="box"><figcaption>{{ part.box_caption }}</figcaption>{{ part.box_svg|safe }}</figure>{% endif %}
-  </details>{% endfor %}
+  {{ kind.open|safe }}
+  {% if !kind.folded.is_empty() %}<details class="counters"><summary>{{ kind.folded_what }}</summary>
+  {{ kind.folded|safe }}
+  </details>{% endif %}
 </section>
 {% endfor %}"##
 )]
@@ -38,31 +38,81 @@ struct Html {
 /// A section of the page for each kind of series.
 pub(super) fn html(comparison: &Comparison) -> askama::Result<String> {
     let kinds = groups(comparison).into_iter();
+    let kinds = kinds.map(|group| kind_part(comparison, group));
     Html {
-        kinds: kinds.map(|group| kind_part(comparison, &group)).collect(),
+        kinds: kinds.collect::<Result<_, _>>()?,
     }
     .render()
 }
 
 struct KindPart {
     title: String,
+    unfair: Vec<String>,
+    open: String,
+    /// Empty if all is open.
+    folded: String,
+    folded_what: String,
+}
+
+fn kind_part(comparison: &Comparison, mut group: Group<'_>) -> askama::Result<KindPart> {
+    let mut unfair: Vec<String> = group.series.iter().flat_map(|one| one.unfair.clone()).collect();
+    unfair.dedup();
+    let (title, family) = (title(group.family), group.family);
+    group.series.sort_by_key(|one| !differs(comparison, one));
+    let rest = group.series.split_off(group.series.len().min(MOST_OPEN));
+    let differing = rest.iter().filter(|one| differs(comparison, one)).count();
+    let folded_what = match differing {
+        0 => format!("{} more series, none with a stated difference", rest.len()),
+        n => format!("{} more series, {n} with a stated difference", rest.len()),
+    };
+    let folded = match rest.is_empty() {
+        true => String::new(),
+        false => table(comparison, &Group { family, series: rest }, usize::MAX)?,
+    };
+    Ok(KindPart {
+        title,
+        unfair,
+        open: table(comparison, &group, MOST_STATEMENTS)?,
+        folded,
+        folded_what,
+    })
+}
+
+/// Figures of series, the statements about them, and the details of each.
+#[derive(Template)]
+#[template(
+    ext = "html",
+    source = r##"<table class="figures"><thead><tr><th>Series</th><th>Run</th><th class="n">Samples</th><th class="n">Missed</th><th class="n">Mean</th><th class="n">p50</th><th class="n">p99</th><th class="n">p99.9</th><th class="n">p99.99</th><th class="n">Max</th><th class="n">In</th></tr></thead>
+  <tbody>{% for row in rows %}<tr>{% for cell in row %}<td{% if loop.index0 > 1 %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody></table>
+  <ul class="rules">{% for line in summary %}<li>{{ line }}</li>{% endfor %}</ul>
+  {% for part in series %}<details class="counters of-series"><summary>{{ part.name }}: pictures, and every statement with its interval</summary>
+  <ul class="rules">{% for line in part.words %}<li>{{ line }}</li>{% endfor %}</ul>
+  <figure class="box"><figcaption>Number of samples (vertical) by duration (horizontal); both axes logarithmic</figcaption>{{ part.overlay_svg|safe }}</figure>
+  {% if !part.course.svg.is_empty() %}<figure class="box"><figcaption>{{ part.course.caption }}: {% for key in part.keys %}<i class="key {{ key.0 }}"></i> {{ key.1 }} {% endfor %}</figcaption>{{ part.course.svg|safe }}</figure>{% endif %}
+  {% for line in part.course.left_out %}<p class="note">Not drawn over time: {{ line }}.</p>{% endfor %}
+  {% if !part.box_svg.is_empty() %}<figure class="box"><figcaption>{{ part.box_caption }}</figcaption>{{ part.box_svg|safe }}</figure>{% endif %}
+  </details>{% endfor %}"##
+)]
+struct Table {
     rows: Vec<Vec<String>>,
     summary: Vec<String>,
-    unfair: Vec<String>,
     series: Vec<SeriesPart>,
 }
 
-fn kind_part(comparison: &Comparison, group: &Group<'_>) -> KindPart {
-    let mut unfair: Vec<String> = group.series.iter().flat_map(|one| one.unfair.clone()).collect();
-    unfair.dedup();
+/// The table of a group, with this number of statements about all its series.
+fn table(comparison: &Comparison, group: &Group<'_>, most: usize) -> askama::Result<String> {
     let summary = summary(comparison, group).into_iter();
-    KindPart {
-        title: title(group.family),
+    let mut summary: Vec<String> = summary.filter(|line| !line.starts_with("CONDITIONS DIFFER")).collect();
+    if summary.len() > most {
+        let left = summary.split_off(most - 1).len();
+        summary.push(format!("{left} more statements, with the series below"));
+    }
+    Table {
         rows: group.series.iter().flat_map(|one| rows(comparison, one)).collect(),
-        summary: summary.filter(|line| !line.starts_with("CONDITIONS DIFFER")).collect(),
-        unfair,
+        summary,
         series: group.series.iter().map(|one| part(comparison, one)).collect(),
     }
+    .render()
 }
 
 /// Rows of a series, one for each run that has it; its name stands in the first.

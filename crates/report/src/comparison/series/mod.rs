@@ -5,6 +5,8 @@ mod json;
 mod text;
 mod words;
 
+pub(super) use html::MOST_OPEN;
+
 use super::Comparison;
 use crate::section::{Fields, Section};
 use crate::terminal::Paint;

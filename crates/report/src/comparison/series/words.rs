@@ -67,6 +67,12 @@ pub(super) fn summary(comparison: &Comparison, group: &Group<'_>) -> Vec<String>
     lines
 }
 
+/// Whether a statement says that runs differ in this series, or that it is in doubt.
+pub(super) fn differs(comparison: &Comparison, compared: &Compared) -> bool {
+    let mut all = said(comparison, compared).into_iter();
+    !compared.doubts.is_empty() || all.any(|said| matches!(said, Said::Alone(_)))
+}
+
 /// `typical mean, p50; maximum of the run`: the word for figures of the middle window stands once.
 fn listed(figures: Vec<String>) -> String {
     let (typical, others): (Vec<String>, Vec<String>) = figures.into_iter().partition(|one| one.starts_with(TYPICAL));
