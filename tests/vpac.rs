@@ -8,6 +8,7 @@ use support::left::Before;
 use support::places::alone;
 use support::{
     end, json, namespace, root_or_skip, run, series, signal, start, stderr, until_packet_socket, until_thread, wait,
+    wait_up_to,
 };
 use sys::netns::NetNs;
 
@@ -174,6 +175,59 @@ fn both_ends_in_containers_have_figures_and_seconds_are_no_week() {
         assert!(place.starts_with("container: runc"), "{series}");
     }
     is_no_week(&document);
+}
+
+/// The acceptance between two guests across the hypervisor, as its source states it. They are emulated, and slow beside the plan's loads.
+#[test]
+fn both_ends_in_guests_have_figures_and_emulated_ones_pass_nothing() {
+    const NAME: &str = "both_ends_in_guests_have_figures_and_emulated_ones_pass_nothing";
+    if !root_or_skip(NAME) {
+        return;
+    }
+    let kernel = match support::guest::guest("6.12-rt") {
+        Ok(folder) => folder,
+        Err(why) => return testing::skip(NAME, &why),
+    };
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("tempdir");
+    let out = path(directory.path(), "run.triptime");
+    let before = Before::look();
+    let (vmlinux, modules) = (path(&kernel, "vmlinux"), path(&kernel, ""));
+    let guest = [
+        "--place",
+        "vm",
+        "--accel",
+        "tcg",
+        "--kernel",
+        &vmlinux,
+        "--modules",
+        &modules,
+    ];
+    let more = ["--duration", "3s", "--disturb", "--quiet", "--json", "--out", &out];
+    let words = [&["qualify", "vpac"], &guest[..], &more].concat();
+    let output = wait_up_to(Duration::from_secs(600), start(&words), &words);
+    before.nothing_is_left();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let document = json(&output);
+    let all = document["series"].as_array().expect("series");
+    let wakeups = all.iter().filter_map(|one| one["name"].as_str());
+    let wakeups: Vec<&str> = wakeups.filter(|name| name.starts_with("wakeup/")).collect();
+    assert!(!wakeups.is_empty(), "{all:?}");
+    for name in wakeups.iter().chain(&["pong/devices", "turnaround/pong"]) {
+        let series = series(&document, name);
+        assert!(series["received"].as_u64() > Some(10), "{series}");
+        let place = series["settings"]["place"].as_str().unwrap_or_default();
+        assert!(place.starts_with("vm: QEMU"), "{series}");
+    }
+    let events = document["events"].as_array().expect("events");
+    let bed = "2 devices under test side by side";
+    let is_bed = |event: &Value| event["text"].as_str().is_some_and(|text| text.contains(bed));
+    assert!(events.iter().any(is_bed), "{events:?}");
+    for limit in ["wakeup.max", "pong.max", "pong.lost"] {
+        let all = checks(&document, limit);
+        assert!(!all.is_empty(), "{limit}");
+        assert!(all.iter().all(|check| check["verdict"] == "inconclusive"), "{all:?}");
+    }
 }
 
 /// The relay stands still for a while: pings meanwhile have no answer.

@@ -68,8 +68,16 @@ pub fn run_in(directory: &Path, arguments: &[&str]) -> Output {
 /// # Panics
 /// When it has not ended after two minutes; it is killed then, and soon after it every process that keeps its output open.
 pub fn wait(child: Running, arguments: &[&str]) -> Output {
+    wait_up_to(Duration::from_secs(120), child, arguments)
+}
+
+/// The same for another time than two minutes.
+///
+/// # Panics
+/// As of [`wait`].
+pub fn wait_up_to(time: Duration, child: Running, arguments: &[&str]) -> Output {
     let (id, pipes) = (Pid::from_child(&child), held::pipes(&child));
-    let until = Instant::now() + Duration::from_secs(120);
+    let until = Instant::now() + time;
     let mut holders = None;
     // A thread reads the output continuously: a full pipe would block the program.
     let reader = std::thread::spawn(move || child.output());
