@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Rig, balanced, eight, rated};
+use protection::differential::{Pdif, PdifSettings};
 use protection::measure::Synch;
 use protection::measure::{BaySettings, Blocks, Channels};
 use protection::overcurrent::{Pioc, PiocSettings};
@@ -94,6 +95,42 @@ fn changes_of_synchronisation_are_counted() {
         stream.received(at as u64, Synch { value, clock: 0 }, false, false);
     }
     assert_eq!(stream.status().synch_changes, 2);
+}
+
+/// Values that a side sent without synchronisation stay in its window for a cycle: until then it is compared with no other side.
+#[test]
+fn a_differential_function_waits_until_the_window_has_one_synchronisation() {
+    let (settings, rated) = (BaySettings::default(), rated(4000.0, 50.0));
+    let mut rigs = [0, 1].map(|_| Rig::new(rated, &settings, false));
+    let mut streams = [0, 1].map(|_| lsvs(SampleSupervision::default()));
+    let mut function = Pdif::new(
+        PdifSettings {
+            second_harmonic: 0.0,
+            fifth_harmonic: 0.0,
+            ..PdifSettings::default()
+        },
+        &rated,
+    )
+    .unwrap();
+    for n in 0..1000u64 {
+        let unsynchronised = (400..500).contains(&n);
+        let sets = [0, 1].map(|side| {
+            // A through current of 2 x rated; a clock that runs by itself shows it at another angle.
+            let deg = if side == 0 { 0.0 } else { 180.0 } + if side == 1 && unsynchronised { 90.0 } else { 0.0 };
+            let value = if side == 1 && unsynchronised { 0 } else { 2 };
+            streams[side].received(n, Synch { value, clock: 0 }, false, false);
+            let sample = eight(balanced(2000.0, deg), balanced(11_547.0, 0.0), 50.0, 4000.0, n);
+            let mut set = *rigs[side].push(sample);
+            streams[side].apply(&mut set);
+            set
+        });
+        let output = function.step(&Inputs::of(&sets));
+        assert!(!output.started.any(), "{n}: {output:?}");
+        if n > 100 {
+            let blocked = output.blocked.contains(Blocks::SYNCHRONISATION);
+            assert_eq!(blocked, (400..=580).contains(&n), "{n}: {output:?}");
+        }
+    }
 }
 
 /// A function on a stream with losses: it decides through one lost sample, and is blocked after three until the window is whole

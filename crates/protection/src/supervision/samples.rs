@@ -94,6 +94,8 @@ pub struct Lsvs {
     cycle_ends: u64,
     blocked_until: u64,
     conflict_until: u64,
+    /// First sample whose window holds one synchronisation alone.
+    mixed_until: u64,
     status: SampleStatus,
 }
 
@@ -128,6 +130,7 @@ impl Lsvs {
             cycle_ends: 0,
             blocked_until: 0,
             conflict_until: 0,
+            mixed_until: 0,
             status: SampleStatus::default(),
         })
     }
@@ -142,7 +145,10 @@ impl Lsvs {
     pub fn received(&mut self, at: u64, synch: Synch, simulated: bool, conflicting: bool) {
         self.turn(at);
         let status = &mut self.status;
-        status.synch_changes += u64::from(status.received > 0 && status.synch != synch);
+        if status.received > 0 && status.synch != synch {
+            status.synch_changes += 1;
+            self.mixed_until = at + 1 + self.window;
+        }
         status.synch = synch;
         status.simulated = simulated;
         status.received += 1;
@@ -198,10 +204,13 @@ impl Lsvs {
         &self.status
     }
 
-    /// Writes the stream's status into a measured set.
+    /// Writes the stream's status into a measured set. A window with samples of two synchronisations is combined with no other stream.
     pub fn apply(&self, set: &mut Measured) {
         set.health.stream |= self.status.blocks;
-        set.health.synch = self.status.synch;
+        set.health.synch = match set.at < self.mixed_until {
+            true => Synch::default(),
+            false => self.status.synch,
+        };
     }
 
     fn turn(&mut self, at: u64) {
