@@ -93,7 +93,7 @@ fn kind_part(comparison: &Comparison, mut group: Group<'_>) -> askama::Result<Ki
   {% if !part.box_svg.is_empty() %}<figure class="box"><figcaption>{{ part.box_caption }}</figcaption>{{ part.box_svg|safe }}</figure>{% endif %}
   </details>{% endfor %}"##
 )]
-struct Table {
+struct SeriesTable {
     rows: Vec<Vec<String>>,
     summary: Vec<String>,
     series: Vec<SeriesPart>,
@@ -107,7 +107,7 @@ fn table(comparison: &Comparison, group: &Group<'_>, most: usize) -> askama::Res
         let left = summary.split_off(most - 1).len();
         summary.push(format!("{left} more statements, with the series below"));
     }
-    Table {
+    SeriesTable {
         rows: group.series.iter().flat_map(|one| rows(comparison, one)).collect(),
         summary,
         series: group.series.iter().map(|one| part(comparison, one)).collect(),

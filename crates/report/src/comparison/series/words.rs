@@ -67,7 +67,7 @@ pub(super) fn summary(comparison: &Comparison, group: &Group<'_>) -> Vec<String>
     lines
 }
 
-/// Whether a statement says that runs differ in this series, or that it is in doubt.
+/// True if a statement says that runs differ in this series, or that it is in doubt.
 pub(super) fn differs(comparison: &Comparison, compared: &Compared) -> bool {
     let mut all = said(comparison, compared).into_iter();
     !compared.doubts.is_empty() || all.any(|said| matches!(said, Said::Alone(_)))
