@@ -42,7 +42,7 @@ struct Seen {
     reset: Option<u64>,
 }
 
-/// Plays all shots of a test through the first trip of a relay, with all samples in its first stream. `at_ns` of a shot counts
+/// Plays all shots of a test through the first trip of a relay, with all samples in its first stream, those of a far side in its second. `at_ns` of a shot counts
 /// from the start of the shot. The time of a trip is that of the task's last sample, without additions.
 ///
 /// # Errors
@@ -54,6 +54,11 @@ pub fn type_test(config: &Config, test: &TypeTest, seed: u64) -> Result<Vec<Shot
         ));
     };
     let sampling = Sampling::new(stream.spec.rate);
+    if config.streams.len() < test.reference().wave.sides() {
+        return Err(ReplayError::Nothing(
+            "the test has two sides, and the relay one stream: give it a function of two sides".into(),
+        ));
+    }
     let watched = Watched::of(config, test)?;
     if let Some(search) = test.search() {
         return searched((config, &watched), &sampling, test, search);
@@ -175,7 +180,9 @@ fn played(config: &Config, watched: &Watched, sampling: &Sampling, shot: &scenar
         let due = u128::from(tasks) * u128::from(config.task_ns) * u128::from(rate) / 1_000_000_000;
         let up_to = u64::try_from(due).unwrap_or(u64::MAX).min(end);
         for number in pushed..up_to {
-            engine.push(0, &sample(shot, number, rate));
+            for side in 0..shot.wave.sides() {
+                engine.push(side, &sample(shot, number, rate, side));
+            }
         }
         pushed = up_to;
         let decided = engine.task(pushed);
@@ -197,8 +204,9 @@ fn played(config: &Config, watched: &Watched, sampling: &Sampling, shot: &scenar
     Ok(seen)
 }
 
-fn sample(shot: &scenario::Shot, number: u64, rate: u64) -> Sample {
+fn sample(shot: &scenario::Shot, number: u64, rate: u64, side: usize) -> Sample {
     let octets = shot.table.seq_data(number);
+    let octets = octets.get(MEMBER * CHANNELS.len() * side..).unwrap_or_default();
     let value = |channel: usize| {
         let scale = if channel < CHANNELS.len() / 2 {
             CURRENT_A

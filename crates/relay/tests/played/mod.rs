@@ -139,7 +139,9 @@ fn played(config: &Config, backtrip: bool, scenario: &Scenario, shot: &Shot, ins
     let end = shot.end + AFTER;
     for from in (0..end).step_by(5) {
         for number in from..from + 5 {
-            engine.push(0, &sample(shot, number));
+            for side in 0..scenario.wave.sides() {
+                engine.push(side, &sample(shot, number, side));
+            }
         }
         for event in engine.task(from + 5).events {
             match (event.subject, event.change) {
@@ -163,8 +165,8 @@ fn played(config: &Config, backtrip: bool, scenario: &Scenario, shot: &Shot, ins
     }
 }
 
-fn sample(shot: &Shot, number: u64) -> Sample {
-    let octets = shot.table.seq_data(number);
+fn sample(shot: &Shot, number: u64, side: usize) -> Sample {
+    let octets = &shot.table.seq_data(number)[64 * side..];
     let member = |channel: usize| octets[8 * channel..].first_chunk::<8>().expect("a member");
     let value = |channel: usize| {
         let [a, b, c, d, ..] = *member(channel);

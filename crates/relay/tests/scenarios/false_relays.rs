@@ -1,7 +1,7 @@
 //! Relays that are set wrongly, each with the scenarios that show it.
 
 use crate::played::Set;
-use crate::relays::{BARE, CABLE, FEEDER, UNDERVOLTAGE, ZONE, zone};
+use crate::relays::{BARE, CABLE, FAR, FEEDER, UNDERVOLTAGE, ZONE, differential, zone};
 
 /// The relays.
 pub(crate) const FALSE: &[Set] = &[
@@ -33,6 +33,16 @@ pub(crate) const FALSE: &[Set] = &[
         "zone1-evolving",
     ]),
     BARE.plays(&[zone!("2", "0.66667")], &["zone1-resistance", "zone1-cross-country", "swing-fault"]),
+    // A relay that looks at its own side alone, and one that cannot be restrained.
+    BARE.stream(FAR).plays(&[("I>>", "pioc = { pickup = 4 }\nstream = \"bay1\"")], &["differential-outside"]),
+    BARE.stream(FAR).plays(&[differential!("saturation = false, second-harmonic = 0, characteristic = { slope2 = 0.1, slope3 = 0.1 }")], &["differential-outside-saturation"]),
+    BARE.stream(FAR).plays(
+        &[(
+            "87L",
+            "pdif = { rated-current-a = [50000, 50000], characteristic = { low = 0.5 } }\nsides = [\"bay1\", \"far\"]",
+        )],
+        &["differential-inside", "differential-inside-ag"],
+    ),
     BARE.plays(&[UNDERVOLTAGE], &["fuse-failure", "fuse-failure-two", "fuse-failure-unbalanced"]),
     BARE.plays(&[ZONE], &["switch-on-to-fault"]),
     BARE.plays(&[("I>>", "pioc = { pickup = 40 }")], &["ct-saturation-inside"]),

@@ -42,7 +42,24 @@ pub(crate) const CABLE: Set = Set {
     ..BARE
 };
 
+/// The far side of a line.
+pub(crate) const FAR: &str = "[[stream]]\nname = \"far\"\nsv = { svID = \"MU02\", profile = \"F4800S1I4U4\" }\n";
+
+/// A differential function of a line with these further settings.
+macro_rules! differential {
+    ($($settings:literal)?) => {
+        ("87L", concat!("pdif = { rated-current-a = [400, 400]", $(", ", $settings,)? " }\nsides = [\"bay1\", \"far\"]"))
+    };
+}
+pub(crate) use differential;
+
 pub(crate) const OF_LINES: &[Set] = &[
+    BARE.stream(FAR).plays(&[differential!()], &[
+        "differential-inside",
+        "differential-inside-ag",
+        "differential-outside",
+        "differential-outside-saturation",
+    ]),
     BARE.plays(&[ZONE], &[
         "zone1-ag",
         "zone1-bg",

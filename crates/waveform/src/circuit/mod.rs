@@ -73,6 +73,13 @@ pub(crate) struct Pair {
     pub(crate) end: usize,
 }
 
+/// Where a relay's transformers are: at the begin of the line, or at its far side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineSide {
+    Near,
+    Far,
+}
+
 /// A circuit, and the disturbance of it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Circuit {
@@ -83,6 +90,8 @@ pub(crate) struct Circuit {
     faults: Vec<Connected>,
     /// The breaker at the relay: its branch, whose `from` is the bus. Its current is the relay's.
     breaker: usize,
+    /// The transformers at the far side of the line: their branch, whose `from` is the line.
+    far: Option<usize>,
     /// True if the breaker is open before and after the disturbance.
     is_open: bool,
     /// Node of the voltage transformer.
@@ -106,6 +115,7 @@ impl Circuit {
             emfs: Vec::new(),
             faults: Vec::new(),
             breaker: 0,
+            far: None,
             is_open: false,
             measured: 0,
             lasts_s: 0.0,
@@ -118,6 +128,12 @@ impl Circuit {
         self.nodes += 1;
         self.join(from, to, ohm);
         to
+    }
+
+    /// A further node behind transformers at this node, the far side of the line.
+    pub(crate) fn far_side(&mut self, node: usize) -> usize {
+        self.far = Some(self.branches.len());
+        self.node_after(node, [BREAKER_OHM.into(); 2])
     }
 
     /// Two equal parallel lines from the bus to a common end, with a fault at this share of one of them. The relay is in the first one. Their zero
@@ -207,15 +223,16 @@ impl Circuit {
         self.measured = 1;
     }
 
-    /// Currents and voltages at the relay before the disturbance.
-    pub(crate) fn before(&self) -> Operating {
+    /// Currents into the line and voltages at this side before the disturbance; without transformers at the far side, zeros.
+    pub(crate) fn before(&self, side: LineSide) -> Operating {
         let steps = self.stepped(1e-5);
         let volts = self.steady(&steps);
-        let bus = at(&volts, Some(self.measured));
-        let current = if self.is_open {
-            [Complex::default(); 3]
-        } else {
-            self.steady_current(self.breaker, &steps, &volts)
+        let bus = at(&volts, self.measured_at(side));
+        let current = match (side, self.far) {
+            (LineSide::Near, _) if self.is_open => Three::default(),
+            (LineSide::Near, _) => self.steady_current(self.breaker, &steps, &volts),
+            (LineSide::Far, Some(far)) => self.steady_current(far, &steps, &volts).map(|current| -current),
+            (LineSide::Far, None) => Three::default(),
         };
         Operating {
             frequency_hz: self.hz,
@@ -223,6 +240,14 @@ impl Circuit {
             current_angles_deg: current.map(|each| each.arg().to_degrees()),
             voltages_v: bus.map(Complex::norm),
             voltage_angles_deg: bus.map(|each| each.arg().to_degrees()),
+        }
+    }
+
+    /// Node of the voltage transformer of this side.
+    fn measured_at(&self, side: LineSide) -> Option<usize> {
+        match side {
+            LineSide::Near => Some(self.measured),
+            LineSide::Far => self.branches[self.far?].to,
         }
     }
 

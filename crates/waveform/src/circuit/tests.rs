@@ -1,6 +1,6 @@
 //! The circuit against the phasors of [`crate::network`], which are calculated in another way.
 
-use super::{Circuit, Course, Transient};
+use super::{Circuit, Course, LineSide, Transient};
 use crate::network::{Complex, Fault, FaultType, Network, polar};
 use crate::synth::Operating;
 use std::f64::consts::{SQRT_2, TAU};
@@ -68,11 +68,11 @@ fn its_steady_states_are_those_of_the_phasors() {
         (FaultType::Abc, 0.3, 1.0),
     ] {
         let circuit = circuit(kind, position, ohm, 1.0);
-        let before = circuit.before();
+        let before = circuit.before(LineSide::Near);
         let load = polar(before.currents_a[0], before.current_angles_deg[0]);
         assert!((load - polar(400.0, -25.0)).norm() < 0.1, "{load}");
         let mut transient = Transient::new(&circuit, RATE, 0.0);
-        let samples: Vec<_> = (0..CYCLE * 45).map(|_| transient.next_sample()).collect();
+        let samples: Vec<_> = (0..CYCLE * 45).map(|_| transient.next_sample(LineSide::Near)).collect();
         let fault = Fault {
             kind,
             position,
@@ -90,12 +90,12 @@ fn no_current_has_a_step_and_poles_open_at_their_zeros() {
             let mut transient = Transient::new(&circuit, RATE, begin_deg);
             let mut samples = Vec::new();
             while !transient.is_over() {
-                samples.push(transient.next_sample());
+                samples.push(transient.next_sample(LineSide::Near));
                 assert!(samples.len() < 1_000, "{kind}: the poles do not open");
             }
             let over = samples.len();
             assert!(over > 720 && over < 720 + 2 * CYCLE, "{kind}: {over}");
-            samples.extend((0..CYCLE * 20).map(|_| transient.next_sample()));
+            samples.extend((0..CYCLE * 20).map(|_| transient.next_sample(LineSide::Near)));
             let steepest = |range: std::ops::Range<usize>| {
                 let step = |at: usize, phase: usize| (samples[at][0][phase] - samples[at - 1][0][phase]).abs();
                 range
@@ -120,7 +120,9 @@ fn the_direct_component_is_that_of_the_circuit() {
     let circuit = circuit(FaultType::Abc, 0.5, 0.0, 1.0);
     // The voltage of phase a passes through zero.
     let mut transient = Transient::new(&circuit, RATE, -90.0);
-    let samples: Vec<_> = (0..CYCLE * 3).map(|_| transient.next_sample()[0][0]).collect();
+    let samples: Vec<_> = (0..CYCLE * 3)
+        .map(|_| transient.next_sample(LineSide::Near)[0][0])
+        .collect();
     let ohm = SOURCE[0] + WAY[0] * 0.5;
     let peak = 110_000.0 / 3_f64.sqrt() * SQRT_2 / ohm.norm();
     let largest = samples.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
@@ -148,7 +150,7 @@ fn direct_components_decay_with_their_time_constant() {
         let cycle = f64::from(rate) / hz;
         // The mean of a whole cycle has no part of the alternating current.
         let samples: Vec<f64> = (0..=(6.0 * cycle) as usize)
-            .map(|_| transient.next_sample()[0][0])
+            .map(|_| transient.next_sample(LineSide::Near)[0][0])
             .collect();
         let mean = |from: f64| {
             let range = from as usize..(from + cycle) as usize;
@@ -178,7 +180,7 @@ fn an_earth_fault_of_an_isolated_network_is_fed_by_capacitances() {
     let node = circuit.node_after(1, [Complex::new(1.0, 1.5), Complex::new(3.0, 5.0)]);
     circuit.fault(node, FaultType::Ag, 0.0, [0.0, 0.5]);
     let mut transient = Transient::new(&circuit, RATE, 0.0);
-    let samples: Vec<_> = (0..CYCLE * 20).map(|_| transient.next_sample()).collect();
+    let samples: Vec<_> = (0..CYCLE * 20).map(|_| transient.next_sample(LineSide::Near)).collect();
     let of = |quantity, phase| phasor(&samples, quantity, phase, samples.len()).norm();
     let earth_a = 3.0 * volts.norm() * TAU * 50.0 * 5e-6;
     assert!(
@@ -205,7 +207,9 @@ fn sources_that_slip_swing_the_current() {
     circuit.lasts_at_least(2.0);
     let mut transient = Transient::new(&circuit, RATE, 0.0);
     // One more, since the first is at the begin.
-    let samples: Vec<_> = (0..=CYCLE * 100).map(|_| transient.next_sample()).collect();
+    let samples: Vec<_> = (0..=CYCLE * 100)
+        .map(|_| transient.next_sample(LineSide::Near))
+        .collect();
     let norms: Vec<f64> = (1..100)
         .map(|cycle| phasor(&samples, 0, 0, cycle * CYCLE).norm())
         .collect();
@@ -227,10 +231,10 @@ fn a_breaker_closes_onto_a_fault() {
     circuit.fault(1, FaultType::Abc, 0.0, [0.0, 0.2]);
     circuit.closes();
     circuit.measures_line();
-    let before = circuit.before();
+    let before = circuit.before(LineSide::Near);
     assert!(before.currents_a[0] == 0.0 && before.voltages_v[0] < 1.0, "{before:?}");
     let mut transient = Transient::new(&circuit, RATE, 0.0);
-    let samples: Vec<_> = (0..CYCLE * 15).map(|_| transient.next_sample()).collect();
+    let samples: Vec<_> = (0..CYCLE * 15).map(|_| transient.next_sample(LineSide::Near)).collect();
     let expected = volts.norm() / SOURCE[0].norm();
     let found = phasor(&samples, 0, 1, CYCLE * 9).norm();
     assert!((found - expected).abs() < 0.02 * expected, "{found}, not {expected}");
@@ -259,7 +263,7 @@ fn coupled_lines_share_the_fault_current() {
         let current = sequence * 3.0 * share;
         let voltage = volts - sequence * (SOURCE[0] * 2.0 + SOURCE[1]);
         let mut transient = Transient::new(&circuit, RATE, 0.0);
-        let samples: Vec<_> = (0..1_900).map(|_| transient.next_sample()).collect();
+        let samples: Vec<_> = (0..1_900).map(|_| transient.next_sample(LineSide::Near)).collect();
         for (quantity, wanted) in [(0, current), (1, voltage)] {
             let found = phasor(&samples, quantity, 0, 1_824);
             assert!(

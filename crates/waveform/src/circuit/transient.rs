@@ -2,7 +2,7 @@
 
 use super::branch::{Branch, Stepped, Three, weighted};
 use super::pole::Poles;
-use super::{Circuit, at, put};
+use super::{Circuit, LineSide, at, put};
 use num_complex::Complex64 as Complex;
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -71,15 +71,17 @@ impl<'a> Transient<'a> {
         transient
     }
 
-    /// The next sample: currents and voltages of the phases at the relay.
-    pub(crate) fn next_sample(&mut self) -> [Three<f64>; 2] {
+    /// The next sample: currents into the line and voltages of the phases at this side.
+    pub(crate) fn next_sample(&mut self, side: LineSide) -> [Three<f64>; 2] {
         for _ in 0..self.in_sample {
             self.advance();
         }
-        [
-            self.state[self.circuit.breaker],
-            at(&self.volts, Some(self.circuit.measured)),
-        ]
+        let currents = match (side, self.circuit.far) {
+            (LineSide::Near, _) => self.state[self.circuit.breaker],
+            (LineSide::Far, Some(far)) => self.state[far].map(|current| -current),
+            (LineSide::Far, None) => [0.0; 3],
+        };
+        [currents, at(&self.volts, self.circuit.measured_at(side))]
     }
 
     /// True once all poles are back in the state before the disturbance.

@@ -1,6 +1,7 @@
 //! A breaker that opens in a running table: each pole at the zero of its current.
 
 use super::{Dataset, Member, MemberRole, Quantity, SampleTable};
+use crate::WaveformError;
 use wire::sv::MEMBER;
 
 /// Largest number of samples from the order to the last pole.
@@ -9,9 +10,22 @@ const LONGEST: u64 = 2_000;
 impl SampleTable {
     /// This table from sample `from` on, whose poles open there: each phase goes on until its current passes through zero, and then has the values
     /// of `open`, whose sample 0 is at the same time as `from`. Returns also the number of samples until the last pole has opened. A current that
-    /// never passes through zero is cut after 2000 samples.
-    #[must_use]
-    pub fn opened(&self, from: u64, open: &Self, dataset: &Dataset) -> (Self, u64) {
+    /// never passes through zero is cut after 2000 samples. Both sides of a line open.
+    ///
+    /// # Errors
+    /// The two tables do not fit each other.
+    pub fn opened(&self, from: u64, open: &Self, dataset: &Dataset) -> Result<(Self, u64), WaveformError> {
+        if self.sides(dataset) < 2 {
+            return Ok(self.one_opened(from, open, dataset));
+        }
+        let [(near, first), (far, second)] = [0, 1].map(|side| {
+            self.side(side, dataset)
+                .one_opened(from, &open.side(side, dataset), dataset)
+        });
+        Ok((near.beside(&far)?, first.max(second)))
+    }
+
+    fn one_opened(&self, from: u64, open: &Self, dataset: &Dataset) -> (Self, u64) {
         let members = dataset.members();
         let mut opens = [0; 3];
         for (phase, open) in opens.iter_mut().enumerate() {
@@ -105,7 +119,7 @@ mod tests {
             for from in (960 + 300..960 + 396).step_by(5) {
                 let deg = shot.wave.phase_deg_at(from as f64 / 4_800.0).expect("a phase");
                 let open = shot.wave.opened().shifted(deg).table(&sampling).expect("a table");
-                let (opened, done) = shot.table.opened(from, &open, &sampling.dataset);
+                let (opened, done) = shot.table.opened(from, &open, &sampling.dataset).expect("both fit");
                 assert!(done < 2 * 96, "{name}: {done}");
                 for member in 0..3 {
                     let last = (0..done).rev().find(|sample| current(&opened, member, *sample) != 0);
@@ -134,8 +148,8 @@ mod tests {
     fn a_breaker_without_current_opens_at_once_and_one_without_a_zero_in_the_end() {
         let sampling = Sampling::new(4_000);
         let zeros = SampleTable::zeros(&sampling.dataset);
-        assert_eq!(zeros.opened(5, &zeros, &sampling.dataset).1, 0);
+        assert_eq!(zeros.one_opened(5, &zeros, &sampling.dataset).1, 0);
         let stuck = SampleTable::repeated([1_i32.to_be_bytes().to_vec(), vec![0; 60]].concat(), 64);
-        assert_eq!(stuck.opened(5, &zeros, &sampling.dataset).1, 2_000);
+        assert_eq!(stuck.one_opened(5, &zeros, &sampling.dataset).1, 2_000);
     }
 }

@@ -75,7 +75,52 @@ impl SampleTable {
         &self.octets[at..at + self.stride]
     }
 
-    /// Size of seqData in bytes.
+    /// A table whose samples have the members of this one and then those of the other, which is repeated after as many samples.
+    ///
+    /// # Errors
+    /// The repeated parts have different lengths, or the table is too large.
+    pub(crate) fn beside(&self, other: &Self) -> Result<Self, WaveformError> {
+        if self.looped != other.looped {
+            return Err(WaveformError::setting(
+                "the two sides of a line have different frequencies",
+            ));
+        }
+        let once = self.once.max(other.once);
+        let (samples, stride) = (once + self.looped, self.stride + other.stride);
+        check_size(samples, stride)?;
+        let rows = (0..samples).flat_map(|sample| [self.seq_data(sample), other.seq_data(sample)]);
+        Ok(Self {
+            octets: rows.flatten().copied().collect(),
+            stride,
+            once,
+            looped: self.looped,
+            saturated: self.saturated + other.saturated,
+            missing: self.missing + other.missing,
+            marks: self.marks.clone(),
+            frequency_hz: self.frequency_hz,
+        })
+    }
+
+    /// The samples of one side alone, the first being 0.
+    #[must_use]
+    pub fn side(&self, number: usize, dataset: &Dataset) -> Self {
+        let stride = dataset.octets();
+        let rows = self.octets.chunks_exact(self.stride.max(1));
+        let part = rows.flat_map(|row| row.get(number * stride..(number + 1) * stride).unwrap_or_default());
+        Self {
+            octets: part.copied().collect(),
+            stride,
+            marks: self.marks.clone(),
+            ..*self
+        }
+    }
+
+    /// Number of sides.
+    pub fn sides(&self, dataset: &Dataset) -> usize {
+        self.stride / dataset.octets().max(1)
+    }
+
+    /// Size of seqData in bytes; of two sides together.
     pub fn stride(&self) -> usize {
         self.stride
     }
@@ -105,14 +150,14 @@ impl SampleTable {
         self.missing
     }
 
-    /// Largest magnitude of a quantity in all samples, in LSB; 0 if the dataset has no such member.
+    /// Largest magnitude of a quantity in all samples of all sides, in LSB; 0 if the dataset has no such member.
     pub fn largest(&self, quantity: Quantity, dataset: &Dataset) -> u32 {
         let members = dataset.members().iter().enumerate();
         let places = members
             .filter(|(_, member)| member.quantity == quantity)
             .map(|(place, _)| place);
         let places: Vec<usize> = places.collect();
-        let rows = self.octets.chunks_exact(self.stride.max(1));
+        let rows = self.octets.chunks_exact(dataset.octets().max(1));
         let values = rows.flat_map(|row| {
             places
                 .iter()

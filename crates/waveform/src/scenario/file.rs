@@ -88,8 +88,8 @@ impl Scenario {
         let (wave, fault, notes) = match (file.waveform, file.network, file.record) {
             (Some(waveform), None, None) => synthesised(Synth::from(waveform), file.fault)?,
             (None, Some(network), None) => {
-                let (simulated, fault) = Simulated::of(&network, file.fault)?;
-                (Wave::Simulated(Box::new(simulated)), fault, Vec::new())
+                let (wave, fault) = Simulated::of(&network, file.fault)?;
+                (wave, fault, Vec::new())
             }
             (None, None, Some(_)) if file.fault.is_some() => {
                 return Err(WaveformError::setting(

@@ -74,7 +74,7 @@ pub struct Selection {
 pub struct Shot {
     /// The signal of these samples.
     pub wave: Wave,
-    /// Its samples: first the steady state, then the disturbance, then the steady state forever.
+    /// Its samples: first the steady state, then the disturbance, then the steady state forever. Those of two sides are beside each other.
     pub table: SampleTable,
     /// The first sample of the fault.
     pub fault: u64,
@@ -96,14 +96,7 @@ impl Scenario {
     /// # Errors
     /// A signal that these samples cannot hold, or that is not finite; a flaw that changes nothing.
     pub fn shot(&self, sampling: &Sampling, lead: u64, shift_deg: f64, number: u64) -> Result<Shot, WaveformError> {
-        let mut shot = match &self.wave {
-            Wave::Synth(synth) => {
-                let synth = after(synth, sampling, lead).shifted(shift_deg, number);
-                self.synthesised(synth, sampling, lead)
-            }
-            Wave::Record(replayed) => replayed.shot(sampling, lead, shift_deg, number),
-            Wave::Simulated(simulated) => simulated.shot(sampling, lead, shift_deg),
-        }?;
+        let mut shot = self.shot_of(&self.wave, sampling, lead, (shift_deg, number))?;
         self.check_values(&shot.table)?;
         if let Some(flaw) = self.flaw {
             let largest = shot.table.largest(flaw.quantity(), &sampling.dataset);
@@ -111,6 +104,27 @@ impl Scenario {
             self.check_flaw(flaw, shot.flaw_change, largest)?;
         }
         Ok(shot)
+    }
+
+    fn shot_of(
+        &self,
+        wave: &Wave,
+        sampling: &Sampling,
+        lead: u64,
+        (shift_deg, number): (f64, u64),
+    ) -> Result<Shot, WaveformError> {
+        match wave {
+            Wave::Synth(synth) => {
+                let synth = after(synth, sampling, lead).shifted(shift_deg, number);
+                self.synthesised(synth, sampling, lead)
+            }
+            Wave::Record(replayed) => replayed.shot(sampling, lead, shift_deg, number),
+            Wave::Simulated(simulated) => simulated.shot(sampling, lead, shift_deg),
+            Wave::Sides(sides) => {
+                let [near, far] = [0, 1].map(|side| self.shot_of(&sides[side], sampling, lead, (shift_deg, number)));
+                near?.beside(far?)
+            }
+        }
     }
 
     /// Makes one shot on trial, so that an impossible signal is refused before anything is published. Other instants of the fault have other direct
@@ -130,7 +144,7 @@ impl Scenario {
 
     /// Refuses clipped values, and those of a calculation that has no finite result; a record may lack some.
     fn check_values(&self, table: &SampleTable) -> Result<(), WaveformError> {
-        let is_record = matches!(self.wave, Wave::Record(_));
+        let is_record = matches!(self.wave.near(), Wave::Record(_));
         if table.saturated() == 0 && (is_record || table.missing() == 0) {
             return Ok(());
         }
@@ -186,6 +200,18 @@ impl Scenario {
             fault,
             end,
             flaw_change: 0,
+        })
+    }
+}
+
+impl Shot {
+    /// The shot of both sides, of which this is the near one.
+    fn beside(self, far: Self) -> Result<Self, WaveformError> {
+        Ok(Self {
+            table: self.table.beside(&far.table)?,
+            end: self.end.max(far.end),
+            wave: Wave::Sides(Box::new([self.wave, far.wave])),
+            ..self
         })
     }
 }

@@ -21,37 +21,18 @@ const TIME_CONSTANT_NS: u64 = 45_000_000;
 const NAME: &str = "ABC";
 
 impl Scenario {
-    /// A three-phase fault starting from the steady state of `wave`; for a record, whose phasors are unknown, from 20 kV and 400 A.
+    /// A three-phase fault starting from the steady state of `wave`; for a record, whose phasors are unknown, from 20 kV and 400 A. Of two sides, the near
+    /// one feeds it.
     #[must_use]
     pub fn plain_fault(wave: &Wave) -> Self {
-        let steady = match wave.steady() {
-            Wave::Synth(synth) => synth,
-            Wave::Simulated(simulated) => simulated.steady(),
-            Wave::Record(replayed) => Synth {
-                nominal: Operating {
-                    frequency_hz: replayed.frequency_hz(),
-                    ..Operating::default()
-                },
-                ..Synth::default()
-            },
-        };
-        let fault = State {
-            duration_ns: Some(LASTS_NS),
-            decay: Some(Decay {
-                percent: 100.0,
-                time_constant_ns: TIME_CONSTANT_NS,
-            }),
-            quality: SvQuality::GOOD,
-            ..State::steady(NAME, faulted(&steady.nominal))
+        let wave = match wave {
+            Wave::Sides(sides) => Wave::Sides(Box::new([begun(&sides[0], true), begun(&sides[1], false)])),
+            one => begun(one, true),
         };
         Self {
             name: "plain fault".to_owned(),
             what: "Three-phase fault of 10 times the load current, voltages at 30 %".to_owned(),
-            wave: Wave::Synth(Synth {
-                states: vec![fault],
-                clears: true,
-                ..steady
-            }),
+            wave,
             fault: NAME.to_owned(),
             expect: Expect::Trip {
                 within_ns: None,
@@ -61,6 +42,44 @@ impl Scenario {
             flaw: None,
             notes: Vec::new(),
         }
+    }
+}
+
+/// The steady state of a wave, and then a state with or without the fault.
+fn begun(wave: &Wave, has_fault: bool) -> Wave {
+    let steady = steady(wave);
+    let operating = match has_fault {
+        true => faulted(&steady.nominal),
+        false => steady.nominal.clone(),
+    };
+    let fault = State {
+        duration_ns: Some(LASTS_NS),
+        decay: has_fault.then_some(Decay {
+            percent: 100.0,
+            time_constant_ns: TIME_CONSTANT_NS,
+        }),
+        quality: SvQuality::GOOD,
+        ..State::steady(NAME, operating)
+    };
+    Wave::Synth(Synth {
+        states: vec![fault],
+        clears: true,
+        ..steady
+    })
+}
+
+fn steady(wave: &Wave) -> Synth {
+    match wave.steady() {
+        Wave::Synth(synth) => synth,
+        Wave::Simulated(simulated) => simulated.steady(),
+        Wave::Record(replayed) => Synth {
+            nominal: Operating {
+                frequency_hz: replayed.frequency_hz(),
+                ..Operating::default()
+            },
+            ..Synth::default()
+        },
+        Wave::Sides(sides) => steady(&sides[0]),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Shot, Wave};
 use crate::WaveformError;
-use crate::circuit::{Circuit, Saturation, Transient};
+use crate::circuit::{Circuit, LineSide, Saturation, Transient};
 use crate::network;
 use crate::sample::{MemberRole, Quantity, SampleTable, Sampling, Source, Writer};
 use crate::synth::{Loop, Operating, State, Synth};
@@ -20,6 +20,7 @@ const DECAYED: f64 = 2e-3;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Simulated {
     circuit: Arc<Circuit>,
+    side: LineSide,
     steady: Synth,
     ct: Option<Saturation>,
     /// Begin of the named fault, in ns after that of the disturbance.
@@ -36,7 +37,7 @@ type Six = [[f64; 3]; 2];
 
 impl Simulated {
     /// The network of a file; `fault` names the fault whose begin is that of the scenario, the first one by default. Returns its name as well.
-    pub(super) fn of(file: &network::File, fault: Option<String>) -> Result<(Self, String), WaveformError> {
+    pub(super) fn of(file: &network::File, fault: Option<String>) -> Result<(Wave, String), WaveformError> {
         let disturbed = file.disturbed()?;
         let refused = |problem: String| Err(WaveformError::setting(problem));
         if disturbed.circuit.lasts_s * 1e9 > super::LONGEST_NS as f64 {
@@ -53,23 +54,32 @@ impl Simulated {
                 ));
             }
         };
-        let nominal = disturbed.circuit.before();
-        let hz = nominal.frequency_hz;
-        let simulated = Self {
-            steady: Synth {
-                nominal,
-                clears: true,
-                ..Synth::default()
-            },
-            circuit: Arc::new(disturbed.circuit),
-            ct: file.ct.map(|ct| Saturation::of(ct, hz)),
-            fault_ns,
-            fault: name.clone(),
-            begin: None,
-            shift_deg: 0.0,
-            quality: SvQuality::GOOD,
+        let circuit = Arc::new(disturbed.circuit);
+        let of = |side: LineSide, ct: Option<network::FileTransformer>| {
+            let nominal = circuit.before(side);
+            let hz = nominal.frequency_hz;
+            Wave::Simulated(Box::new(Self {
+                steady: Synth {
+                    nominal,
+                    clears: true,
+                    ..Synth::default()
+                },
+                circuit: Arc::clone(&circuit),
+                side,
+                ct: ct.map(|ct| Saturation::of(ct, hz)),
+                fault_ns,
+                fault: name.clone(),
+                begin: None,
+                shift_deg: 0.0,
+                quality: SvQuality::GOOD,
+            }))
         };
-        Ok((simulated, name))
+        let near = of(LineSide::Near, file.ct);
+        let wave = match file.far_side {
+            Some(far) => Wave::Sides(Box::new([near, of(LineSide::Far, far.ct)])),
+            None => near,
+        };
+        Ok((wave, name))
     }
 
     /// The steady state alone.
@@ -178,7 +188,7 @@ impl Simulated {
         let (mut rows, mut end, mut quiet) = (Vec::new(), None, 0);
         let mut largest = [1.0_f64, 1.0];
         while quiet < cycle && (rows.len() as f64) < (self.circuit.lasts_s + SETTLES_S) * hz {
-            let [mut currents, voltages] = transient.next_sample();
+            let [mut currents, voltages] = transient.next_sample(self.side);
             if let Some(ct) = &mut ct {
                 currents = std::array::from_fn(|phase| ct[phase].secondary(currents[phase]));
             }

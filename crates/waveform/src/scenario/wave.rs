@@ -16,9 +16,32 @@ pub enum Wave {
     Record(Replayed),
     /// A network in the time domain.
     Simulated(Box<Simulated>),
+    /// The two sides of a line, in one stream each: near and far. Both have the same frequency and the same states.
+    Sides(Box<[Wave; 2]>),
 }
 
 impl Wave {
+    /// Number of streams: one for each side.
+    pub fn sides(&self) -> usize {
+        match self {
+            Self::Sides(_) => 2,
+            Self::Synth(_) | Self::Record(_) | Self::Simulated(_) => 1,
+        }
+    }
+
+    /// The wave of the near side.
+    pub(super) fn near(&self) -> &Self {
+        match self {
+            Self::Sides(sides) => &sides[0],
+            one => one,
+        }
+    }
+
+    /// Both sides, each changed in this way.
+    fn each(sides: &[Self; 2], change: impl Fn(&Self) -> Self) -> Self {
+        Self::Sides(Box::new([change(&sides[0]), change(&sides[1])]))
+    }
+
     /// The steady state alone.
     #[must_use]
     pub fn steady(&self) -> Self {
@@ -29,6 +52,7 @@ impl Wave {
             }),
             Self::Record(replayed) => Self::Record(replayed.steady()),
             Self::Simulated(simulated) => Self::Synth(simulated.steady()),
+            Self::Sides(sides) => Self::each(sides, Self::steady),
         }
     }
 
@@ -42,6 +66,7 @@ impl Wave {
             }
             Self::Record(replayed) => Self::Record(replayed.without_currents()),
             Self::Simulated(simulated) => Self::Simulated(simulated),
+            Self::Sides(sides) => Self::each(&sides, Self::opened),
         }
     }
 
@@ -58,6 +83,7 @@ impl Wave {
             }
             Self::Record(replayed) => replayed.is_load = true,
             Self::Simulated(simulated) => self = Self::Synth(simulated.at_load()),
+            Self::Sides(sides) => self = Self::each(sides, |side| side.clone().at_load()),
         }
         self
     }
@@ -73,6 +99,7 @@ impl Wave {
             }
             Self::Record(replayed) => replayed.quality = quality,
             Self::Simulated(simulated) => simulated.add_quality(quality),
+            Self::Sides(sides) => self = Self::each(sides, |side| side.clone().with_quality(quality)),
         }
         self
     }
@@ -84,10 +111,11 @@ impl Wave {
             Self::Synth(synth) => Self::Synth(synth.shifted(deg, 0)),
             Self::Record(replayed) => Self::Record(replayed.shifted(deg)),
             Self::Simulated(simulated) => Self::Simulated(Box::new(simulated.shifted(deg))),
+            Self::Sides(sides) => Self::each(sides, |side| side.shifted(deg)),
         }
     }
 
-    /// Its samples.
+    /// Its samples; those of two sides beside each other.
     ///
     /// # Errors
     /// A signal that these samples cannot hold.
@@ -96,6 +124,7 @@ impl Wave {
             Self::Synth(synth) => synth.table(sampling),
             Self::Record(replayed) => replayed.table(sampling),
             Self::Simulated(simulated) => simulated.table(sampling),
+            Self::Sides(sides) => sides[0].table(sampling)?.beside(&sides[1].table(sampling)?),
         }
     }
 
@@ -108,6 +137,7 @@ impl Wave {
             Self::Synth(synth) => synth.phase_deg_at(seconds),
             Self::Record(replayed) => Ok(replayed.phase_deg_at(seconds)),
             Self::Simulated(simulated) => Ok((360.0 * simulated.operating().frequency_hz * seconds).rem_euclid(360.0)),
+            Self::Sides(sides) => sides[0].phase_deg_at(seconds),
         }
     }
 
@@ -117,6 +147,7 @@ impl Wave {
             Self::Synth(synth) => synth.nominal.frequency_hz,
             Self::Record(replayed) => replayed.frequency_hz(),
             Self::Simulated(simulated) => simulated.operating().frequency_hz,
+            Self::Sides(sides) => sides[0].frequency_hz(),
         }
     }
 
@@ -126,6 +157,7 @@ impl Wave {
             Self::Synth(synth) => synth.nominal.voltage_angles_deg[0],
             Self::Record(_) => 0.0,
             Self::Simulated(simulated) => simulated.operating().voltage_angles_deg[0],
+            Self::Sides(sides) => sides[0].voltage_deg(),
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct File {
     swing: Option<FileSwing>,
     parallel: Option<FileParallel>,
     pub(crate) ct: Option<FileTransformer>,
+    pub(crate) far_side: Option<FileFarSide>,
     #[serde(default, rename = "fault")]
     faults: Vec<FileFault>,
 }
@@ -75,6 +76,13 @@ struct FileSwing {
     turns: Option<f64>,
     by_deg: Option<f64>,
     duration: Duration,
+}
+
+/// The far side of the line, measured as well.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileFarSide {
+    pub(crate) ct: Option<FileTransformer>,
 }
 
 /// Current transformers.
@@ -148,18 +156,11 @@ impl File {
         let bus = pair.as_ref().map_or(0, |pair| pair.bus);
         circuit.source(bus, source, volts, Course::Steady);
         circuit.capacitance(bus, [self.bus_uf * 1e-6; 2]);
-        let nodes = match &pair {
-            Some(_) => Vec::new(),
+        let (nodes, line_end, end) = match &pair {
+            Some(pair) => (Vec::new(), pair.end, pair.end),
             None => self.nodes(&mut circuit, line),
         };
-        let end = match &pair {
-            Some(pair) => pair.end,
-            None => nodes
-                .iter()
-                .find(|(position, _)| *position == END)
-                .map_or(1, |(_, node)| *node),
-        };
-        for node in [1, end] {
+        for node in [1, line_end] {
             circuit.capacitance(node, [self.line.c1_uf, self.line.c0_uf].map(|uf| uf * 1e-6 / 2.0));
         }
         if self.load_a > 0.0 {
@@ -240,10 +241,11 @@ impl File {
             within("far.angle_deg", far.angle_deg, -180.0, 180.0)?;
             within("far.source_v", far.source_v.unwrap_or(self.source_v), 1.0, 2e6)?;
         }
-        if let Some(ct) = self.ct {
-            within("ct.rated_a", ct.rated_a, 1.0, 1e5)?;
-            within("ct.limit_factor", ct.limit_factor, 1.0, 1e3)?;
-            within("ct.remanence_percent", ct.remanence_percent, -95.0, 95.0)?;
+        for (key, ct) in [("ct", self.ct), ("far_side.ct", self.far_side.and_then(|side| side.ct))] {
+            let Some(ct) = ct else { continue };
+            within(&format!("{key}.rated_a"), ct.rated_a, 1.0, 1e5)?;
+            within(&format!("{key}.limit_factor"), ct.limit_factor, 1.0, 1e3)?;
+            within(&format!("{key}.remanence_percent"), ct.remanence_percent, -95.0, 95.0)?;
         }
         let refused = |why: &str| Err(WaveformError::setting(why));
         match self.swing {
@@ -302,18 +304,27 @@ impl File {
         }
     }
 
-    /// Nodes with their positions: of the line from the relay to its end, of an equal one that follows it, and of an equal one behind the relay.
-    fn nodes(&self, circuit: &mut Circuit, line: [Complex; 2]) -> Vec<(f64, usize)> {
+    /// Nodes with their positions: of the line from the relay to its end, of an equal one that follows it, and of an equal one behind the relay. Also the
+    /// node of its end, and the one there behind transformers.
+    fn nodes(&self, circuit: &mut Circuit, line: [Complex; 2]) -> (Vec<(f64, usize)>, usize, usize) {
         let mut positions: Vec<f64> = self.faults.iter().map(|fault| fault.position).collect();
         positions.push(END);
         positions.sort_by(f64::total_cmp);
         positions.dedup();
-        let ahead = positions.iter().copied().filter(|position| *position > 0.0);
+        let between = |least: f64, most: f64| {
+            let all = positions.iter().copied();
+            all.filter(move |position| *position > least && *position <= most)
+        };
         let behind = positions.iter().rev().copied().filter(|position| *position < 0.0);
         let mut nodes = vec![(0.0, 1)];
-        lay(circuit, line, (0.0, 1), ahead, &mut nodes);
+        let line_end = lay(circuit, line, (0.0, 1), between(0.0, END), &mut nodes);
+        let end = match self.far_side {
+            Some(_) => circuit.far_side(line_end),
+            None => line_end,
+        };
+        lay(circuit, line, (END, end), between(END, FURTHEST), &mut nodes);
         lay(circuit, line, (0.0, 0), behind, &mut nodes);
-        nodes
+        (nodes, line_end, end)
     }
 
     fn add_faults(&self, circuit: &mut Circuit, nodes: &[(f64, usize)], pair: Option<&Pair>) -> Vec<(String, u64)> {
@@ -374,20 +385,21 @@ impl Fault {
     }
 }
 
-/// Lays a line through these positions, one after the other, and adds their nodes.
+/// Lays a line through these positions, one after the other, and adds their nodes; returns the last one.
 fn lay(
     circuit: &mut Circuit,
     line: [Complex; 2],
     begin: (f64, usize),
     positions: impl Iterator<Item = f64>,
     nodes: &mut Vec<(f64, usize)>,
-) {
+) -> usize {
     let (mut before, mut from) = begin;
     for position in positions {
         from = circuit.node_after(from, line.map(|ohm| ohm * (position - before).abs()));
         before = position;
         nodes.push((position, from));
     }
+    from
 }
 
 fn within(key: &str, value: f64, least: f64, most: f64) -> Result<(), WaveformError> {

@@ -39,8 +39,8 @@ impl File {
                 "network.fault.position: with a parallel line all faults are at one position, 0.01 to 0.99",
             );
         }
-        if self.closes || self.measures == Measures::Line {
-            return refused("network.parallel: not together with closes or measures");
+        if self.closes || self.measures == Measures::Line || self.far_side.is_some() {
+            return refused("network.parallel: not together with closes, measures or far_side");
         }
         Ok(Some(circuit.parallel(line, mutual, position)))
     }
