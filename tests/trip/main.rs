@@ -7,6 +7,7 @@ mod ramp;
 mod reach;
 #[path = "../../crates/probes/tests/trip/relay.rs"]
 mod relay;
+mod sides;
 
 use relay::{Relay, RelayKind};
 use rustix::process::Signal;

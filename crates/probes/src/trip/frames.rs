@@ -31,6 +31,10 @@ pub(super) struct Frames {
     unsynchronised: Template,
     simulated: Template,
     second: Template,
+    /// The stream of the far side, sent as a merging unit sends it whatever the manner; `None` if there is one side.
+    far: Option<Template>,
+    /// Size in bytes of a sample of one side.
+    octets: usize,
     /// Message of a control block that no relay uses.
     goose: Vec<u8>,
     /// Line that delays frames.
@@ -46,8 +50,15 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Makes the frames of a stream, sent from `source`.
-    pub(super) fn of(spec: &StreamSpec, seq_data: &[u8], source: Mac) -> Result<Self, ProbeError> {
+    /// Makes the frames of a stream, and of that of its far side, sent from `source`.
+    pub(super) fn of(
+        spec: &StreamSpec,
+        far: Option<&StreamSpec>,
+        seq_data: &[u8],
+        source: Mac,
+    ) -> Result<Self, ProbeError> {
+        let octets = seq_data.len() / (1 + usize::from(far.is_some()));
+        let seq_data = &seq_data[..octets];
         let make = |spec: &StreamSpec, source: Mac| {
             let made = template(spec, seq_data, source);
             made.map_err(|error| ProbeError::Usage(format!("trip: stream {}: {error}", spec.sv_id)))
@@ -70,6 +81,8 @@ impl Frames {
             unsynchronised: make(&unsynchronised, source)?,
             simulated: make(&simulated, source)?,
             second: make(spec, neighbour(source))?,
+            far: far.map(|spec| make(spec, source)).transpose()?,
+            octets,
             goose: foreign_goose(source)?,
             late: DelayLine::of(plain.bytes(), spec.frames_per_second()),
             spare: plain.bytes().to_vec(),
@@ -84,18 +97,18 @@ impl Frames {
     /// Sets an ASDU of the next frame to sample number `sample` of the stream, taken from `script`.
     pub(super) fn set(&mut self, script: &Script, asdu: usize, sample: u64, smp_cnt: u16) {
         let number = sample.saturating_sub(script.base);
-        put(
-            self.of_manner(script.manner),
-            asdu,
-            smp_cnt,
-            script.table.seq_data(number),
-        );
+        let (near, of_far) = script.table.seq_data(number).split_at(self.octets);
+        put(self.of_manner(script.manner), asdu, smp_cnt, near);
+        if let Some(far) = &mut self.far {
+            put(far, asdu, smp_cnt, of_far);
+        }
         if let Some(samples) = &script.second {
+            let octets = self.octets;
             let second = match script.manner {
                 Manner::OtherSvId => &mut self.other_sv_id,
                 _ => &mut self.second,
             };
-            put(second, asdu, smp_cnt, samples.seq_data(number));
+            put(second, asdu, smp_cnt, &samples.seq_data(number)[..octets]);
         }
     }
 
@@ -121,6 +134,21 @@ impl Frames {
     /// # Errors
     /// An error after which a publisher cannot continue.
     pub(super) fn send(&mut self, manner: Manner, port: &mut Port) -> Result<Sent, ProbeError> {
+        let mut sent = self.send_near(manner, port)?;
+        if let Some(far) = &self.far {
+            let refused = port.publish(far.bytes())?;
+            sent.refused += refused;
+            sent.frames += u16::from(refused == 0);
+        }
+        Ok(sent)
+    }
+
+    /// Number of streams.
+    pub(super) fn streams(&self) -> u16 {
+        1 + u16::from(self.far.is_some())
+    }
+
+    fn send_near(&mut self, manner: Manner, port: &mut Port) -> Result<Sent, ProbeError> {
         self.instants += 1;
         let mut sent = Sent::default();
         let mut send = |frame: &[u8]| -> Result<(), ProbeError> {
@@ -248,7 +276,7 @@ mod tests {
                 vlan,
                 ..StreamSpec::named("MU01")
             };
-            let frames = Frames::of(&spec, &[0; 64], Mac([2; 6])).expect("frames");
+            let frames = Frames::of(&spec, None, &[0; 64], Mac([2; 6])).expect("frames");
             let mut octets = frames.plain.bytes().to_vec();
             let parses = |octets: &[u8]| EthernetView::parse(octets).and_then(|view| Frame::parse(&view)).is_ok();
             assert!(parses(&octets) && octets[frames.pdu_at] == 0x60, "savPdu");

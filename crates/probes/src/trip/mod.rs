@@ -90,7 +90,8 @@ pub struct TripConfig {
     pub seed: u64,
     /// The stream that the relays receive.
     pub stream: StreamSpec,
-    /// Further streams with the same rate, in the steady state of the first scenario.
+    /// Further streams with the same rate: the first one is that of the far side if the scenarios have two sides, all others have the steady state of the
+    /// first scenario.
     pub others: Vec<StreamSpec>,
     /// The relays that receive it; at least one.
     pub relays: Vec<UnderTest>,
@@ -191,6 +192,27 @@ impl Probe for TripConfig {
 }
 
 impl TripConfig {
+    /// The stream of the far side, if the scenarios have two.
+    fn far(&self) -> Option<&StreamSpec> {
+        let sides = self.scenarios.first().map_or(1, |scenario| scenario.wave.sides());
+        self.others.first().filter(|_| sides > 1)
+    }
+
+    /// Either each scenario has two sides, and there is a stream for the far one, or none has.
+    fn check_sides(&self) -> Result<(), ProbeError> {
+        let sides = self.scenarios.iter().map(|scenario| scenario.wave.sides());
+        let of_test = self.type_test.iter().map(|test| test.reference().wave.sides());
+        let sides: Vec<usize> = sides.chain(of_test).collect();
+        let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
+        match (sides.iter().min(), sides.iter().max()) {
+            (Some(least), Some(most)) if least != most => {
+                usage("some of the scenarios have two sides and some have one: play them in runs of their own")
+            }
+            (Some(2), _) if self.others.is_empty() => usage("the scenario has two sides: give --streams 2"),
+            _ => Ok(()),
+        }
+    }
+
     fn begin(&self, on: Ports, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         self.check()?;
         let Ports { stream, goose } = on;
@@ -248,6 +270,7 @@ impl TripConfig {
 
     fn check(&self) -> Result<(), ProbeError> {
         self.check_relays()?;
+        self.check_sides()?;
         check_stream(&self.stream)?;
         self.others.iter().try_for_each(check_stream)?;
         let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
@@ -309,9 +332,10 @@ impl TripConfig {
         shared: &Shared,
         recorder: &mut Recorder,
     ) -> Result<HotThread, ProbeError> {
+        let near = Arc::new(opening.table.side(0, &sampling(&self.stream)?.dataset));
         let stream = |spec: &StreamSpec, seen: &str| StreamConfig {
             spec: spec.clone(),
-            waveform: Arc::new(Waveform::of(Arc::clone(&opening.table), seen.to_owned())),
+            waveform: Arc::new(Waveform::of(Arc::clone(&near), seen.to_owned())),
             ahead: 0,
         };
         let others = self.others.iter().map(|spec| stream(spec, "steady state"));
@@ -330,7 +354,8 @@ impl TripConfig {
         let per_second = u64::from(self.stream.rate) / u64::from(self.stream.asdus);
         let mut feed = recorder.feed(crate::hot::capacity(per_second), 1, lateness);
         feed.announce(publisher::LATENESS, "lateness");
-        let others = Batch::new(&others, Mac(port.mac()), port.wrapper())?;
+        let steady = &others[usize::from(self.far().is_some())..];
+        let others = Batch::new(steady, Mac(port.mac()), port.wrapper())?;
         let mut publisher = Publisher::new(self, port, opening, others, (prompter, Arc::clone(&shared.sent)))?;
         let body = Box::new(move |start, feed: &mut run::Feed| publisher.run(start, feed));
         Ok(HotThread::new("trip-publish", self.policy, self.cpu, feed, body))

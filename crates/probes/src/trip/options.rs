@@ -9,7 +9,8 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use streamset::{StreamSpec, following};
 use sys::thread::Policy;
-use waveform::{WaveformError, scenario, type_test};
+use waveform::scenario::{self, Scenario};
+use waveform::{WaveformError, type_test};
 use wire::ether::{Mac, VlanTag};
 use wire::goose::Member;
 use wire::sv::Profile;
@@ -104,7 +105,8 @@ pub struct TripOptions {
     /// svID of the stream that the relay takes
     #[arg(long, value_name = "TEXT", default_value = "MU01", help_heading = "Stream")]
     pub sv_id: String,
-    /// Number of streams: the first one has the faults; the others, with the following svIDs, have the steady state
+    /// Number of streams: the first one has the faults; the others, with the following svIDs, have the steady state. A
+    /// scenario with two sides has its far side in the second one, which it brings by itself
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1_000), help_heading = "Stream")]
     pub streams: u16,
     /// Samples a second, ASDUs in a frame, currents and voltages
@@ -176,13 +178,20 @@ impl TripOptions {
                 self.scenario.iter().map(find).collect()
             }
         };
+        let scenarios: Vec<Scenario> = scenarios.map_err(usage)?;
+        let sides = scenarios
+            .iter()
+            .map(|scenario| scenario.wave.sides())
+            .max()
+            .unwrap_or(1);
+        let streams = usize::from(self.streams).max(sides);
         Ok(TripConfig {
-            scenarios: scenarios.map_err(usage)?,
+            scenarios,
             type_test,
             shots: self.shots.unwrap_or(USUAL_SHOTS),
             settle_ns: self.settle,
             seed: self.seed,
-            others: following(&stream, self.streams.saturating_sub(1)),
+            others: following(&stream, u16::try_from(streams - 1).unwrap_or(u16::MAX)),
             stream,
             relays: vec![UnderTest {
                 label: None,

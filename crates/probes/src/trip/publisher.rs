@@ -68,7 +68,7 @@ impl Publisher {
             asdus: config.stream.asdus,
         };
         let mut publisher = Self {
-            frames: Frames::of(&config.stream, script.table.seq_data(0), source)?,
+            frames: Frames::of(&config.stream, config.far(), script.table.seq_data(0), source)?,
             others,
             peer: config.peer.as_ref().map(|peer| Peer::new(peer, source)).transpose()?,
             lan_fault: config.lan_fault,
@@ -205,7 +205,7 @@ impl Publisher {
             LATENESS,
             Counter::Missed,
             sent,
-            missed * u64::from(1 + self.others.streams()),
+            missed * u64::from(self.frames.streams() + self.others.streams()),
         );
         if is_too_late || refused > 0 {
             self.trouble(first, self.timetable.first_sample());

@@ -275,7 +275,7 @@ impl Stage {
         let wave = self.signal.wave.opened().shifted(shift_deg - self.signal.shift_deg);
         let open = wave.table(&self.sampling)?;
         let from = begin.saturating_sub(self.signal.base);
-        let (table, _) = self.signal.table.opened(from, &open, &self.sampling.dataset);
+        let (table, _) = self.signal.table.opened(from, &open, &self.sampling.dataset)?;
         let table = Arc::new(table);
         self.exchange.push(Script {
             begin,
