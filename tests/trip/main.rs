@@ -1,5 +1,6 @@
 //! `triptime trip` end to end, against a small relay at the other end of a veth pair.
 
+mod bias;
 mod overruns;
 mod own_relay;
 mod plans;

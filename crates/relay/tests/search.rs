@@ -31,16 +31,26 @@ fn search(angles: &str, more: &str) -> TypeTest {
     TypeTest::parse(&text, "border", "border.toml").expect("a test")
 }
 
+/// Shots of a line, and whether each tripped.
+type Shots = Vec<(EdgeShot, bool)>;
+
 /// The shots on each line: of which kind of fault, and at which angle in degrees.
-fn lines(config: &Config, test: &TypeTest) -> BTreeMap<(String, i64), Vec<(EdgeShot, bool)>> {
-    let mut all: BTreeMap<(String, i64), Vec<(EdgeShot, bool)>> = BTreeMap::new();
+fn lines(config: &Config, test: &TypeTest) -> BTreeMap<(String, i64), Shots> {
+    lines_by(config, test, 1.0)
+}
+
+/// The same, with the place of a line in parts of which `parts` are 1.
+fn lines_by(config: &Config, test: &TypeTest, parts: f64) -> BTreeMap<(String, i64), Shots> {
+    let mut all: BTreeMap<(String, i64), Shots> = BTreeMap::new();
     for shot in type_test(config, test, 1).expect("shots") {
         let tripped = shot.edge_tripped().expect("trip or no trip");
         let Some(Cell::Edge(edge)) = shot.cell else {
             panic!("no search")
         };
-        let line = all.entry((edge.fault.clone(), edge.along as i64)).or_default();
-        line.push((edge, tripped));
+        let along = (edge.along * parts).round() as i64;
+        all.entry((edge.fault.clone(), along))
+            .or_default()
+            .push((edge, tripped));
     }
     all
 }
@@ -86,6 +96,76 @@ fn a_search_finds_the_sides_of_a_quadrilateral_zone() {
     let round = lines(&zone(MHO, 9.8955), &test);
     let off = error(&round[&("BG".to_owned(), 10)]).expect("a border");
     assert!(off.abs() > 20.0, "{off} %");
+}
+
+/// A differential function with these settings and these rated currents in A.
+fn differential(settings: &str, [near_a, far_a]: [u32; 2]) -> Config {
+    relay(&format!(
+        "[relay]\nname = \"R\"\n[rated]\ncurrent-a = 400\nvoltage-v = 110_000\n[[stream]]\nname = \"near\"\n\
+         sv = {{ svID = \"MU01\", profile = \"F4800S1I4U4\" }}\n[[stream]]\nname = \"far\"\n\
+         sv = {{ svID = \"MU02\", profile = \"F4800S1I4U4\" }}\n[[function]]\nname = \"87\"\nsides = [\"near\", \"far\"]\n\
+         [function.settings.pdif]\nrated-current-a = [{near_a}, {far_a}]\n{settings}\n[[trip]]\nname = \"Q0\"\n"
+    ))
+}
+
+#[test]
+fn a_search_finds_the_characteristic_of_a_differential_function_and_one_that_is_set_wrong() {
+    let test = find("bias").expect("of the program");
+    let borders = |characteristic: &str| -> Vec<((String, i64), f64)> {
+        let all = lines_by(&differential(characteristic, [400, 400]), &test, 10.0).into_iter();
+        let error = |(line, shots): ((String, i64), Shots)| {
+            let off = bias_error(&shots).unwrap_or_else(|| panic!("{line:?} has a border: {shots:?}"));
+            (line, off)
+        };
+        all.map(error).collect()
+    };
+    let good = borders("");
+    assert_eq!(good.len(), 10);
+    assert!(good.iter().all(|(_, off)| off.abs() <= 2.0), "{good:?}");
+    for (characteristic, along, wrong_by) in [
+        ("characteristic.low = 0.25", 3, 25.0),
+        ("characteristic.slope3 = 0.8", 30, -15.0),
+    ] {
+        let wrong = borders(characteristic);
+        let is_found = |(line, off): &((String, i64), f64)| line.1 == along && (off - wrong_by).abs() < 5.0;
+        assert_eq!(
+            wrong.iter().filter(|line| is_found(line)).count(),
+            2,
+            "{characteristic}: {wrong:?}"
+        );
+    }
+}
+
+/// The same of a transformer, whose far side leads by 30 degrees and has another rated current.
+#[test]
+fn a_search_finds_the_characteristic_of_a_transformer() {
+    let text = "what = \"x\"\n[bias]\nvoltage_v = 110_000\nrated_current_a = [100, 550]\nfar_shift_deg = 30\nrestraint = \"half-difference\"\n\
+                points = [[0, 0.2], [0.5, 0.2], [1.5, 0.5], [5, 4]]\nrestraints = [0.3, 1.2, 3]\nphases = [\"ABC\"]\nerror_percent = 5\n\
+                resolution_percent = 1\nwithin = \"80ms\"\nlasts = \"200ms\"\n";
+    let config = differential("object = { transformer = { vector-group = \"Yd11\" } }", [100, 550]);
+    let test = TypeTest::parse(text, "bias", "bias.toml").expect("a test");
+    let all = lines_by(&config, &test, 10.0).into_values();
+    let good: Vec<Option<f64>> = all.map(|shots| bias_error(&shots)).collect();
+    assert!(
+        good.len() == 3 && good.iter().all(|off| off.is_some_and(|off| off.abs() <= 2.0)),
+        "{good:?}"
+    );
+    // Seen with the wrong clock, the through current is a differential one: it trips before the shot.
+    let wrong = TypeTest::parse(&text.replace("= 30", "= -30"), "bias", "bias.toml").expect("a test");
+    let shots = type_test(&config, &wrong, 1).expect("shots");
+    assert!(shots.iter().all(|shot| shot.edge_tripped().is_none()), "{shots:?}");
+}
+
+/// Error of the border in percent of a function that trips above it.
+fn bias_error(shots: &[(EdgeShot, bool)]) -> Option<f64> {
+    let of = |wanted: bool| {
+        shots
+            .iter()
+            .filter(move |shot| shot.1 == wanted)
+            .map(|shot| shot.0.value)
+    };
+    let (last, first) = (of(false).reduce(f64::max)?, of(true).reduce(f64::min)?);
+    Some(100.0 * (f64::midpoint(first, last) / shots[0].0.wanted - 1.0))
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Wave {
     }
 
     /// The wave of the near side.
-    pub(super) fn near(&self) -> &Self {
+    pub(crate) fn near(&self) -> &Self {
         match self {
             Self::Sides(sides) => &sides[0],
             one => one,

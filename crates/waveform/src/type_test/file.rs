@@ -1,6 +1,7 @@
 //! Type tests as TOML.
 
 use super::distance::Distance;
+use super::file_bias::FileBias;
 use super::file_reach::FileReach;
 use super::overcurrent::{Curve, Overcurrent};
 use super::pick_up::PickUp;
@@ -23,6 +24,7 @@ pub(super) struct File {
     overcurrent: Option<FileOvercurrent>,
     pick_up: Option<FilePickUp>,
     reach: Option<FileReach>,
+    bias: Option<FileBias>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -109,14 +111,15 @@ impl TypeTest {
     pub(super) fn of(file: File, origin: Origin<'_>) -> Result<Self, WaveformError> {
         within("repeats", f64::from(file.repeats), 1.0, 10_000.0)?;
         let repeats = usize::from(file.repeats);
-        let kind = match (file.distance, file.overcurrent, file.pick_up, file.reach) {
-            (Some(distance), None, None, None) => TestKind::Distance(distance.checked(repeats)?),
-            (None, Some(overcurrent), None, None) => TestKind::Overcurrent(overcurrent.checked(repeats)?),
-            (None, None, Some(pick_up), None) => TestKind::PickUp(pick_up.checked(repeats)?),
-            (None, None, None, Some(reach)) => TestKind::Reach(reach.checked(repeats)?),
+        let kind = match (file.distance, file.overcurrent, file.pick_up, file.reach, file.bias) {
+            (Some(distance), None, None, None, None) => TestKind::Distance(distance.checked(repeats)?),
+            (None, Some(overcurrent), None, None, None) => TestKind::Overcurrent(overcurrent.checked(repeats)?),
+            (None, None, Some(pick_up), None, None) => TestKind::PickUp(pick_up.checked(repeats)?),
+            (None, None, None, Some(reach), None) => TestKind::Reach(reach.checked(repeats)?),
+            (None, None, None, None, Some(bias)) => TestKind::Bias(bias.checked(repeats)?),
             _ => {
                 return Err(WaveformError::setting(
-                    "give the test as [distance], [overcurrent], [pick_up] or [reach], one of them",
+                    "give the test as [distance], [overcurrent], [pick_up], [reach] or [bias], one of them",
                 ));
             }
         };

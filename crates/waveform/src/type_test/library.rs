@@ -26,6 +26,7 @@ static PROGRAM: Library = Library {
         "ieee-extremely-inverse",
         "pick-up",
         "reach",
+        "bias",
     ],
 };
 

@@ -2,9 +2,11 @@
 //!
 //! A [`ShotPlace`] is a few numbers. Its signal is made just before the shot, so that thousands of shots need no memory before.
 
+mod bias;
 mod clearing;
 mod distance;
 mod file;
+mod file_bias;
 mod file_reach;
 mod library;
 mod overcurrent;
@@ -19,7 +21,9 @@ pub use library::{find, names};
 pub use point::PointOnWave;
 pub use search::Search;
 
-use crate::scenario::{Scenario, Selection, Wave};
+use crate::scenario::{Expect, Scenario, Selection, Wave};
+use crate::synth::Synth;
+use bias::Bias;
 use distance::Distance;
 use model::{Cell, RampSignal};
 use overcurrent::Overcurrent;
@@ -44,6 +48,7 @@ enum TestKind {
     Overcurrent(Overcurrent),
     PickUp(PickUp),
     Reach(Reach),
+    Bias(Bias),
 }
 
 /// The coordinates of a shot in a type test.
@@ -93,6 +98,7 @@ impl TypeTest {
             TestKind::Overcurrent(test) => test.groups(),
             TestKind::PickUp(test) => test.groups(),
             TestKind::Reach(test) => test.groups(),
+            TestKind::Bias(test) => test.groups(),
         };
         let named = groups.into_iter().map(|group| Group {
             label: format!("{}-{}", self.name, group.label),
@@ -108,7 +114,7 @@ impl TypeTest {
             TestKind::Overcurrent(test) => (test.multiples.len(), 1, 1),
             TestKind::PickUp(test) => (test.phases.len(), 1, 1),
             // Its shots follow from outcomes: see [`Self::search`].
-            TestKind::Reach(_) => return Vec::new(),
+            TestKind::Reach(_) | TestKind::Bias(_) => return Vec::new(),
         };
         let count = groups * positions * points * self.repeats;
         let place = |number: usize| ShotPlace {
@@ -130,31 +136,38 @@ impl TypeTest {
     pub fn search(&self) -> Option<Search> {
         match &self.kind {
             TestKind::Reach(test) => Some(test.search()),
+            TestKind::Bias(test) => Some(test.search()),
             TestKind::Distance(_) | TestKind::Overcurrent(_) | TestKind::PickUp(_) => None,
         }
     }
 
     /// A shot with its signal.
     pub fn shot(&self, place: ShotPlace) -> TestShot {
-        let (synth, expect, cell, point) = match &self.kind {
-            TestKind::Distance(test) => test.shot(place),
-            TestKind::Overcurrent(test) => test.shot(place.group),
-            TestKind::PickUp(test) => test.shot(place.group),
-            TestKind::Reach(test) => test.shot(place),
+        let (wave, expect, cell, point) = match &self.kind {
+            TestKind::Distance(test) => of_one_side(test.shot(place)),
+            TestKind::Overcurrent(test) => of_one_side(test.shot(place.group)),
+            TestKind::PickUp(test) => of_one_side(test.shot(place.group)),
+            TestKind::Reach(test) => of_one_side(test.shot(place)),
+            TestKind::Bias(test) => test.shot(place),
         };
         let selection = match &self.kind {
             TestKind::Distance(test) => test.selection(place),
-            TestKind::Overcurrent(_) | TestKind::PickUp(_) | TestKind::Reach(_) => Selection::default(),
+            TestKind::Overcurrent(_) | TestKind::PickUp(_) | TestKind::Reach(_) | TestKind::Bias(_) => {
+                Selection::default()
+            }
         };
         // The first state of a search only approaches the fault.
-        let first = usize::from(matches!(self.kind, TestKind::Reach(_)));
-        let fault = synth.states.get(first).map(|state| state.name.clone());
+        let first = usize::from(matches!(self.kind, TestKind::Reach(_) | TestKind::Bias(_)));
+        let fault = match wave.near() {
+            Wave::Synth(synth) => synth.states.get(first).map(|state| state.name.clone()),
+            _ => None,
+        };
         TestShot {
             group: place.group,
             scenario: Scenario {
                 name: self.name.clone(),
                 what: self.what.clone(),
-                wave: Wave::Synth(synth),
+                wave,
                 fault: fault.unwrap_or_default(),
                 expect,
                 selection,
@@ -178,6 +191,7 @@ impl TypeTest {
             },
             TestKind::PickUp(test) => return test.reference(&self.name, &self.what),
             TestKind::Reach(test) => test.surest(),
+            TestKind::Bias(test) => test.surest(),
         };
         self.shot(place).scenario
     }
@@ -191,7 +205,7 @@ impl TypeTest {
     pub fn ramp_function(&self) -> Option<&str> {
         match &self.kind {
             TestKind::PickUp(test) => test.function.as_deref(),
-            TestKind::Distance(_) | TestKind::Overcurrent(_) | TestKind::Reach(_) => None,
+            TestKind::Distance(_) | TestKind::Overcurrent(_) | TestKind::Reach(_) | TestKind::Bias(_) => None,
         }
     }
 
@@ -199,7 +213,7 @@ impl TypeTest {
     pub fn ramp_signal(&self) -> Option<RampSignal> {
         match &self.kind {
             TestKind::PickUp(test) => Some(test.signal),
-            TestKind::Distance(_) | TestKind::Overcurrent(_) | TestKind::Reach(_) => None,
+            TestKind::Distance(_) | TestKind::Overcurrent(_) | TestKind::Reach(_) | TestKind::Bias(_) => None,
         }
     }
 
@@ -211,4 +225,9 @@ impl TypeTest {
         }
         self
     }
+}
+
+/// A shot whose signal is that of one side.
+fn of_one_side((synth, expect, cell, point): (Synth, Expect, Cell, PointOnWave)) -> (Wave, Expect, Cell, PointOnWave) {
+    (Wave::Synth(synth), expect, cell, point)
 }

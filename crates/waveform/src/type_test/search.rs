@@ -21,7 +21,7 @@ impl SearchScale {
     }
 
     /// The last step.
-    fn last(&self) -> usize {
+    pub(super) fn last(&self) -> usize {
         ((self.most_percent - self.least_percent) / self.step_percent).round() as usize
     }
 

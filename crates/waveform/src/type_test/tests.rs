@@ -242,6 +242,38 @@ fn what_cannot_be_tested_is_refused() {
             "resolution_percent = 5",
             "use 0.05 to 4",
         ),
+        (
+            "bias",
+            "\"half-difference\"",
+            "\"largest\"",
+            "no two currents have this",
+        ),
+        ("bias", "\"half-difference\"", "\"difference\"", "unknown variant"),
+        (
+            "bias",
+            "[0, 0.2], [0.5, 0.2]",
+            "[0, 0.3], [0.5, 0.2]",
+            "none falls behind",
+        ),
+        (
+            "bias",
+            "points = [[0, 0.2], [0.5, 0.2]",
+            "points = [[0, 0], [0.5, 0]",
+            "is at 0.000 x rated",
+        ),
+        ("bias", "\"A\"]", "\"AB\"]", "use A, B, C or ABC"),
+        (
+            "bias",
+            "phases",
+            "far_shift_deg = 30\nphases",
+            "a vector group mixes the phases",
+        ),
+        (
+            "bias",
+            "lasts = \"200ms\"",
+            "lasts = \"20ms\"",
+            "longer than the current lasts",
+        ),
         ("pick-up", "step_percent = 0.5", "step_percent = 5", "use 0.05 to 3"),
         ("pick-up", "\"100ms\"", "\"20ms\"", "use 40 to 10000"),
         ("pick-up", "\"100ms\"", "\"1s\"", "up to a minute"),
@@ -274,5 +306,38 @@ fn every_type_test_of_the_program_can_be_published() {
             let made = shot.scenario.shot(&Sampling::new(4_000), 2_400, 0.0, 0).expect(name);
             assert!(made.table.saturated() == 0 && made.fault < made.end, "{name}");
         }
+    }
+}
+
+/// Both currents of each restraint give the restraining and the differential current that were asked for.
+#[test]
+fn the_currents_of_a_bias_have_its_restraint() {
+    use super::TestKind;
+    use super::bias::{Bias, Restraint};
+    let TestKind::Bias(test) = find("bias").expect("of the program").kind else {
+        panic!("no bias");
+    };
+    for (of, restraint) in [
+        (
+            Restraint::HalfDifference,
+            (|a: f64, b: f64| (a - b).abs() / 2.0) as fn(f64, f64) -> f64,
+        ),
+        (Restraint::HalfSum, |a, b| (a.abs() + b.abs()) / 2.0),
+        (Restraint::Sum, |a, b| a.abs() + b.abs()),
+        (Restraint::Largest, |a, b| a.abs().max(b.abs())),
+    ] {
+        let test = Bias {
+            restraint: of,
+            ..test.clone()
+        };
+        for (along, differential) in [(1.0, 0.2), (3.0, 1.4), (8.0, 0.0)] {
+            let [near, far] = test.currents(along, differential).expect("two currents");
+            assert!((near + far - differential).abs() < 1e-12, "{of:?}");
+            assert!((restraint(near, far) - along).abs() < 1e-12, "{of:?}: {near} {far}");
+        }
+        assert_eq!(test.currents(0.1, 0.5).is_some(), of == Restraint::HalfDifference);
+    }
+    for (restraint, wanted) in [(0.3, 0.2), (1.0, 0.35), (1.5, 0.5), (3.0, 2.0), (6.0, 5.0)] {
+        assert!((test.wanted(restraint) - wanted).abs() < 1e-12, "{restraint}");
     }
 }
