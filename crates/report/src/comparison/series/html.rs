@@ -1,6 +1,6 @@
 //! The series of a comparison in the HTML page.
 
-use super::words::{Group, differs, groups, summary};
+use super::words::{Group, IN_DOUBT, differs, groups, summary};
 use crate::comparison::pictures::title;
 use crate::comparison::{Compared, Comparison};
 use crate::html::overlay;
@@ -13,7 +13,7 @@ use units::format_ns;
 /// Largest number of series of a kind that are shown unfolded: first those that differ.
 pub(crate) const MOST_OPEN: usize = 4;
 
-/// Largest number of statements about them; each is also beside its series.
+/// Largest number of statements about them, without doubts; each is also beside its series.
 const MOST_STATEMENTS: usize = 6;
 
 #[derive(Template)]
@@ -102,11 +102,13 @@ struct SeriesTable {
 /// The table of a group, with this number of statements about all its series.
 fn table(comparison: &Comparison, group: &Group<'_>, most: usize) -> askama::Result<String> {
     let summary = summary(comparison, group).into_iter();
-    let mut summary: Vec<String> = summary.filter(|line| !line.starts_with("CONDITIONS DIFFER")).collect();
+    let lines = summary.filter(|line| !line.starts_with("CONDITIONS DIFFER"));
+    let (doubts, mut summary): (Vec<String>, Vec<String>) = lines.partition(|line| line.contains(IN_DOUBT));
     if summary.len() > most {
         let left = summary.split_off(most - 1).len();
         summary.push(format!("{left} more statements, with the series below"));
     }
+    summary.extend(doubts);
     SeriesTable {
         rows: group.series.iter().flat_map(|one| rows(comparison, one)).collect(),
         summary,

@@ -6,6 +6,9 @@ use stats::comparison::{Assumed, BySamples, Difference, Figure, Happened, Outcom
 /// Said of a difference that chance alone can explain.
 const CHANCE: &str = "undecided, it may be chance";
 
+/// Said of a run whose samples of a series are doubtful.
+pub(super) const IN_DOUBT: &str = "IS IN DOUBT";
+
 /// Begins the name of a figure of the middle window.
 const TYPICAL: &str = "typical ";
 
@@ -125,7 +128,7 @@ fn said(comparison: &Comparison, compared: &Compared) -> Vec<Said> {
     let unfair = compared.unfair.iter();
     all.extend(unfair.map(|why| Said::Together("CONDITIONS DIFFER".to_owned(), why.clone())));
     let doubts = compared.doubts.iter();
-    all.extend(doubts.map(|(run, why)| Said::Together(format!("{} IS IN DOUBT", name(*run)), why.clone())));
+    all.extend(doubts.map(|(run, why)| Said::Together(format!("{} {IN_DOUBT}", name(*run)), why.clone())));
     all
 }
 
