@@ -422,3 +422,46 @@ fn a_dip_of_the_frequency_ends_with_a_ramp() {
     assert!((lowest - 49.2).abs() < 0.01, "{lowest} Hz");
     assert!(hz.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.03), "{hz:?}");
 }
+
+/// Sum of the currents of both sides in phase b, in A, at each sample of the fault.
+fn sums(name: &str) -> Vec<f64> {
+    let sampling = Sampling::new(4_800);
+    let scenario = find(name, &sampling).expect(name);
+    assert_eq!(scenario.wave.sides(), 2, "{name}");
+    let shot = scenario.shot(&sampling, 960, 0.0, 0).expect("a shot");
+    let [near, far] = [0, 1].map(|side| values(&shot.table.side(side, &sampling.dataset), 1, shot.fault..shot.end));
+    near.iter().zip(far).map(|(near, far)| (near + far) / 1_000.0).collect()
+}
+
+#[test]
+fn currents_that_enter_a_line_leave_it_unless_the_fault_is_inside() {
+    let largest = |name: &str| sums(name).into_iter().map(f64::abs).fold(0.0, f64::max);
+    // The charging current, and what it does at the begin of the fault.
+    assert!(
+        largest("differential-outside") < 200.0,
+        "{}",
+        largest("differential-outside")
+    );
+    assert!(
+        largest("differential-inside") > 15_000.0,
+        "{}",
+        largest("differential-inside")
+    );
+    // Saturated transformers at one side alone: a differential current without a fault.
+    assert!(largest("differential-outside-saturation") > 1_000.0);
+}
+
+#[test]
+fn a_breaker_opens_both_sides() {
+    let sampling = Sampling::new(4_800);
+    let scenario = find("differential-inside", &sampling).expect("of the program");
+    let shot = scenario.shot(&sampling, 960, 0.0, 0).expect("a shot");
+    let open = scenario.wave.opened().table(&sampling).expect("a table");
+    let (table, done) = shot.table.opened(1_200, &open, &sampling.dataset).expect("both fit");
+    assert!((1..200).contains(&done), "{done}");
+    for side in [0, 1] {
+        let of_side = table.side(side, &sampling.dataset);
+        let currents = values(&of_side, 0, done..done + 500);
+        assert!(currents.iter().all(|amps| *amps == 0.0), "side {side}");
+    }
+}
