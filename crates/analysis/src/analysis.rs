@@ -16,7 +16,7 @@ use model::{StreamId, StreamKind};
 use wire::FrameError;
 use wire::ether::{self, EthernetView, Hidden, VlanTag};
 use wire::redundancy::{Lan, SUPERVISION, Supervision};
-use wire::routed::{Datagram, Key, Proof, Security};
+use wire::routed::{Datagram, Key, Numbers, Proof, Security};
 use wire::sequence::Quiet;
 use wire::sv::Fingerprints;
 use wire::test_frame::{self, TestFrame};
@@ -53,6 +53,7 @@ pub struct Analysis<'a> {
     pub(crate) lans: Lans,
     /// Keys of datagrams.
     keys: Vec<Key>,
+    numbers: Numbers,
     window_start_ns: u64,
     window_end_ns: u64,
 }
@@ -73,6 +74,7 @@ impl<'a> Analysis<'a> {
             prints: Fingerprints::new(),
             lans: Lans::new(),
             keys: Vec::new(),
+            numbers: Numbers::default(),
             window_start_ns: 0,
             window_end_ns: config.window_ns.unwrap_or(u64::MAX),
         }
@@ -204,7 +206,7 @@ impl<'a> Analysis<'a> {
 
     /// The messages of a datagram; each is followed like a frame of layer 2.
     fn routed(&mut self, frame: &Frame<'_>, datagram: &Datagram<'_>, arrival: Arrival) {
-        let proof = Proof::of(datagram, &self.keys);
+        let proof = Proof::followed(datagram, &self.keys, &mut self.numbers);
         let counts = &mut self.summary.routed;
         match (datagram.security(), proof) {
             (Security::Encrypted, _) => {
@@ -213,12 +215,15 @@ impl<'a> Analysis<'a> {
             }
             (_, Proof::None) => counts.unsigned += 1,
             (_, Proof::NotChecked) => counts.signed += 1,
-            (_, Proof::Right) => counts.right += 1,
+            (_, Proof::Right | Proof::Behind) => counts.right += 1,
             (_, Proof::Wrong) => counts.wrong += 1,
             (_, Proof::Unsigned | Proof::UnknownKey) => counts.refused += 1,
         }
+        if proof.is_doubt() {
+            self.doubted(datagram, proof, arrival);
+        }
         if proof.is_refused() {
-            return self.refused(datagram, proof, arrival);
+            return;
         }
         for message in datagram.messages() {
             let read = message.and_then(|view| match view.ether_type() {
@@ -231,9 +236,9 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The messages of a datagram that is not used, because of its signature: a doubt of each stream that they name.
+    /// The messages of a datagram that is not used because of its signature, or is left behind by its sender: a doubt of each stream that they name.
     #[cold]
-    fn refused(&mut self, datagram: &Datagram<'_>, proof: Proof, arrival: Arrival) {
+    fn doubted(&mut self, datagram: &Datagram<'_>, proof: Proof, arrival: Arrival) {
         for view in datagram.messages().flatten() {
             let at = match view.ether_type() {
                 ether::SV => sv::Frame::parse(&view).ok().and_then(|frame| {
@@ -246,7 +251,7 @@ impl<'a> Analysis<'a> {
             };
             if let Some(at) = at {
                 let notes = &mut notes(self.sink, at, arrival);
-                self.table.streams[at].refused(proof, notes);
+                self.table.streams[at].doubted(proof, notes);
             }
         }
     }

@@ -127,9 +127,9 @@ impl AnalysedStream {
         self.measure(arrival, u64::from(is_measured), notes);
     }
 
-    /// A message under its name was not used, because of the signature of its datagram; the first of each kind is reported.
+    /// The signature or the number of its datagram puts a message under its name in doubt; the first of each kind is reported.
     #[cold]
-    pub(crate) fn refused(&mut self, proof: Proof, notes: &mut Notes<'_>) {
+    pub(crate) fn doubted(&mut self, proof: Proof, notes: &mut Notes<'_>) {
         let Some(told) = proof.place().and_then(|place| self.told.get_mut(place)) else {
             return;
         };

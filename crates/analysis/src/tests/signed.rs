@@ -84,6 +84,26 @@ fn a_doubt_reaches_the_stream_that_it_names_and_no_other() {
     assert_eq!(named, ["MU01"]);
 }
 
+/// A recording of the publisher, sent again when it is silent: the right signature, and smpCnt goes on.
+#[test]
+fn recorded_datagrams_are_a_doubt_although_their_signature_is_right() {
+    let mut wrapper = wrapper(Some(key(7, 1)));
+    let mut wrapped = |count: u16| wrapper.wrap(&sv("MU01", count)).expect("short").expect("SV").to_vec();
+    let genuine: Vec<Vec<u8>> = (0..4_800).map(|count| wrapped(count % 4_000)).collect();
+    let doubts = |frames: &[Vec<u8>]| -> Vec<String> {
+        let (_, kept) = analyse(frames, vec![key(7, 1)]);
+        let events = kept.events.iter().filter(|event| event.text.contains("SPDU"));
+        events.map(|event| event.text.clone()).collect()
+    };
+    assert_eq!(doubts(&genuine), Vec::<String>::new());
+    // The sample after the last one came 4 000 datagrams ago; the one before is beyond what a network holds back.
+    let recorded = genuine[..703].iter().cloned();
+    let both: Vec<Vec<u8>> = genuine.iter().cloned().chain(recorded).collect();
+    let found = doubts(&both);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("left behind"), "{found:?}");
+}
+
 #[test]
 fn an_authentication_value_of_layer_2_is_recognised_by_its_length() {
     let extended = |octets: u8| {

@@ -3,7 +3,7 @@
 use super::{Account, Arrival};
 use run::Feed;
 use wire::ether::{self, EthernetView, VlanTag};
-use wire::routed::{Datagram, Key, Proof, Unwrapper};
+use wire::routed::{Datagram, Key, Numbers, Proof, Unwrapper};
 
 /// Messages of layer 2: with keys they are refused, since no signature of theirs is checked.
 const MESSAGES: [u16; 2] = [ether::SV, ether::GOOSE];
@@ -13,14 +13,15 @@ const MESSAGES: [u16; 2] = [ether::SV, ether::GOOSE];
 pub(crate) struct Routed {
     unwrapper: Unwrapper,
     keys: Vec<Key>,
+    numbers: Numbers,
 }
 
 impl Routed {
     /// Checks signatures with these keys; without any, none is checked.
     pub(crate) fn new(keys: Vec<Key>) -> Self {
         Self {
-            unwrapper: Unwrapper::default(),
             keys,
+            ..Self::default()
         }
     }
 
@@ -43,7 +44,7 @@ impl Routed {
             }
             return u64::from(account.take(data, vlan, arrival, feed));
         };
-        let proof = Proof::of(&datagram, &self.keys);
+        let proof = Proof::followed(&datagram, &self.keys, &mut self.numbers);
         let mut accepted = 0;
         // True without a message that can be read, and behind one that cannot.
         let mut is_unread = true;

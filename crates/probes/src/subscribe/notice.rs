@@ -171,7 +171,7 @@ impl Subscribe {
 
 /// Messages that are refused put the figures in doubt; those that are used without a check do not.
 fn kind_of(proof: Proof) -> EventKind {
-    match proof.is_refused() {
+    match proof.is_doubt() {
         true => EventKind::StreamDoubt,
         false => EventKind::Note,
     }

@@ -331,7 +331,7 @@ impl SvStream {
 
     fn say_proof(&self, proof: Proof, count: u64, at: Monotonic, feed: &mut Feed) {
         let all = families(self.clock);
-        let told = if proof.is_refused() { all } else { &all[..1] };
+        let told = if proof.is_doubt() { all } else { &all[..1] };
         for family in told {
             feed.notice(slot(self.number, *family), Notice::Proof(proof), at, count, 0);
         }

@@ -228,7 +228,7 @@ fn none_used(refused: u64, of: &str) -> String {
 /// Writes the results of the check of signatures of one relay's messages.
 fn say_proofs_of(under_test: &UnderTest, proofs: &ProofTally, events: &Events) {
     for (proof, count) in proofs.counted() {
-        let kind = match proof.is_refused() {
+        let kind = match proof.is_doubt() {
             true => EventKind::StreamDoubt,
             false => EventKind::Note,
         };

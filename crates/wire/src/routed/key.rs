@@ -2,7 +2,7 @@
 //!
 //! The signed octets are those that libiec61850's `r_session.c` signs: [`Datagram::covered`].
 
-use super::{Datagram, Security};
+use super::{Datagram, Numbers, Security};
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 use std::fmt;
@@ -130,11 +130,27 @@ pub enum Proof {
     Wrong,
     /// A key is given, but the datagram is not signed.
     Unsigned,
+    /// A key is given, and the signature is right, but its sender was far beyond the datagram's SPDU number: see [`Numbers`](super::Numbers).
+    Behind,
 }
 
 impl Proof {
     /// The results that are counted, in the order of their numbers.
-    pub const COUNTED: [Self; 4] = [Self::Wrong, Self::Unsigned, Self::UnknownKey, Self::NotChecked];
+    pub const COUNTED: [Self; 5] = [
+        Self::Wrong,
+        Self::Unsigned,
+        Self::UnknownKey,
+        Self::NotChecked,
+        Self::Behind,
+    ];
+
+    /// Checks a datagram with these keys, and the SPDU number of one that they have signed; without any, a signature is not checked.
+    pub fn followed(datagram: &Datagram<'_>, keys: &[Key], numbers: &mut Numbers) -> Self {
+        match Self::of(datagram, keys) {
+            Self::Right if numbers.is_behind(datagram) => Self::Behind,
+            proof => proof,
+        }
+    }
 
     /// Checks a datagram with these keys; without any, a signature is not checked.
     pub fn of(datagram: &Datagram<'_>, keys: &[Key]) -> Self {
@@ -159,8 +175,13 @@ impl Proof {
     pub fn is_refused(self) -> bool {
         match self {
             Self::Wrong | Self::Unsigned | Self::UnknownKey => true,
-            Self::None | Self::Right | Self::NotChecked => false,
+            Self::None | Self::Right | Self::NotChecked | Self::Behind => false,
         }
+    }
+
+    /// True if messages with this result put their stream or control block in doubt.
+    pub fn is_doubt(self) -> bool {
+        self.is_refused() || self == Self::Behind
     }
 
     /// Position in [`Self::COUNTED`]; `None` if there is nothing to count.
@@ -177,6 +198,9 @@ impl Proof {
             Self::UnknownKey => "are signed with a key that was not given, so not checked: not used",
             Self::Wrong => "have a wrong signature: not used",
             Self::Unsigned => "are not signed, though a key was given: not used",
+            Self::Behind => {
+                "have SPDU numbers that their sender had left behind: recorded ones, or it has started again"
+            }
         }
     }
 }

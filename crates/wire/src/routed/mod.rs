@@ -5,6 +5,7 @@
 //! libiec61850's `r_session.c`; the standards themselves are not public.
 
 mod key;
+mod numbers;
 mod unwrap;
 mod write;
 
@@ -15,6 +16,7 @@ use crate::frame_error::{FrameError, Rule};
 use crate::header::{self, Header};
 use core::net::IpAddr;
 pub use key::{Algorithm, AlgorithmError, Key, Proof};
+pub use numbers::Numbers;
 pub use unwrap::{Publisher, Unwrapper, stand_in};
 pub use write::{Route, SessionWriter, TooLong, Wrapper};
 

@@ -1,7 +1,7 @@
 //! Datagrams that are made from frames, signed, checked, and made into frames again.
 
 use super::key::LONGEST;
-use super::{Algorithm, Datagram, Key, Proof, Publisher, Route, Security, Unwrapper, Wrapper, stand_in};
+use super::{Algorithm, Datagram, Key, Numbers, Proof, Publisher, Route, Security, Unwrapper, Wrapper, stand_in};
 use crate::ether::{EthernetView, Mac, VlanTag};
 use crate::goose::{self, Value};
 use crate::quality::SvQuality;
@@ -212,4 +212,59 @@ fn a_datagram_leaves_room_for_the_mark_of_a_redundant_network() {
     assert_eq!(longest(&mut fewer), members - 1);
     let refused = fewer.wrap(&sv_frame(members)).expect_err("too long").to_string();
     assert!(refused.contains(&format!("at most {}", 1500 - spare - 1)), "{refused}");
+}
+
+/// Datagrams of this frame, with the numbers from 0 on.
+fn counted(frame: &[u8], source: [u8; 4], count: usize) -> Vec<Vec<u8>> {
+    let mut wrapper = Wrapper::new(Route {
+        source: source.into(),
+        ..route(Some(key(1, Algorithm::HmacSha256_128)))
+    });
+    (0..count)
+        .map(|_| wrapper.wrap(frame).expect("short").expect("a protocol").to_vec())
+        .collect()
+}
+
+#[test]
+fn a_datagram_that_its_sender_has_left_behind_is_recognised() {
+    let keys = [key(1, Algorithm::HmacSha256_128)];
+    for (frame, window) in [(goose_frame(), 64), (sv_frame(8), 4_096)] {
+        let mut numbers = Numbers::default();
+        let mut proof = |octets: &[u8]| {
+            let ethernet = EthernetView::parse(octets).expect("a header");
+            let datagram = Datagram::within(&ethernet).expect("a session").expect("readable");
+            Proof::followed(&datagram, &keys, &mut numbers)
+        };
+        let all = counted(&frame, [10, 0, 0, 1], window + 100);
+        assert!(all.iter().all(|octets| proof(octets) == Proof::Right));
+        // Copies, and a burst that was held back.
+        assert!(all[99..].iter().all(|octets| proof(octets) == Proof::Right));
+        assert!(all[..99].iter().all(|octets| proof(octets) == Proof::Behind));
+        let of_another = counted(&frame, [10, 0, 0, 2], 10);
+        assert!(of_another.iter().all(|octets| proof(octets) == Proof::Right));
+        let mut forged = all[0].clone();
+        *forged.last_mut().expect("octets") ^= 1;
+        assert_eq!(
+            proof(&forged),
+            Proof::Wrong,
+            "nothing is known of a number that nobody signed"
+        );
+    }
+}
+
+/// A message with another name has a count of its own.
+#[test]
+fn two_blocks_of_one_sender_may_count_by_themselves() {
+    let mut numbers = Numbers::default();
+    let mut is_behind = |octets: &[u8]| {
+        let ethernet = EthernetView::parse(octets).expect("a header");
+        numbers.is_behind(&Datagram::within(&ethernet).expect("a session").expect("readable"))
+    };
+    let (goose, sv) = (goose_frame(), sv_frame(8));
+    assert!(
+        !counted(&goose, [10, 0, 0, 1], 200)
+            .iter()
+            .any(|octets| is_behind(octets))
+    );
+    assert!(!counted(&sv, [10, 0, 0, 1], 10).iter().any(|octets| is_behind(octets)));
 }

@@ -120,7 +120,7 @@ impl Notice {
             }
             Self::WithoutLife | Self::WithoutLifeFirst | Self::Single | Self::FellSilent | Self::NeverCame => true,
             Self::Refused(refusal) | Self::RefusedTotal(refusal) => refusal.is_doubt(),
-            Self::Proof(proof) => proof.is_refused(),
+            Self::Proof(proof) => proof.is_doubt(),
             Self::Malformed
             | Self::TooMany
             | Self::FirstSeen

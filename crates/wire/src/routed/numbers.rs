@@ -1,0 +1,78 @@
+//! SPDU numbers of senders, as a receiver remembers them.
+
+use super::Datagram;
+use crate::{ether, goose, sv};
+use core::net::IpAddr;
+
+/// Largest number of datagrams by which one may come behind the newest of its sender: of GOOSE, and of sampled values, of which a switch may hold back a
+/// second.
+const GOOSE_BEHIND: u32 = 64;
+const SV_BEHIND: u32 = 4_096;
+
+/// Most streams and control blocks that are remembered.
+const MOST: usize = 1_024;
+
+/// Begin and factor of the hash FNV-1a of 64 bits.
+const FNV_BEGIN: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_FACTOR: u64 = 0x0100_0000_01b3;
+
+/// The newest number of each stream and control block, by its sender. Only its creation allocates.
+#[derive(Debug)]
+pub struct Numbers {
+    /// Hash of sender, key and name, and the newest number.
+    newest: Vec<(u64, u32)>,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self {
+            newest: Vec::with_capacity(MOST),
+        }
+    }
+}
+
+impl Numbers {
+    /// Takes the number of a datagram. True if its sender was far beyond it already: the datagram was recorded and sent again, or the sender has begun
+    /// anew. Each stream and control block is followed by itself, since some publishers count each of them. Nothing is known of a datagram without a
+    /// message that can be read, nor of the 1025th stream.
+    pub fn is_behind(&mut self, datagram: &Datagram<'_>) -> bool {
+        let Some((identity, behind)) = identity(datagram) else {
+            return false;
+        };
+        let number = datagram.number();
+        let Some((_, newest)) = self.newest.iter_mut().find(|(known, _)| *known == identity) else {
+            if self.newest.len() < MOST {
+                self.newest.push((identity, number));
+            }
+            return false;
+        };
+        let ahead = number.wrapping_sub(*newest).cast_signed();
+        if ahead > 0 {
+            *newest = number;
+        }
+        ahead < 0 && ahead.unsigned_abs() > behind
+    }
+}
+
+/// Hash of the sender, the key and the name of the first message, and how far its datagrams may be behind.
+fn identity(datagram: &Datagram<'_>) -> Option<(u64, u32)> {
+    let message = datagram.messages().next()?.ok()?;
+    let mut hash = match datagram.source() {
+        IpAddr::V4(address) => fnv(FNV_BEGIN, &address.octets()),
+        IpAddr::V6(address) => fnv(FNV_BEGIN, &address.octets()),
+    };
+    hash = fnv(hash, &datagram.key_id().to_be_bytes());
+    if message.ether_type() == ether::SV {
+        let frame = sv::Frame::parse(&message).ok()?;
+        Some((fnv(hash, frame.asdus().next()?.sv_id()), SV_BEHIND))
+    } else {
+        let frame = goose::Frame::parse(&message).ok()?;
+        Some((fnv(hash, frame.gocb_ref()), GOOSE_BEHIND))
+    }
+}
+
+fn fnv(hash: u64, octets: &[u8]) -> u64 {
+    octets
+        .iter()
+        .fold(hash, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(FNV_FACTOR))
+}
