@@ -16,7 +16,7 @@ const TYPES_SLACK: usize = 2;
 
 /// Functions and fields of `crates/*/src` with a text as error: facts and readings, whose reason is stored and shown as text, and the crates
 /// that do not use `units::Refusal` yet. The number may only fall: write a lower one down here.
-const TEXTS_AS_ERRORS: usize = 480;
+const TEXTS_AS_ERRORS: usize = 451;
 
 /// First words of a clause that stands for a noun: "What is read", where "The fields that are read" is meant.
 const CLAUSE: [&str; 7] = ["What", "Who", "Whom", "Whose", "Which", "Those", "Whether"];

@@ -2,6 +2,7 @@
 
 use super::NAMESPACES;
 use std::path::{Path, PathBuf};
+use units::{Refusal, refusal};
 
 /// Prefix of the name of every part, to distinguish the parts from those of other programs.
 const PREFIX: &str = "triptime-";
@@ -18,11 +19,11 @@ impl LabName {
     ///
     /// # Errors
     /// The name is not valid; the text says which form it must have.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         match !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain) && !text.starts_with('-') {
             true => Ok(Self(text.to_owned())),
-            false => Err(format!(
+            false => Err(refusal!(
                 "\"{text}\" is not a valid name of a lab: use up to {LONGEST} small letters, digits and -"
             )),
         }

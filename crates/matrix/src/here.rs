@@ -51,7 +51,9 @@ impl Here {
             runtime_for_guest: runtime_for_guest(runtime)
                 .map(|_| ())
                 .map_err(|error| error.to_string()),
-            partition: bed::partition::clean_up().and_then(|()| bed::partition::possible()),
+            partition: bed::partition::clean_up()
+                .and_then(|()| bed::partition::possible())
+                .map_err(String::from),
             isolated: facts.isolated.clone(),
             measured: measured.clone(),
         }

@@ -3,7 +3,7 @@
 use super::source::Source;
 use model::fact::{BOOT_ID, CLOCK_SOURCE};
 use model::{Event, EventKind, FactOf, STEP_NOTICED_NS};
-use units::{Ns, SignedNs};
+use units::{Ns, Refusal, SignedNs, refusal};
 
 /// Stated relation between the clocks of two consecutive runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,37 +61,39 @@ const OF_ONE_HOST: [&FactOf<String>; 2] = [&BOOT_ID, &CLOCK_SOURCE];
 const FURTHEST_NS: u64 = 3_653 * 86_400 * 1_000_000_000;
 
 /// Checks that the clocks of the runs can have this relation.
-pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String> {
+pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), Refusal> {
     match relation {
         Relation::Offset(..) if sources.len() != 2 => {
-            Err("an offset relates two runs: for more, state ptp:UNCERTAINTY, or nothing".to_owned())
+            Err("an offset relates two runs: for more, state ptp:UNCERTAINTY, or nothing".into())
         }
         Relation::Offset(ns, _) if ns.unsigned_abs() > FURTHEST_NS => {
-            Err(format!("an offset of {} is more than ten years", SignedNs(ns)))
+            Err(refusal!("an offset of {} is more than ten years", SignedNs(ns)))
         }
         Relation::SameHost => sources.windows(2).try_for_each(|pair| same_host(&pair[0], &pair[1])),
         Relation::Unstated | Relation::Ptp(_) | Relation::Offset(..) | Relation::Known(..) => Ok(()),
     }
 }
 
-fn same_host(a: &Source, b: &Source) -> Result<(), String> {
+fn same_host(a: &Source, b: &Source) -> Result<(), Refusal> {
     for of in OF_ONE_HOST {
         let (name, of_a, of_b) = (of.name, value(a, of)?, value(b, of)?);
         if of_a != of_b {
-            return Err(format!(
+            return Err(refusal!(
                 "same-host: {} and {} do not have one clock: their {name} is {of_a} and {of_b}",
-                a.label, b.label
+                a.label,
+                b.label
             ));
         }
     }
     Ok(())
 }
 
-fn value<'a>(source: &'a Source, of: &FactOf<String>) -> Result<&'a str, String> {
+fn value<'a>(source: &'a Source, of: &FactOf<String>) -> Result<&'a str, Refusal> {
     let unknown = |why: &str| {
-        format!(
+        refusal!(
             "same-host: {} does not state its {} ({why}): it is unknown if it ran on the same host",
-            source.label, of.name
+            source.label,
+            of.name
         )
     };
     let fact = of

@@ -69,7 +69,7 @@ pub enum MergeError {
     Streams,
     /// The stated relation of the clocks is not possible.
     #[error("--clock: {0}")]
-    Clock(String),
+    Clock(units::Refusal),
     /// A segment that contradicts itself.
     #[error("{0}: a segment of its recording: {1}")]
     Segment(String, SegmentError),

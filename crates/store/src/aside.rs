@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use units::{Refusal, refusal};
 
 /// Largest number of files that are kept beside one name.
 const MOST: u32 = 1_000;
@@ -18,20 +19,20 @@ const MOST: u32 = 1_000;
 /// # Errors
 /// [`StoreError::InTheWay`] if its run has ended or is still being written, or if it is no run file; it stays as it is.
 pub fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let in_the_way = |why: String| StoreError::InTheWay {
+    let in_the_way = |why: Refusal| StoreError::InTheWay {
         path: path.to_owned(),
-        why,
+        why: why.into(),
     };
     // A process that is killed while it makes its file leaves it empty.
     let is_left = is_empty(path) || is_unended(path)?;
     if !is_left {
-        return Err(in_the_way("its run has ended".to_owned()));
+        return Err(in_the_way("its run has ended".into()));
     }
     let _held = held(path).map_err(in_the_way)?;
     let aside = (1..MOST)
         .map(|number| beside(path, number))
         .find(|name| !name.exists() && !with(name, "-wal").exists())
-        .ok_or_else(|| in_the_way(format!("{MOST} others are beside it")))?;
+        .ok_or_else(|| in_the_way(refusal!("{MOST} others are beside it")))?;
     renamed(path, &aside).map_err(|error| StoreError::from_io(path, "move aside a file that a kill left", error))?;
     Ok(aside)
 }
@@ -44,21 +45,21 @@ fn is_empty(path: &Path) -> bool {
 ///
 /// SQLite keeps a lock on the shared memory of a log for as long as a connection is open, and the kernel releases it when the process dies, in
 /// whichever namespace that is.
-fn held(path: &Path) -> Result<Option<File>, String> {
+fn held(path: &Path) -> Result<Option<File>, Refusal> {
     match OpenOptions::new().read(true).write(true).open(with(path, "-shm")) {
         Ok(shared) => match fcntl_lock(&shared, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(shared)),
-            Err(Errno::AGAIN | Errno::ACCESS) => Err("another process has it open, and may be writing it".to_owned()),
-            Err(errno) => Err(format!("whether a process writes it is not known: {errno}")),
+            Err(Errno::AGAIN | Errno::ACCESS) => Err("another process has it open, and may be writing it".into()),
+            Err(errno) => Err(refusal!("whether a process writes it is not known: {errno}")),
         },
         // A file system without shared memory, or a process that is making its file.
         Err(error) if error.kind() == io::ErrorKind::NotFound => match writer(path) {
             Some(pid) if Path::new(&format!("/proc/{pid}")).exists() => {
-                Err(format!("process {pid} wrote it and has not ended"))
+                Err(refusal!("process {pid} wrote it and has not ended"))
             }
             _ => Ok(None),
         },
-        Err(error) => Err(format!("whether a process writes it is not known: {error}")),
+        Err(error) => Err(refusal!("whether a process writes it is not known: {error}")),
     }
 }
 

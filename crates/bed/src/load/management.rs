@@ -148,7 +148,7 @@ impl ThreadLoad for ManagementLoad {
                 Rate::Frames(rate) => sender.paced(rate.into(), turn),
             };
             done.and_then(|()| sender.take_the_last(turn))
-                .map_err(|error| error.to_string())
+                .map_err(units::Refusal::new)
         })?;
         Ok(workers)
     }

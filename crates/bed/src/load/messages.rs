@@ -9,6 +9,7 @@ use super::kind::check_bytes;
 use super::request::LoadRequestError;
 use super::settings::{Settings, word_of};
 use super::workers::{Turn, Workers};
+use units::{Refusal, refusal};
 
 /// Carriers of the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -112,25 +113,25 @@ fn no_channel(load: String, error: &io::Error) -> LoadError {
 }
 
 /// Sends messages to each end in turn. When the load stops, a full channel is unblocked by the end of its receiver.
-fn send(ends: &[SendingEnd], bytes: usize, turn: &Turn) -> Result<(), String> {
+fn send(ends: &[SendingEnd], bytes: usize, turn: &Turn) -> Result<(), Refusal> {
     let message = vec![0x55; bytes];
     for end in ends.iter().cycle() {
         if !turn.goes_on() {
             break;
         }
-        end.send(&message).map_err(|error| format!("sending: {error}"))?;
+        end.send(&message).map_err(|error| refusal!("sending: {error}"))?;
     }
     Ok(())
 }
 
 /// Receives and counts messages. When the load stops, an empty channel is unblocked by the end of its senders.
-fn receive(end: &mut dyn Read, bytes: usize, turn: &Turn) -> Result<(), String> {
+fn receive(end: &mut dyn Read, bytes: usize, turn: &Turn) -> Result<(), Refusal> {
     let mut message = vec![0; bytes];
     while turn.goes_on() {
         match end.read_exact(&mut message) {
             Ok(()) => turn.did(1),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err("the senders are gone".to_owned()),
-            Err(error) => return Err(format!("receiving: {error}")),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err("the senders are gone".into()),
+            Err(error) => return Err(refusal!("receiving: {error}")),
         }
     }
     Ok(())

@@ -102,7 +102,7 @@ impl ThreadLoad for PacketLoad {
         for (index, cpu) in placed(self.threads, cpus).enumerate() {
             let pair = namespace.run(|| Pair::make(index, &namespace, self.bytes));
             let mut pair = pair.and_then(|pair| pair).map_err(refused)?;
-            workers.spawn(cpu, move |turn| pair.run(turn).map_err(|error| error.to_string()))?;
+            workers.spawn(cpu, move |turn| pair.run(turn).map_err(units::Refusal::new))?;
         }
         // From now on the packet sockets keep the namespace; it is removed when the last of them closes.
         Ok(workers)

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use sys::thread::{Policy, RtThread};
-use units::CpuList;
+use units::{CpuList, Refusal};
 
 use super::LoadError;
 
@@ -85,7 +85,7 @@ impl Workers {
     pub(super) fn spawn(
         &mut self,
         cpu: u32,
-        body: impl FnOnce(&Turn) -> Result<(), String> + Send + 'static,
+        body: impl FnOnce(&Turn) -> Result<(), Refusal> + Send + 'static,
     ) -> Result<(), LoadError> {
         let turn = Turn {
             stop: Arc::clone(&self.stop),
@@ -112,7 +112,7 @@ impl Workers {
                 && turn.goes_on()
             {
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                failure.get_or_insert(why);
+                failure.get_or_insert(why.into());
             }
         };
         let title = self.title();
@@ -185,9 +185,10 @@ impl Drop for Workers {
 mod tests {
     use super::Workers;
     use std::time::{Duration, Instant};
+    use units::Refusal;
 
     /// A running load of one thread, on a CPU that this process may use.
-    fn begun(body: impl FnOnce(&super::Turn) -> Result<(), String> + Send + 'static) -> Workers {
+    fn begun(body: impl FnOnce(&super::Turn) -> Result<(), Refusal> + Send + 'static) -> Workers {
         let cpu = sys::thread::allowed_cpus().first().expect("a CPU");
         let mut workers = Workers::new("test");
         workers.spawn(cpu, body).expect("a thread");
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn an_error_of_a_thread_is_a_failure_of_the_load() {
-        let workers = begun(|_| Err("out of paper".to_owned()));
+        let workers = begun(|_| Err("out of paper".into()));
         assert_eq!(failure(&workers), "test load: out of paper");
     }
 
@@ -234,7 +235,7 @@ mod tests {
                 turn.did_extra(2);
                 std::thread::sleep(Duration::from_millis(1));
             }
-            Err("the other end is gone".to_owned())
+            Err("the other end is gone".into())
         });
         while workers.work() == 0 {
             std::thread::sleep(Duration::from_millis(1));

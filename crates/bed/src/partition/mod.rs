@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tune::{Applied, Journal, JournalError, Operation, Outcome, Target, TunedMachine, apply, undo};
-use units::CpuList;
+use units::{CpuList, Refusal, refusal};
 use version1::Version1;
 use version2::Version2;
 
@@ -65,13 +65,13 @@ trait Sets: Debug {
     ///
     /// # Errors
     /// The reason why not.
-    fn possible(&self) -> Result<(), String>;
+    fn possible(&self) -> Result<(), Refusal>;
 
     /// Moves this process to the top group; returns the file that moves it back.
     ///
     /// # Errors
     /// The move is not possible.
-    fn enter(&self) -> Result<Option<PathBuf>, String> {
+    fn enter(&self) -> Result<Option<PathBuf>, Refusal> {
         Ok(None)
     }
 
@@ -79,7 +79,7 @@ trait Sets: Debug {
     ///
     /// # Errors
     /// A file that cannot be read.
-    fn change(&self, cpus: &CpuList, others: &CpuList) -> Result<Change, String>;
+    fn change(&self, cpus: &CpuList, others: &CpuList) -> Result<Change, Refusal>;
 }
 
 /// Change of the groups.
@@ -95,13 +95,13 @@ fn all_versions() -> [Box<dyn Sets>; 2] {
 }
 
 /// The version that has CPU sets on this machine.
-fn found() -> Result<Box<dyn Sets>, String> {
+fn found() -> Result<Box<dyn Sets>, Refusal> {
     let here = all_versions().into_iter().find(|sets| sets.is_here());
     let sets = here.ok_or("control groups have no CPU sets here (cpuset): boot with isolcpus=")?;
     sets.possible()?;
     match rustix::process::geteuid().is_root() {
         true => Ok(sets),
-        false => Err("only root can move other processes: start it as root".to_owned()),
+        false => Err("only root can move other processes: start it as root".into()),
     }
 }
 
@@ -109,7 +109,7 @@ fn found() -> Result<Box<dyn Sets>, String> {
 ///
 /// # Errors
 /// The reason why not.
-pub fn possible() -> Result<(), String> {
+pub fn possible() -> Result<(), Refusal> {
     found().map(|_| ())
 }
 
@@ -117,14 +117,14 @@ pub fn possible() -> Result<(), String> {
 ///
 /// # Errors
 /// Changes that could not be undone.
-pub fn clean_up() -> Result<(), String> {
+pub fn clean_up() -> Result<(), Refusal> {
     if !Path::new(JOURNAL).exists() {
         return Ok(());
     }
     match Journal::open(Path::new(JOURNAL)) {
         Ok(mut journal) => taken_back(&mut journal),
         Err(JournalError::Busy { .. }) => Ok(()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(Refusal::new(error)),
     }
 }
 
@@ -133,17 +133,14 @@ impl Partition {
     ///
     /// # Errors
     /// The reason why this is not possible; then nothing is changed.
-    pub fn make(cpus: &CpuList) -> Result<Self, String> {
+    pub fn make(cpus: &CpuList) -> Result<Self, Refusal> {
         let sets = found()?;
         clean_up()?;
-        let others = Host::live()
-            .online_cpus()
-            .map_err(|error| error.to_string())?
-            .without(cpus);
+        let others = Host::live().online_cpus().map_err(Refusal::new)?.without(cpus);
         if others.is_empty() {
-            return Err(format!("cpu {cpus} would leave no CPU for anything else"));
+            return Err(refusal!("cpu {cpus} would leave no CPU for anything else"));
         }
-        let journal = Journal::open(Path::new(JOURNAL)).map_err(|error| error.to_string())?;
+        let journal = Journal::open(Path::new(JOURNAL)).map_err(Refusal::new)?;
         let home = sets.enter()?;
         // Dropped after a refusal, which undoes the changes.
         let mut this = Self {
@@ -158,7 +155,7 @@ impl Partition {
         let change = this.sets.change(cpus, &others)?;
         this.spared = change.spared;
         let applied = apply(&TunedMachine::live(), &mut this.journal, GROUP, &change.operations);
-        let applied = applied.map_err(|error| error.to_string())?;
+        let applied = applied.map_err(Refusal::new)?;
         applied.iter().try_for_each(held)?;
         for _ in 0..TIMES {
             this.stayed.clear();
@@ -222,23 +219,23 @@ impl Drop for Partition {
     }
 }
 
-fn held(applied: &Applied) -> Result<(), String> {
+fn held(applied: &Applied) -> Result<(), Refusal> {
     match &applied.outcome {
         // A value that another process has set since belongs to that process.
         Outcome::Done | Outcome::Unchanged | Outcome::Foreign(_) => Ok(()),
         Outcome::RolledBack(why) | Outcome::Refused(why) | Outcome::Stuck(why) => {
-            Err(format!("{}: {why}", applied.target))
+            Err(refusal!("{}: {why}", applied.target))
         }
     }
 }
 
 /// Moves threads back into the top group, then undoes the changes of the journal. If another process has made a group below the group of the others,
 /// such as a container's, that group stays, with all CPUs, and stays in the journal for the next process.
-fn taken_back(journal: &mut Journal) -> Result<(), String> {
+fn taken_back(journal: &mut Journal) -> Result<(), Refusal> {
     for sets in all_versions() {
         empty(sets.as_ref());
     }
-    let undone = undo(&TunedMachine::live(), journal).map_err(|error| error.to_string())?;
+    let undone = undo(&TunedMachine::live(), journal).map_err(Refusal::new)?;
     let restricts = |applied: &&Applied| !matches!(applied.target, Target::Folder(_));
     undone.iter().filter(restricts).try_for_each(held)
 }

@@ -4,7 +4,7 @@ use super::{Change, OTHERS, Sets};
 use std::fs;
 use std::path::Path;
 use tune::Operation;
-use units::CpuList;
+use units::{CpuList, Refusal, refusal};
 
 const ROOT: &str = "/sys/fs/cgroup/cpuset";
 
@@ -29,22 +29,22 @@ impl Sets for Version1 {
         Path::new(ROOT).join("cpuset.sched_load_balance").exists()
     }
 
-    fn possible(&self) -> Result<(), String> {
+    fn possible(&self) -> Result<(), Refusal> {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let own = own
             .lines()
             .find_map(|line| line.split_once(":cpuset:").map(|(_, path)| path));
         match own {
             Some("/") => Ok(()),
-            other => Err(format!(
+            other => Err(refusal!(
                 "this process is in the control group {}, and only the top group of CPU sets can be divided: start it there",
                 other.unwrap_or("of no CPU set")
             )),
         }
     }
 
-    fn change(&self, _cpus: &CpuList, others: &CpuList) -> Result<Change, String> {
-        let memory = fs::read_to_string(format!("{ROOT}/cpuset.mems")).map_err(|error| format!("{ROOT}: {error}"))?;
+    fn change(&self, _cpus: &CpuList, others: &CpuList) -> Result<Change, Refusal> {
+        let memory = fs::read_to_string(format!("{ROOT}/cpuset.mems")).map_err(|error| refusal!("{ROOT}: {error}"))?;
         let group = format!("{ROOT}/{OTHERS}");
         Ok(Change {
             operations: vec![

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tune::Operation;
-use units::CpuList;
+use units::{CpuList, Refusal, refusal};
 
 /// Mount point of version 2.
 const ROOT: &str = "/sys/fs/cgroup";
@@ -45,18 +45,18 @@ impl Sets for Version2 {
         controllers.is_ok_and(|text| text.split_whitespace().any(|name| name == "cpuset"))
     }
 
-    fn possible(&self) -> Result<(), String> {
+    fn possible(&self) -> Result<(), Refusal> {
         // Only the top group has no such file.
         match self.root.join("cgroup.type").exists() {
             false => Ok(()),
-            true => Err(format!(
+            true => Err(refusal!(
                 "{} is not the top control group of this machine but a container's: run on the host",
                 self.root.display()
             )),
         }
     }
 
-    fn enter(&self) -> Result<Option<PathBuf>, String> {
+    fn enter(&self) -> Result<Option<PathBuf>, Refusal> {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
         let Some(own) = own.filter(|path| !path.is_empty()) else {
@@ -64,7 +64,7 @@ impl Sets for Version2 {
         };
         let top = self.root.join(self.members());
         fs::write(&top, std::process::id().to_string()).map_err(|error| {
-            format!(
+            refusal!(
                 "{}: this process, which is in {own}, cannot be moved there: {error}",
                 top.display()
             )
@@ -72,7 +72,7 @@ impl Sets for Version2 {
         Ok(Some(self.root.join(own).join(self.members())))
     }
 
-    fn change(&self, cpus: &CpuList, others: &CpuList) -> Result<Change, String> {
+    fn change(&self, cpus: &CpuList, others: &CpuList) -> Result<Change, Refusal> {
         let path = |folder: &Path, file: &str| folder.join(file).display().to_string();
         let group = self.root.join(OTHERS);
         let mut change = Change {

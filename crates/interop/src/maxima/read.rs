@@ -3,6 +3,7 @@
 use super::MaximaError;
 use jiff::Timestamp;
 use model::Kind;
+use units::{Refusal, refusal};
 
 /// Name of the first column.
 const TIME: &str = "time";
@@ -138,7 +139,9 @@ pub(super) fn parse(file: &str, text: &str) -> Result<(Vec<Column>, Vec<Report>)
             return Err(wrong(number, "not later than the report before it".to_owned()));
         }
         let values = columns.iter_mut().map(|column| column.value(&cells));
-        let values = values.collect::<Result<_, _>>().map_err(|why| wrong(number, why))?;
+        let values = values
+            .collect::<Result<_, Refusal>>()
+            .map_err(|why| wrong(number, why.into()))?;
         reports.push(Report { at_ns, values });
     }
     match reports.is_empty() {
@@ -163,27 +166,27 @@ impl MaximaError {
 
 impl Column {
     /// Number of samples and the largest one; `None` if the report has no sample.
-    fn value(&mut self, cells: &[&str]) -> Result<Option<(u64, i64)>, String> {
+    fn value(&mut self, cells: &[&str]) -> Result<Option<(u64, i64)>, Refusal> {
         let (count, max) = (cells[self.count_at], cells[self.max_at]);
         let name = &self.name;
         let number = match count {
             "" => 0,
             text => text
                 .parse::<u64>()
-                .map_err(|_| format!("{name} count \"{text}\" is not a whole number"))?,
+                .map_err(|_| refusal!("{name} count \"{text}\" is not a whole number"))?,
         };
         match (number, max) {
             (0, "") => return Ok(None),
-            (0, max) => return Err(format!("{name}: a largest sample of \"{max}\", and none counted")),
-            (_, "") => return Err(format!("{name}: {number} samples, and no largest one")),
+            (0, max) => return Err(refusal!("{name}: a largest sample of \"{max}\", and none counted")),
+            (_, "") => return Err(refusal!("{name}: {number} samples, and no largest one")),
             _ => {}
         }
         let (ns, step_ns) = decimal(max, self.unit_ns)
-            .ok_or_else(|| format!("{name}: a largest sample of \"{max}\": write a decimal number such as 431.25"))?;
+            .ok_or_else(|| refusal!("{name}: a largest sample of \"{max}\": write a decimal number such as 431.25"))?;
         self.step_ns = self.step_ns.min(step_ns);
         // Digits that are not there may have been cut off: the longest that the sample can have been.
         let longest = ns.checked_add(step_ns - 1).and_then(|ns| i64::try_from(ns).ok());
-        let longest = longest.ok_or_else(|| format!("{name}: \"{max}\" is longer than a run can hold"))?;
+        let longest = longest.ok_or_else(|| refusal!("{name}: \"{max}\" is longer than a run can hold"))?;
         Ok(Some((number, longest)))
     }
 }

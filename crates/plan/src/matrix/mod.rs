@@ -237,7 +237,7 @@ impl Plan {
     ///
     /// # Errors
     /// A control group that cannot be made or removed, and the reason.
-    pub fn partition(&self, roles: &Roles) -> Result<Option<Partition>, String> {
+    pub fn partition(&self, roles: &Roles) -> Result<Option<Partition>, units::Refusal> {
         let is_of_cell = self
             .cell
             .as_ref()

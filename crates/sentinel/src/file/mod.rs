@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use std::path::PathBuf;
+use units::{Refusal, refusal};
 
 /// Most relays, streams and control blocks of one sentinel.
 const MOST: usize = 64;
@@ -14,7 +15,7 @@ const TAL_FACTORS: std::ops::RangeInclusive<f64> = 0.1..=100.0;
 #[error("{file}: {problem}")]
 pub struct FileError {
     file: String,
-    problem: String,
+    problem: Refusal,
 }
 
 /// A duration: `30ms`.
@@ -23,13 +24,13 @@ pub struct FileError {
 pub struct Allowed(pub u64);
 
 impl TryFrom<String> for Allowed {
-    type Error = String;
+    type Error = Refusal;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Refusal> {
         match units::parse_ns(&text) {
             Ok(0) => Err("a duration of 0".into()),
             Ok(ns) => Ok(Self(ns)),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(Refusal::new(error)),
         }
     }
 }
@@ -40,10 +41,10 @@ impl TryFrom<String> for Allowed {
 struct Octets(u64);
 
 impl TryFrom<String> for Octets {
-    type Error = String;
+    type Error = Refusal;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        units::parse_bytes(&text).map(Self).map_err(|error| error.to_string())
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        units::parse_bytes(&text).map(Self).map_err(Refusal::new)
     }
 }
 
@@ -313,16 +314,16 @@ impl File {
     /// # Errors
     /// The first mistake, with its line or its key.
     pub fn parse(text: &str, name: &str) -> Result<Self, FileError> {
-        let refused = |problem: String| FileError {
+        let refused = |problem: Refusal| FileError {
             file: name.to_owned(),
             problem,
         };
-        let file: Self = toml::from_str(text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
+        let file: Self = toml::from_str(text).map_err(|error| refused(Refusal::new(error.to_string().trim_end())))?;
         file.check().map_err(refused)?;
         Ok(file)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         let is_word = |text: &str| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) && !text.starts_with('.')
@@ -339,18 +340,18 @@ impl File {
             return Err("nothing is watched: add a [[relay]], [[stream]] or [[goose]], scl, or set".into());
         }
         if self.relays.len().max(self.streams.len()).max(self.blocks.len()) > MOST {
-            return Err(format!("more than {MOST} relays, streams or control blocks"));
+            return Err(refusal!("more than {MOST} relays, streams or control blocks"));
         }
         self.relays.iter().try_for_each(|relay| {
             if !is_word(&relay.name) {
-                return Err(format!("[[relay]] name: \"{}\" is no name", relay.name));
+                return Err(refusal!("[[relay]] name: \"{}\" is no name", relay.name));
             }
             relay
                 .check()
-                .map_err(|problem| format!("[[relay]] {}: {problem}", relay.name))
+                .map_err(|problem| refusal!("[[relay]] {}: {problem}", relay.name))
         })?;
         if let Some(keys) = self.blocks.iter().find(|keys| !TAL_FACTORS.contains(&keys.tal_factor)) {
-            return Err(format!("[[goose]] {}: tal_factor: from 0.1 to 100", keys.gocb_ref));
+            return Err(refusal!("[[goose]] {}: tal_factor: from 0.1 to 100", keys.gocb_ref));
         }
         let twice = |names: Vec<&str>| {
             let mut names = names;
@@ -364,14 +365,14 @@ impl File {
             .or_else(|| twice(self.streams.iter().map(|stream| stream.sv_id.as_str()).collect()))
             .or_else(|| twice(self.blocks.iter().map(|block| block.gocb_ref.as_str()).collect()));
         match again {
-            Some(name) => Err(format!("{name} is there twice")),
+            Some(name) => Err(refusal!("{name} is there twice")),
             None => Ok(()),
         }
     }
 }
 
 impl RelayKeys {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         if !(10.0..=100.0).contains(&self.frequency) {
             return Err("frequency: from 10 to 100 Hz".into());
         }

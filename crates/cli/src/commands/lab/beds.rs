@@ -108,7 +108,7 @@ impl UpArgs {
                 false => None,
             },
         };
-        Ok((LabName::parse(name).map_err(Failure::Usage)?, asked))
+        Ok((LabName::parse(name).map_err(|why| Failure::Usage(why.into()))?, asked))
     }
 }
 
