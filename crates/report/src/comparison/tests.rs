@@ -53,6 +53,24 @@ fn a_planted_difference_is_found_with_its_size_and_what_may_explain_it() {
     assert!(html.contains("outline run1") && html.contains("class=\"boxes\"") && html.contains("Conditions differ"));
 }
 
+/// Of many series a page shows four and folds the rest: never a doubt about one of them, and each that differs comes first.
+#[test]
+fn a_doubt_about_a_folded_series_is_on_the_page_unfolded() {
+    let many = || {
+        let names = (0..7).map(|cpu| format!("wakeup/cpu{cpu}"));
+        synthetic::run(names.map(|name| synthetic::series(&name, 6_000, 40_000, 60)).collect())
+    };
+    let mut other = many();
+    for window in other.series[6].windows.iter_mut() {
+        // A median above the maximum: the file contradicts itself.
+        window.p50_ns = window.p50_ns.map(|ns| ns + 90_000);
+    }
+    let comparison = Comparison::of(vec![("A".into(), many()), ("B".into(), other)]);
+    let html = comparison.html().expect("a page");
+    let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} in {html}"));
+    assert!(at("B IS IN DOUBT") < at("3 more series"), "above what is folded");
+}
+
 #[test]
 fn the_same_run_twice_does_not_differ() {
     let same = || run("wakeup/cpu1", 40_000, "6.1.0-rt", "held off");

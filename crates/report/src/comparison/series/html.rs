@@ -13,7 +13,7 @@ use units::format_ns;
 /// Largest number of series of a kind that are shown unfolded: first those that differ.
 pub(crate) const MOST_OPEN: usize = 4;
 
-/// Largest number of statements about them, without doubts; each is also beside its series.
+/// Largest number of statements about them; each is also beside its series. Doubts come on top of it.
 const MOST_STATEMENTS: usize = 6;
 
 #[derive(Template)]
@@ -25,6 +25,7 @@ const MOST_STATEMENTS: usize = 6;
   <h2>{{ kind.title }}</h2>
   {% for why in kind.unfair %}<p class="unfair">Conditions differ: {{ why }}.</p>{% endfor %}
   {{ kind.open|safe }}
+  {% if !kind.doubts.is_empty() %}<ul class="rules">{% for line in kind.doubts %}<li>{{ line }}</li>{% endfor %}</ul>{% endif %}
   {% if !kind.folded.is_empty() %}<details class="counters"><summary>{{ kind.folded_what }}</summary>
   {{ kind.folded|safe }}
   </details>{% endif %}
@@ -49,6 +50,8 @@ struct KindPart {
     title: String,
     unfair: Vec<String>,
     open: String,
+    /// Doubts about any of its series.
+    doubts: Vec<String>,
     /// Empty if all is open.
     folded: String,
     folded_what: String,
@@ -58,13 +61,11 @@ fn kind_part(comparison: &Comparison, mut group: Group<'_>) -> askama::Result<Ki
     let mut unfair: Vec<String> = group.series.iter().flat_map(|one| one.unfair.clone()).collect();
     unfair.dedup();
     let (title, family) = (title(group.family), group.family);
+    let doubts = summary(comparison, &group).into_iter();
+    let doubts = doubts.filter(|line| line.contains(IN_DOUBT)).collect();
     group.series.sort_by_key(|one| !differs(comparison, one));
     let rest = group.series.split_off(group.series.len().min(MOST_OPEN));
-    let differing = rest.iter().filter(|one| differs(comparison, one)).count();
-    let folded_what = match differing {
-        0 => format!("{} more series, none with a stated difference", rest.len()),
-        n => format!("{} more series, {n} with a stated difference", rest.len()),
-    };
+    let folded_what = folded_what(comparison, &rest);
     let folded = match rest.is_empty() {
         true => String::new(),
         false => table(comparison, &Group { family, series: rest }, usize::MAX)?,
@@ -73,9 +74,26 @@ fn kind_part(comparison: &Comparison, mut group: Group<'_>) -> askama::Result<Ki
         title,
         unfair,
         open: table(comparison, &group, MOST_STATEMENTS)?,
+        doubts,
         folded,
         folded_what,
     })
+}
+
+/// Series that are folded, and how many of them differ, are in doubt or are not compared.
+fn folded_what(comparison: &Comparison, rest: &[&Compared]) -> String {
+    let count = |is: &dyn Fn(&Compared) -> bool| rest.iter().filter(|one| is(one)).count();
+    let parts = [
+        (count(&|one| differs(comparison, one)), "with a stated difference"),
+        (count(&|one| !one.doubts.is_empty()), "in doubt"),
+        (count(&|one| !one.not_compared.is_empty()), "not compared"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+    match parts.is_empty() {
+        true => format!("{} more series, none with a stated difference", rest.len()),
+        false => format!("{} more series: {}", rest.len(), parts.join(", ")),
+    }
 }
 
 /// Figures of series, the statements about them, and the details of each.
@@ -102,13 +120,13 @@ struct SeriesTable {
 /// The table of a group, with this number of statements about all its series.
 fn table(comparison: &Comparison, group: &Group<'_>, most: usize) -> askama::Result<String> {
     let summary = summary(comparison, group).into_iter();
-    let lines = summary.filter(|line| !line.starts_with("CONDITIONS DIFFER"));
-    let (doubts, mut summary): (Vec<String>, Vec<String>) = lines.partition(|line| line.contains(IN_DOUBT));
+    // Conditions and doubts are of the whole kind, above and below.
+    let is_here = |line: &String| !line.starts_with("CONDITIONS DIFFER") && !line.contains(IN_DOUBT);
+    let mut summary: Vec<String> = summary.filter(is_here).collect();
     if summary.len() > most {
         let left = summary.split_off(most - 1).len();
         summary.push(format!("{left} more statements, with the series below"));
     }
-    summary.extend(doubts);
     SeriesTable {
         rows: group.series.iter().flat_map(|one| rows(comparison, one)).collect(),
         summary,
