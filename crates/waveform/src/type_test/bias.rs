@@ -1,11 +1,11 @@
 //! The bias characteristic of a differential function (after IEC 60255-187-1): the differential current that operates, over the restraining one.
 
-use super::search::{Search, SearchScale};
+use super::search::{Search, SearchLine, SearchScale};
 use super::{Group, PointOnWave, ShotPlace};
 use crate::network::FaultType;
 use crate::scenario::{Expect, Selection, Wave};
 use crate::synth::{Operating, State, Synth, symmetrical};
-use model::{Cell, Characteristic, EdgeShot};
+use model::{Cell, Characteristic};
 use serde::Deserialize;
 
 /// Point on wave of phase a at which the differential current begins, in degrees: its crest, always the same so that a relay decides steadily.
@@ -113,34 +113,22 @@ impl Bias {
     pub(super) fn shot(&self, place: ShotPlace) -> (Wave, Expect, Cell, PointOnWave) {
         let (phases, restraint) = (&self.phases[place.group], self.restraints[place.point]);
         let wanted = self.wanted(restraint);
-        let value = wanted * self.scale.percent(place.position) / 100.0;
-        let cell = EdgeShot {
+        let line = SearchLine {
             of: Characteristic::Bias,
             fault: phases.clone(),
             along: restraint,
-            value,
             wanted,
-            error_percent: self.scale.error_percent,
-            resolution: wanted * self.scale.step_percent / 100.0,
-            ends: Some([self.scale.least_percent, self.scale.most_percent].map(|percent| wanted * percent / 100.0)),
             within_ns: self.within_ns,
             approach_ns: self.approach_ns(),
         };
-        let expect = match self.scale.side(place.position) {
-            1 => Expect::Trip {
-                within_ns: Some(self.within_ns),
-                soonest_ns: None,
-            },
-            0 => Expect::Either,
-            _ => Expect::NoTrip,
-        };
-        let courses = [0.0, value.min(wanted) * APPROACH, value].map(|differential| {
+        let (shot, expect) = self.scale.shot(line, place.position);
+        let courses = [0.0, shot.value.min(wanted) * APPROACH, shot.value].map(|differential| {
             // Every line was checked to be possible up to its end.
             self.currents(restraint, differential).unwrap_or([f64::NAN; 2])
         });
         let sides = [0, 1].map(|side| self.side(side, phases, courses.map(|currents| currents[side])));
         let point = PointOnWave::of_loop(POINT_DEG, FaultType::Abc);
-        (Wave::Sides(Box::new(sides)), expect, Cell::Edge(cell), point)
+        (Wave::Sides(Box::new(sides)), expect, Cell::Edge(shot), point)
     }
 
     /// Duration of the state before the fault, in ns.

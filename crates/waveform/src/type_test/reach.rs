@@ -1,12 +1,12 @@
 //! The reach of a distance zone along angles of the R-X plane (after IEC 60255-121).
 
 use super::clearing::cleared;
-use super::search::{Search, SearchScale};
+use super::search::{Search, SearchLine, SearchScale};
 use super::{Group, PointOnWave, ShotPlace};
 use crate::network::{Complex, Fault, FaultType, Network, polar};
 use crate::scenario::{Expect, Selection};
 use crate::synth::{State, Synth};
-use model::{Cell, Characteristic, EdgeShot};
+use model::{Cell, Characteristic};
 
 /// Point on wave of the loop's voltage at which faults begin, in degrees: its crest.
 const POINT_DEG: f64 = 90.0;
@@ -105,30 +105,18 @@ impl Reach {
         let (fault, deg) = (self.loops[place.group], self.angles_deg[place.point]);
         // Every angle was checked to have a border.
         let wanted = self.wanted_ohm(fault, deg).unwrap_or(f64::NAN);
-        let value = wanted * self.scale.percent(place.position) / 100.0;
-        let cell = EdgeShot {
+        let line = SearchLine {
             of: Characteristic::Reach,
             fault: fault.to_string(),
             along: deg,
-            value,
             wanted,
-            error_percent: self.scale.error_percent,
-            resolution: wanted * self.scale.step_percent / 100.0,
-            ends: Some([self.scale.least_percent, self.scale.most_percent].map(|percent| wanted * percent / 100.0)),
             within_ns: self.within_ns,
             approach_ns: self.approach_ns(),
         };
+        let (shot, expect) = self.scale.shot(line, place.position);
         let point = PointOnWave::of_loop(POINT_DEG, fault);
-        let expect = match self.scale.side(place.position) {
-            -1 => Expect::Trip {
-                within_ns: Some(self.within_ns),
-                soonest_ns: None,
-            },
-            0 => Expect::Either,
-            _ => Expect::NoTrip,
-        };
-        let ohm = [value.max(wanted) * APPROACH, value].map(|ohm| polar(ohm, deg));
-        (self.signal(fault, ohm, &point), expect, Cell::Edge(cell), point)
+        let ohm = [shot.value.max(wanted) * APPROACH, shot.value].map(|ohm| polar(ohm, deg));
+        (self.signal(fault, ohm, &point), expect, Cell::Edge(shot), point)
     }
 
     /// Duration of the state before the fault, in ns: whole cycles, so that the fault begins at the same point on wave.

@@ -1,6 +1,8 @@
 //! The search for a border along several lines: each shot is chosen by the outcomes before it.
 
 use super::ShotPlace;
+use crate::scenario::Expect;
+use model::{Characteristic, EdgeShot};
 
 /// Tries of a shot that does not count, before its line is given up.
 const TRIES: u32 = 3;
@@ -36,9 +38,51 @@ impl SearchScale {
     }
 
     /// Whether a step is below (-1), near (0) or above (1) the border.
-    pub(super) fn side(&self, step: usize) -> i8 {
+    fn side(&self, step: usize) -> i8 {
         let [below, above] = self.certain();
         i8::from(step >= above) - i8::from(step <= below)
+    }
+}
+
+/// The line of a search, and the times of its shots.
+pub(super) struct SearchLine {
+    pub(super) of: Characteristic,
+    /// The conductors with the fault.
+    pub(super) fault: String,
+    /// Place of the line.
+    pub(super) along: f64,
+    /// The border by the settings.
+    pub(super) wanted: f64,
+    pub(super) within_ns: u64,
+    pub(super) approach_ns: u64,
+}
+
+impl SearchScale {
+    /// The shot of a line at this step, and the action that it requires.
+    pub(super) fn shot(&self, line: SearchLine, step: usize) -> (EdgeShot, Expect) {
+        let at = |percent: f64| line.wanted * percent / 100.0;
+        let is_inside = if line.of.trips_below() { -1 } else { 1 };
+        let expect = match self.side(step) * is_inside {
+            1 => Expect::Trip {
+                within_ns: Some(line.within_ns),
+                soonest_ns: None,
+            },
+            0 => Expect::Either,
+            _ => Expect::NoTrip,
+        };
+        let shot = EdgeShot {
+            of: line.of,
+            fault: line.fault,
+            along: line.along,
+            value: at(self.percent(step)),
+            wanted: line.wanted,
+            error_percent: self.error_percent,
+            resolution: at(self.step_percent),
+            ends: Some([self.least_percent, self.most_percent].map(at)),
+            within_ns: line.within_ns,
+            approach_ns: line.approach_ns,
+        };
+        (shot, expect)
     }
 }
 
