@@ -88,7 +88,7 @@ impl Wave {
         self
     }
 
-    /// Adds this to the quality of every member during the disturbance.
+    /// Adds this to the quality of every member during the disturbance, of two sides at the near one.
     #[must_use]
     pub fn with_quality(mut self, quality: SvQuality) -> Self {
         match &mut self {
@@ -99,7 +99,10 @@ impl Wave {
             }
             Self::Record(replayed) => replayed.quality = quality,
             Self::Simulated(simulated) => simulated.add_quality(quality),
-            Self::Sides(sides) => self = Self::each(sides, |side| side.clone().with_quality(quality)),
+            Self::Sides(sides) => {
+                let [near, far] = sides.as_ref().clone();
+                self = Self::Sides(Box::new([near.with_quality(quality), far]));
+            }
         }
         self
     }
