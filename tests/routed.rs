@@ -255,6 +255,36 @@ fn a_wrong_signature_is_a_doubt_of_the_stream_that_it_names_and_no_other() {
     }
 }
 
+/// A publisher that starts again counts from 0, as a recording of it does; one that goes on is no doubt.
+#[test]
+fn datagrams_with_numbers_that_were_left_behind_are_a_doubt() {
+    if !root_or_skip("datagrams_with_numbers_that_were_left_behind_are_a_doubt") {
+        return;
+    }
+    let (namespace, directory) = (namespace(), tempfile::tempdir().expect("a directory"));
+    let key = keys(directory.path(), "key.toml", "hmac-sha256-128", SECRET);
+    for (publishers, is_doubt) in [(1, false), (2, true)] {
+        let subscribe = format!("subscribe v1 --routed 239.192.0.1 --duration 7s --key {key}");
+        let mut near = begin(&namespace, directory.path(), &subscribe);
+        until_thread(&mut near, "subscribe");
+        for _ in 0..publishers {
+            let words = format!(
+                "publish v0 --routed 239.192.0.1 --source-ip 10.9.0.1 --streams 1 --duration 1500ms --sign {key}"
+            );
+            let output = wait(begin(&namespace, directory.path(), &words), &["publish"]);
+            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        }
+        let document = json(&wait(near, &["subscribe"]));
+        assert!(count(&document, "spacing/MU01", "received") > 5_000, "{document}");
+        let told = is_told(
+            &document,
+            "stream-doubt",
+            "SPDU numbers that their sender had left behind",
+        );
+        assert_eq!(told, is_doubt, "{publishers} publishers: {}", document["events"]);
+    }
+}
+
 #[test]
 fn without_a_key_a_signature_is_named_and_with_another_key_nothing_is_measured() {
     if !root_or_skip("without_a_key_a_signature_is_named_and_with_another_key_nothing_is_measured") {

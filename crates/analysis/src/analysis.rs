@@ -16,7 +16,7 @@ use model::{StreamId, StreamKind};
 use wire::FrameError;
 use wire::ether::{self, EthernetView, Hidden, VlanTag};
 use wire::redundancy::{Lan, SUPERVISION, Supervision};
-use wire::routed::{Datagram, Key, Numbers, Proof, Security};
+use wire::routed::{Datagram, Key, Proof, Security, SpduNumbers};
 use wire::sequence::Quiet;
 use wire::sv::Fingerprints;
 use wire::test_frame::{self, TestFrame};
@@ -53,7 +53,7 @@ pub struct Analysis<'a> {
     pub(crate) lans: Lans,
     /// Keys of datagrams.
     keys: Vec<Key>,
-    numbers: Numbers,
+    numbers: SpduNumbers,
     window_start_ns: u64,
     window_end_ns: u64,
 }
@@ -74,7 +74,7 @@ impl<'a> Analysis<'a> {
             prints: Fingerprints::new(),
             lans: Lans::new(),
             keys: Vec::new(),
-            numbers: Numbers::default(),
+            numbers: SpduNumbers::default(),
             window_start_ns: 0,
             window_end_ns: config.window_ns.unwrap_or(u64::MAX),
         }

@@ -20,6 +20,7 @@ pub mod echo;
 pub mod ether;
 pub mod frame_error;
 pub mod goose;
+mod hash;
 pub mod header;
 pub mod l2reflect;
 mod limits;

@@ -5,7 +5,7 @@ use sys::alloc::{CountingAllocator, counted, watch};
 use testing::vectors::vectors;
 use wire::avtp::{AafStream, AafTemplate};
 use wire::ether::{EthernetView, Mac};
-use wire::routed::{Algorithm, Datagram, Key, Proof, Route, Unwrapper, Wrapper};
+use wire::routed::{Algorithm, Datagram, Key, Proof, Route, SpduNumbers, Unwrapper, Wrapper};
 use wire::test_frame::{TestFrame, TestFrameKind};
 use wire::{avtp, goose, sv, test_frame};
 
@@ -93,7 +93,7 @@ fn datagrams_are_made_signed_checked_and_read_without_allocating() {
         .collect();
     let (mut wrapper, mut unwrapper) = (Wrapper::new(route), Unwrapper::default());
     let (mut right, mut read) = (0, 0);
-    let keys = [key];
+    let (keys, mut numbers) = ([key], SpduNumbers::default());
     watch(true);
     let before = counted();
     for frame in &frames {
@@ -106,7 +106,7 @@ fn datagrams_are_made_signed_checked_and_read_without_allocating() {
         let Some(Ok(datagram)) = Datagram::within(&ethernet) else {
             continue;
         };
-        right += usize::from(Proof::of(&datagram, &keys) == Proof::Right);
+        right += usize::from(Proof::followed(&datagram, &keys, &mut numbers) == Proof::Right);
         for message in datagram.messages().flatten() {
             read += decode(unwrapper.frame(&message));
         }

@@ -3,7 +3,7 @@
 use super::{Account, Arrival};
 use run::Feed;
 use wire::ether::{self, EthernetView, VlanTag};
-use wire::routed::{Datagram, Key, Numbers, Proof, Unwrapper};
+use wire::routed::{Datagram, Key, Proof, SpduNumbers, Unwrapper};
 
 /// Messages of layer 2: with keys they are refused, since no signature of theirs is checked.
 const MESSAGES: [u16; 2] = [ether::SV, ether::GOOSE];
@@ -13,7 +13,7 @@ const MESSAGES: [u16; 2] = [ether::SV, ether::GOOSE];
 pub(crate) struct Routed {
     unwrapper: Unwrapper,
     keys: Vec<Key>,
-    numbers: Numbers,
+    numbers: SpduNumbers,
 }
 
 impl Routed {

@@ -1,6 +1,7 @@
 //! The outcome of a GOOSE message, and the fields of the message that the rules use.
 
 use super::Frame;
+use crate::hash::{NOTHING, mix, mix_octets};
 use crate::order::OrderPlace;
 
 /// The messages of a stream, counted by outcome.
@@ -82,14 +83,14 @@ impl Said {
         Self {
             numbers: Numbers::of(frame),
             t_ns: frame.t().as_ns(),
-            values: digest(frame.all_data().octets()),
+            values: mix_octets(NOTHING, frame.all_data().octets()),
         }
     }
 
     /// A digest of everything that two messages with the same numbers must have in common.
     pub(in crate::goose) fn body(&self) -> u64 {
         let parts = [self.values, self.t_ns.cast_unsigned(), u64::from(self.numbers.tal_ms)];
-        parts.into_iter().fold(OFFSET, mix)
+        parts.into_iter().fold(NOTHING, mix)
     }
 }
 
@@ -102,17 +103,6 @@ impl From<Numbers> for Said {
             values: 0,
         }
     }
-}
-
-/// FNV-1a, 64 bits.
-const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn digest(octets: &[u8]) -> u64 {
-    octets.iter().fold(OFFSET, |hash, octet| mix(hash, u64::from(*octet)))
-}
-
-fn mix(hash: u64, part: u64) -> u64 {
-    (hash ^ part).wrapping_mul(0x0100_0000_01b3)
 }
 
 /// Instant when the kernel received a message, in ns of a clock that is never stepped; `None` if there is no time

@@ -2,7 +2,7 @@
 //!
 //! The signed octets are those that libiec61850's `r_session.c` signs: [`Datagram::covered`].
 
-use super::{Datagram, Numbers, Security};
+use super::{Datagram, Security, SpduNumbers};
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 use std::fmt;
@@ -130,7 +130,7 @@ pub enum Proof {
     Wrong,
     /// A key is given, but the datagram is not signed.
     Unsigned,
-    /// A key is given, and the signature is right, but its sender was far beyond the datagram's SPDU number: see [`Numbers`](super::Numbers).
+    /// A key is given, and the signature is right, but its sender was far beyond the datagram's SPDU number: see [`SpduNumbers`](super::SpduNumbers).
     Behind,
 }
 
@@ -145,7 +145,7 @@ impl Proof {
     ];
 
     /// Checks a datagram with these keys, and the SPDU number of one that they have signed; without any, a signature is not checked.
-    pub fn followed(datagram: &Datagram<'_>, keys: &[Key], numbers: &mut Numbers) -> Self {
+    pub fn followed(datagram: &Datagram<'_>, keys: &[Key], numbers: &mut SpduNumbers) -> Self {
         match Self::of(datagram, keys) {
             Self::Right if numbers.is_behind(datagram) => Self::Behind,
             proof => proof,

@@ -16,7 +16,7 @@ use crate::frame_error::{FrameError, Rule};
 use crate::header::{self, Header};
 use core::net::IpAddr;
 pub use key::{Algorithm, AlgorithmError, Key, Proof};
-pub use numbers::Numbers;
+pub use numbers::SpduNumbers;
 pub use unwrap::{Publisher, Unwrapper, stand_in};
 pub use write::{Route, SessionWriter, TooLong, Wrapper};
 

@@ -1,6 +1,7 @@
 //! SPDU numbers of senders, as a receiver remembers them.
 
 use super::Datagram;
+use crate::hash::{NOTHING, mix_octets};
 use crate::{ether, goose, sv};
 use core::net::IpAddr;
 
@@ -12,18 +13,14 @@ const SV_BEHIND: u32 = 4_096;
 /// Most streams and control blocks that are remembered.
 const MOST: usize = 1_024;
 
-/// Begin and factor of the hash FNV-1a of 64 bits.
-const FNV_BEGIN: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_FACTOR: u64 = 0x0100_0000_01b3;
-
 /// The newest number of each stream and control block, by its sender. Only its creation allocates.
 #[derive(Debug)]
-pub struct Numbers {
+pub struct SpduNumbers {
     /// Hash of sender, key and name, and the newest number.
     newest: Vec<(u64, u32)>,
 }
 
-impl Default for Numbers {
+impl Default for SpduNumbers {
     fn default() -> Self {
         Self {
             newest: Vec::with_capacity(MOST),
@@ -31,7 +28,7 @@ impl Default for Numbers {
     }
 }
 
-impl Numbers {
+impl SpduNumbers {
     /// Takes the number of a datagram. True if its sender was far beyond it already: the datagram was recorded and sent again, or the sender has begun
     /// anew. Each stream and control block is followed by itself, since some publishers count each of them. Nothing is known of a datagram without a
     /// message that can be read, nor of the 1025th stream.
@@ -58,21 +55,15 @@ impl Numbers {
 fn identity(datagram: &Datagram<'_>) -> Option<(u64, u32)> {
     let message = datagram.messages().next()?.ok()?;
     let mut hash = match datagram.source() {
-        IpAddr::V4(address) => fnv(FNV_BEGIN, &address.octets()),
-        IpAddr::V6(address) => fnv(FNV_BEGIN, &address.octets()),
+        IpAddr::V4(address) => mix_octets(NOTHING, &address.octets()),
+        IpAddr::V6(address) => mix_octets(NOTHING, &address.octets()),
     };
-    hash = fnv(hash, &datagram.key_id().to_be_bytes());
+    hash = mix_octets(hash, &datagram.key_id().to_be_bytes());
     if message.ether_type() == ether::SV {
         let frame = sv::Frame::parse(&message).ok()?;
-        Some((fnv(hash, frame.asdus().next()?.sv_id()), SV_BEHIND))
+        Some((mix_octets(hash, frame.asdus().next()?.sv_id()), SV_BEHIND))
     } else {
         let frame = goose::Frame::parse(&message).ok()?;
-        Some((fnv(hash, frame.gocb_ref()), GOOSE_BEHIND))
+        Some((mix_octets(hash, frame.gocb_ref()), GOOSE_BEHIND))
     }
-}
-
-fn fnv(hash: u64, octets: &[u8]) -> u64 {
-    octets
-        .iter()
-        .fold(hash, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(FNV_FACTOR))
 }

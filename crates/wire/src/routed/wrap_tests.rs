@@ -1,7 +1,7 @@
 //! Datagrams that are made from frames, signed, checked, and made into frames again.
 
 use super::key::LONGEST;
-use super::{Algorithm, Datagram, Key, Numbers, Proof, Publisher, Route, Security, Unwrapper, Wrapper, stand_in};
+use super::{Algorithm, Datagram, Key, Proof, Publisher, Route, Security, SpduNumbers, Unwrapper, Wrapper, stand_in};
 use crate::ether::{EthernetView, Mac, VlanTag};
 use crate::goose::{self, Value};
 use crate::quality::SvQuality;
@@ -229,7 +229,7 @@ fn counted(frame: &[u8], source: [u8; 4], count: usize) -> Vec<Vec<u8>> {
 fn a_datagram_that_its_sender_has_left_behind_is_recognised() {
     let keys = [key(1, Algorithm::HmacSha256_128)];
     for (frame, window) in [(goose_frame(), 64), (sv_frame(8), 4_096)] {
-        let mut numbers = Numbers::default();
+        let mut numbers = SpduNumbers::default();
         let mut proof = |octets: &[u8]| {
             let ethernet = EthernetView::parse(octets).expect("a header");
             let datagram = Datagram::within(&ethernet).expect("a session").expect("readable");
@@ -255,7 +255,7 @@ fn a_datagram_that_its_sender_has_left_behind_is_recognised() {
 /// A message with another name has a count of its own.
 #[test]
 fn two_blocks_of_one_sender_may_count_by_themselves() {
-    let mut numbers = Numbers::default();
+    let mut numbers = SpduNumbers::default();
     let mut is_behind = |octets: &[u8]| {
         let ethernet = EthernetView::parse(octets).expect("a header");
         numbers.is_behind(&Datagram::within(&ethernet).expect("a session").expect("readable"))
